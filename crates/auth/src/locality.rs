@@ -1,0 +1,211 @@
+//! Whether a connection is local: the specification's four checks and nothing else. Knows no
+//! credentials and no settings but its own two.
+
+use crate::host::{HostFinding, request_authority};
+use gatehouse_domain::canonical_ip;
+use http::{HeaderMap, Uri};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+/// The headers a proxy adds; any of them, even empty, makes a connection remote.
+pub const FORWARDING_HEADERS: [&str; 4] =
+    ["x-forwarded-for", "x-real-ip", "cf-connecting-ip", "forwarded"];
+
+/// What the operator says about the way to this server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LocalitySettings {
+    /// `SERVICE_BEHIND_PROXY`: every connection is remote.
+    pub behind_proxy: bool,
+    /// `SERVICE_TRUST_DOCKER_LOOPBACK`: check 4 is left out.
+    pub trust_docker_loopback: bool,
+}
+
+/// The first of the four checks that a remote connection failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedCheck {
+    /// Check 1: `SERVICE_BEHIND_PROXY` is set.
+    BehindProxy,
+    /// Check 2: a forwarding header is present.
+    ForwardingHeader,
+    /// Check 3: the Host is not a loopback one.
+    Host,
+    /// Check 4: the TCP peer is not a loopback address.
+    PeerAddress,
+}
+
+impl FailedCheck {
+    /// Its number in the specification, 1 to 4.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::BehindProxy => 1,
+            Self::ForwardingHeader => 2,
+            Self::Host => 3,
+            Self::PeerAddress => 4,
+        }
+    }
+}
+
+/// Where a connection comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locality {
+    /// From this machine.
+    Local,
+    /// From elsewhere, or it cannot be told.
+    Remote {
+        /// The first check that failed.
+        failed_check: FailedCheck,
+    },
+}
+
+impl Locality {
+    /// Whether the connection is local.
+    pub const fn is_local(self) -> bool {
+        matches!(self, Self::Local)
+    }
+}
+
+/// A [`Locality`] as callers see it: `{local, failed_check?}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LocalityReport {
+    /// Whether the connection is local.
+    pub local: bool,
+    /// The first check that failed, when it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_check: Option<FailedCheck>,
+}
+
+impl From<Locality> for LocalityReport {
+    fn from(locality: Locality) -> Self {
+        match locality {
+            Locality::Local => Self { local: true, failed_check: None },
+            Locality::Remote { failed_check } => {
+                Self { local: false, failed_check: Some(failed_check) }
+            }
+        }
+    }
+}
+
+/// Runs the four checks in their order; `peer` is the TCP source address.
+pub fn locality(
+    settings: &LocalitySettings,
+    peer: IpAddr,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Locality {
+    let failed_check = if settings.behind_proxy {
+        FailedCheck::BehindProxy
+    } else if FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name)) {
+        FailedCheck::ForwardingHeader
+    } else if !host_is_loopback(headers, uri) {
+        FailedCheck::Host
+    } else if !settings.trust_docker_loopback && !canonical_ip(peer).is_loopback() {
+        FailedCheck::PeerAddress
+    } else {
+        return Locality::Local;
+    };
+    Locality::Remote { failed_check }
+}
+
+fn host_is_loopback(headers: &HeaderMap, uri: &Uri) -> bool {
+    match request_authority(headers, uri) {
+        HostFinding::Absent => true,
+        HostFinding::Found(authority) => authority.host.is_loopback(),
+        HostFinding::Conflict | HostFinding::Unparsable => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::{HeaderName, HeaderValue};
+    use proptest::prelude::*;
+
+    const PLAIN: LocalitySettings =
+        LocalitySettings { behind_proxy: false, trust_docker_loopback: false };
+    const DOCKER: LocalitySettings =
+        LocalitySettings { behind_proxy: false, trust_docker_loopback: true };
+
+    fn decide(settings: LocalitySettings, peer: &str, headers: &[(&str, &str)]) -> Locality {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let name: HeaderName = name.parse().unwrap();
+            map.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        locality(&settings, peer.parse().unwrap(), &map, &Uri::from_static("/"))
+    }
+
+    fn failed(locality: Locality) -> u8 {
+        LocalityReport::from(locality).failed_check.map_or(0, FailedCheck::number)
+    }
+
+    #[test]
+    fn local_needs_all_four_checks() {
+        let host = [("host", "localhost:8420")];
+        for peer in ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"] {
+            assert_eq!(decide(PLAIN, peer, &host), Locality::Local, "{peer}");
+        }
+        assert_eq!(decide(PLAIN, "127.0.0.1", &[]), Locality::Local);
+        for peer in ["172.17.0.1", "::2", "::ffff:172.17.0.1", "0.0.0.0"] {
+            assert_eq!(failed(decide(PLAIN, peer, &host)), 4, "{peer}");
+        }
+        let proxied = LocalitySettings { behind_proxy: true, trust_docker_loopback: true };
+        assert_eq!(failed(decide(proxied, "127.0.0.1", &host)), 1);
+    }
+
+    #[test]
+    fn a_forwarding_header_makes_it_remote_whatever_it_says() {
+        for name in ["X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP", "Forwarded"] {
+            for value in ["", "127.0.0.1", "for=127.0.0.1", "\u{ff}"] {
+                for settings in [PLAIN, DOCKER] {
+                    let headers = [("host", "localhost"), (name, value)];
+                    assert_eq!(failed(decide(settings, "127.0.0.1", &headers)), 2, "{name}");
+                }
+            }
+        }
+        let headers = [("host", "localhost"), ("x-forwarded-proto", "https")];
+        assert_eq!(decide(PLAIN, "127.0.0.1", &headers), Locality::Local);
+    }
+
+    #[test]
+    fn a_host_that_is_not_loopback_is_remote() {
+        for host in ["example.com", "localhost.evil.com", "0x7f.1", "localhost:99999", "", "a@b"] {
+            assert_eq!(failed(decide(PLAIN, "127.0.0.1", &[("host", host)])), 3, "{host}");
+        }
+        let two = [("host", "localhost"), ("host", "localhost")];
+        assert_eq!(failed(decide(PLAIN, "127.0.0.1", &two)), 3);
+    }
+
+    #[test]
+    fn trusting_docker_relaxes_check_4_alone() {
+        assert_eq!(decide(DOCKER, "172.17.0.1", &[("host", "localhost")]), Locality::Local);
+        assert_eq!(failed(decide(DOCKER, "172.17.0.1", &[("host", "gate.lan")])), 3);
+    }
+
+    #[test]
+    fn the_report_names_the_check() {
+        let json = |locality: Locality| {
+            serde_json::to_value(LocalityReport::from(locality)).unwrap().to_string()
+        };
+        assert_eq!(json(Locality::Local), r#"{"local":true}"#);
+        let remote = |failed_check| json(Locality::Remote { failed_check });
+        assert_eq!(remote(FailedCheck::Host), r#"{"failed_check":"host","local":false}"#);
+        assert!(remote(FailedCheck::BehindProxy).contains("behind_proxy"));
+        assert!(remote(FailedCheck::ForwardingHeader).contains("forwarding_header"));
+        assert!(remote(FailedCheck::PeerAddress).contains("peer_address"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_host_bytes_are_decided(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            if let Ok(value) = HeaderValue::from_bytes(&bytes) {
+                let mut headers = HeaderMap::new();
+                headers.insert("host", value);
+                let peer = "127.0.0.1".parse().unwrap();
+                let found = locality(&PLAIN, peer, &headers, &Uri::from_static("/"));
+                prop_assert!(matches!(failed(found), 0 | 3));
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Every setting: files, environment, precedence, schema. The only room that reads the environment.

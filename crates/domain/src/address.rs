@@ -1,0 +1,139 @@
+//! Client addresses: one spelling for each, the key that limits count by, and CIDR lists.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+
+/// One spelling per address: an IPv4 address mapped into IPv6 is the IPv4 address.
+pub fn canonical_ip(ip: IpAddr) -> IpAddr {
+    ip.to_canonical()
+}
+
+/// What per-client limits count by: an IPv4 address, or the /64 of an IPv6 address, because one
+/// household or attacker holds a whole /64. `::1` stands by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClientKey(IpAddr);
+
+impl ClientKey {
+    /// The key of an address.
+    pub fn of(ip: IpAddr) -> Self {
+        match canonical_ip(ip) {
+            IpAddr::V6(v6) if v6 != Ipv6Addr::LOCALHOST => {
+                let [a, b, c, d, ..] = v6.segments();
+                Self(IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0)))
+            }
+            other => Self(other),
+        }
+    }
+}
+
+impl fmt::Display for ClientKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V6(v6) if v6 != Ipv6Addr::LOCALHOST => write!(f, "{v6}/64"),
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
+/// A network such as `10.0.0.0/8`; a bare address is a network of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cidr(ipnet::IpNet);
+
+/// The text is no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not an address or a network such as 10.0.0.0/8")]
+pub struct InvalidCidr(pub String);
+
+impl Cidr {
+    /// Whether the address lies in it, whichever way either is spelled.
+    pub fn contains(self, ip: IpAddr) -> bool {
+        self.0.contains(&canonical_ip(ip))
+    }
+}
+
+impl FromStr for Cidr {
+    type Err = InvalidCidr;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCidr> {
+        let net = text
+            .parse::<ipnet::IpNet>()
+            .or_else(|_| text.parse::<IpAddr>().map(ipnet::IpNet::from))
+            .map_err(|_| InvalidCidr(text.to_owned()))?;
+        Ok(Self(unmapped(net).trunc()))
+    }
+}
+
+/// `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+fn unmapped(net: ipnet::IpNet) -> ipnet::IpNet {
+    let (IpAddr::V6(v6), Some(prefix)) = (net.addr(), net.prefix_len().checked_sub(96)) else {
+        return net;
+    };
+    v6.to_ipv4_mapped()
+        .and_then(|v4| ipnet::IpNet::new(IpAddr::V4(v4), prefix).ok())
+        .unwrap_or(net)
+}
+
+impl fmt::Display for Cidr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Cidr {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Cidr {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Cidr {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Cidr".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn ipv6_clients_share_their_64_and_loopback_stands_alone() {
+        let key = |text| ClientKey::of(ip(text));
+        assert_eq!(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff::9"));
+        assert_ne!(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"));
+        assert_ne!(key("::1"), key("::2"));
+        assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
+        assert_eq!(key("2001:db8:1:2::1").to_string(), "2001:db8:1:2::/64");
+    }
+
+    #[test]
+    fn networks_contain_mapped_spellings() {
+        let net: Cidr = "10.0.0.0/8".parse().unwrap();
+        assert!(net.contains(ip("::ffff:10.1.2.3")));
+        assert!(!net.contains(ip("11.0.0.1")));
+        assert_eq!("::ffff:10.0.0.0/104".parse::<Cidr>().unwrap(), net);
+        assert_eq!(
+            "192.0.2.7".parse::<Cidr>().unwrap().to_string(),
+            "192.0.2.7/32"
+        );
+        assert!("10.0.0.0/33".parse::<Cidr>().is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! Ids as newtypes with their prefix: a session id cannot stand where a key id belongs, in the code
+//! or in a log. The text after the prefix is a `UUIDv7`, so that ids sort by the time they were made.
+
+use crate::{Clock, Random};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+fn new_uuid(clock: &dyn Clock, random: &dyn Random) -> uuid::Uuid {
+    let millis = u64::try_from(clock.now().as_millis()).unwrap_or(0);
+    uuid::Builder::from_unix_timestamp_millis(millis, &random.bytes()).into_uuid()
+}
+
+macro_rules! ids {
+    ($($(#[doc = $doc:literal])+ $name:ident = $prefix:literal;)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// A new one.
+            pub fn generate(clock: &dyn Clock, random: &dyn Random) -> Self {
+                Self(format!(concat!($prefix, "{}"), new_uuid(clock, random).simple()))
+            }
+
+            /// From a caller's text. Any text is taken: one that names nothing is simply not found.
+            pub fn from_text(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text, prefix included.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A login session (the cookie's record, never its secret).
+    AuthSessionId = "as_";
+    /// An API key's record.
+    ApiKeyId = "key_";
+    /// A passkey's record.
+    PasskeyId = "pk_";
+    /// A `WebAuthn` ceremony that waits for its answer.
+    ChallengeId = "ch_";
+    /// One request, in logs and in `x-request-id`.
+    RequestId = "req_";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ManualClock, SeededRandom, Timestamp};
+
+    #[test]
+    fn ids_carry_their_prefix_and_sort_by_time() {
+        let clock = ManualClock::at(Timestamp::from_millis(1));
+        let random = SeededRandom::new(1);
+        let first = ApiKeyId::generate(&clock, &random);
+        clock.advance(std::time::Duration::from_millis(1));
+        let second = ApiKeyId::generate(&clock, &random);
+        assert!(first.as_str().starts_with("key_"));
+        assert_eq!(first.as_str().len(), 4 + 32);
+        assert!(first < second);
+    }
+}

@@ -1,0 +1,152 @@
+//! Reads a JSON object into a typed request and, when that fails, names the field and the reason.
+//! Both HTTP bodies and RPC params come through here, so both refuse in the same words.
+
+use crate::{ErrorCode, Problem};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Reads bytes: not JSON is `PARSE_ERROR`, not the expected object is `INVALID_PARAMS`.
+pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    check_is_object(bytes)?;
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| problem_of(&error.path().to_string(), error.inner()))?;
+    json.end().map_err(|_| parse_error())?;
+    Ok(value)
+}
+
+/// Reads a value that has been parsed already. `null` counts as the empty object.
+pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+    let value = match value {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        object @ Value::Object(_) => object,
+        _ => return Err(not_an_object()),
+    };
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| problem_of(&error.path().to_string(), error.inner()))
+}
+
+fn parse_error() -> Problem {
+    Problem::new(ErrorCode::ParseError, "The body is not valid JSON.")
+}
+
+fn not_an_object() -> Problem {
+    Problem::new(ErrorCode::InvalidParams, "Expected a JSON object.")
+        .with("field", "")
+        .with("reason", "expected a JSON object")
+}
+
+fn check_is_object(bytes: &[u8]) -> Result<(), Problem> {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first == Some(&b'{') {
+        return Ok(());
+    }
+    // Something else: say whether it is JSON at all, without building a value of it.
+    match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+        Ok(_) => Err(not_an_object()),
+        Err(_) => Err(parse_error()),
+    }
+}
+
+/// serde reports unknown, missing and duplicate fields only as text: the name stands in backticks.
+fn problem_of(path: &str, error: &serde_json::Error) -> Problem {
+    if !error.is_data() {
+        return parse_error();
+    }
+    let text = error.to_string();
+    let named = text.split('`').nth(1).unwrap_or_default();
+    for (start, reason) in [
+        ("unknown field", "unknown field"),
+        ("missing field", "required"),
+        ("duplicate field", "given twice"),
+    ] {
+        if text.starts_with(start) {
+            return Problem::invalid_params(named, reason);
+        }
+    }
+    Problem::invalid_params(path_head(path), reason_of(&text))
+}
+
+/// The bare name of the top-level field that a path such as `scopes[1]` starts with.
+fn path_head(path: &str) -> &str {
+    path.split(['.', '['])
+        .next()
+        .filter(|head| !head.is_empty())
+        .unwrap_or(path)
+}
+
+/// The message without its position, and without the caller's own value, which may be a secret.
+fn reason_of(text: &str) -> String {
+    let text = text
+        .rsplit_once(" at line ")
+        .map_or(text, |(message, _)| message);
+    match text.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("expected {expected}"),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its shape matters")]
+    struct Login {
+        #[serde(alias = "pass")]
+        password: String,
+        scopes: Option<Vec<u8>>,
+    }
+
+    fn refusal(body: &str) -> (ErrorCode, String) {
+        let problem = from_slice::<Login>(body.as_bytes()).unwrap_err();
+        let field = problem
+            .details
+            .get("field")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        (problem.code, field.to_owned())
+    }
+
+    #[test]
+    fn each_kind_of_mistake_names_its_field() {
+        let bad = |field: &str| (ErrorCode::InvalidParams, field.to_owned());
+        assert_eq!(refusal("{}"), bad("password"));
+        assert_eq!(refusal(r#"{"password":1}"#), bad("password"));
+        assert_eq!(refusal(r#"{"password":"x","colour":1}"#), bad("colour"));
+        assert_eq!(
+            refusal(r#"{"password":"x","password":"y"}"#),
+            bad("password")
+        );
+        assert_eq!(
+            refusal(r#"{"password":"x","scopes":[1,"a"]}"#),
+            bad("scopes")
+        );
+        assert_eq!(refusal(r#"["x"]"#), bad(""));
+        assert_eq!(refusal("null"), bad(""));
+    }
+
+    #[test]
+    fn what_is_not_json_is_a_parse_error() {
+        for body in [
+            "",
+            "{",
+            "{\"password\":\"x\"} x",
+            "\u{1}",
+            "{\"password\":\"\\ud800\"}",
+        ] {
+            assert_eq!(refusal(body).0, ErrorCode::ParseError, "{body:?}");
+        }
+        assert!(from_slice::<Login>(b"{\"password\":\"\xff\"}").is_err());
+    }
+
+    #[test]
+    fn a_wrong_value_is_not_repeated() {
+        let problem = from_slice::<Login>(br#"{"password":["hunter2"]}"#).unwrap_err();
+        assert!(!problem.message.contains("hunter2"), "{}", problem.message);
+        let problem = from_slice::<Login>(br#"{"password":"x","scopes":"hunter2"}"#).unwrap_err();
+        assert!(!problem.message.contains("hunter2"), "{}", problem.message);
+    }
+}

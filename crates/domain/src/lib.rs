@@ -1,0 +1,21 @@
+//! What every room speaks of: ids, scopes, error codes, client addresses, and time and randomness
+//! as injected values. Nothing here does I/O, and nothing here knows HTTP, SQL or RPC.
+
+pub mod actor;
+pub mod address;
+pub mod clock;
+pub mod error_code;
+pub mod id;
+pub mod input;
+pub mod problem;
+pub mod random;
+pub mod scope;
+
+pub use actor::Actor;
+pub use address::{Cidr, ClientKey, canonical_ip};
+pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use error_code::ErrorCode;
+pub use id::{ApiKeyId, AuthSessionId, ChallengeId, PasskeyId, RequestId};
+pub use problem::Problem;
+pub use random::{Random, SeededRandom, SystemRandom};
+pub use scope::{Scope, ScopeSet};

@@ -1,0 +1,1 @@
+//! JSON-RPC: the method table, dispatch, and the connection state machine. No sockets.

@@ -1,0 +1,129 @@
+//! Table `auth_api_keys`: keys for programs. The key itself is here only as a hash.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::{ApiKeyId, Cidr, ScopeSet, Timestamp};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// One API key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKeyRow {
+    /// Its id, for lists and revocation.
+    pub id: ApiKeyId,
+    /// Hex of the SHA-256 of the whole key.
+    pub key_hash: String,
+    /// The first characters, so that a person can tell keys apart.
+    pub prefix: String,
+    /// What its owner calls it.
+    pub label: String,
+    /// What it may do.
+    pub scopes: ScopeSet,
+    /// Where it may be used from; `None` is anywhere.
+    pub allowed_cidrs: Option<Vec<Cidr>>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used; written now and then, not at each request.
+    pub last_used_at: Option<Timestamp>,
+    /// Minted by a remote caller while auth was disabled: it dies when setup completes.
+    pub dies_at_setup: bool,
+}
+
+impl FromRow for ApiKeyRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        let scopes: String = row.try_get("scopes")?;
+        let cidrs: Option<String> = row.try_get("allowed_cidrs")?;
+        let moment = |value: Option<i64>| value.map(Timestamp::from_millis);
+        Ok(Self {
+            id: ApiKeyId::from_text(row.try_get::<String, _>("id")?),
+            key_hash: row.try_get("key_hash")?,
+            prefix: row.try_get("prefix")?,
+            label: row.try_get("label")?,
+            scopes: ScopeSet::from_text(&scopes).map_err(|_| StoreError::Damaged {
+                what: "scope list of an API key",
+            })?,
+            allowed_cidrs: cidrs
+                .map(|text| text.split_whitespace().map(str::parse).collect())
+                .transpose()
+                .map_err(|_| StoreError::Damaged {
+                    what: "address list of an API key",
+                })?,
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+            expires_at: moment(row.try_get("expires_at")?),
+            last_used_at: moment(row.try_get("last_used_at")?),
+            dies_at_setup: row.try_get::<i64, _>("dies_at_setup")? != 0,
+        })
+    }
+}
+
+impl Conn {
+    /// Stores a key.
+    pub async fn insert_api_key(&mut self, row: &ApiKeyRow) -> Result<(), StoreError> {
+        let cidrs = row.allowed_cidrs.as_ref().map(|list| {
+            list.iter()
+                .map(Cidr::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
+        let query = sqlx::query(
+            "INSERT INTO auth_api_keys (id, key_hash, prefix, label, scopes, allowed_cidrs,
+                 created_at, expires_at, last_used_at, dies_at_setup)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        );
+        self.run(
+            query
+                .bind(row.id.as_str())
+                .bind(&row.key_hash)
+                .bind(&row.prefix)
+                .bind(&row.label)
+                .bind(row.scopes.to_text())
+                .bind(cidrs)
+                .bind(row.created_at.as_millis())
+                .bind(row.expires_at.map(Timestamp::as_millis))
+                .bind(row.last_used_at.map(Timestamp::as_millis))
+                .bind(i64::from(row.dies_at_setup)),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// The key with this hash, expired or not.
+    pub async fn find_api_key(&mut self, key_hash: &str) -> Result<Option<ApiKeyRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM auth_api_keys WHERE key_hash = $1");
+        self.find(query.bind(key_hash)).await
+    }
+
+    /// Every key, the newest first.
+    pub async fn list_api_keys(&mut self) -> Result<Vec<ApiKeyRow>, StoreError> {
+        self.list(sqlx::query(
+            "SELECT * FROM auth_api_keys ORDER BY created_at DESC, id DESC",
+        ))
+        .await
+    }
+
+    /// Notes that a key was used.
+    pub async fn update_api_key_used(
+        &mut self,
+        id: &ApiKeyId,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE auth_api_keys SET last_used_at = $2 WHERE id = $1");
+        self.run(query.bind(id.as_str()).bind(now.as_millis()))
+            .await
+            .map(drop)
+    }
+
+    /// Revokes one key; `false` when there was none.
+    pub async fn delete_api_key(&mut self, id: &ApiKeyId) -> Result<bool, StoreError> {
+        let query = sqlx::query("DELETE FROM auth_api_keys WHERE id = $1");
+        Ok(self.run(query.bind(id.as_str())).await? > 0)
+    }
+
+    /// Revokes every key, or only those that die when setup completes.
+    pub async fn delete_api_keys(&mut self, only_dying: bool) -> Result<u64, StoreError> {
+        let query = sqlx::query("DELETE FROM auth_api_keys WHERE dies_at_setup >= $1");
+        self.run(query.bind(i64::from(only_dying))).await
+    }
+}

@@ -1,0 +1,143 @@
+//! Table `auth_sessions`: logins. The cookie's secret is here only as a hash.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::{AuthSessionId, Timestamp};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// One login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthSessionRow {
+    /// Its id, for lists and revocation.
+    pub id: AuthSessionId,
+    /// Hex of the SHA-256 of the cookie's value.
+    pub token_hash: String,
+    /// `password` or `passkey`.
+    pub login_method: String,
+    /// What the browser called itself.
+    pub user_agent: Option<String>,
+    /// Where it logged in from.
+    pub client_ip: Option<String>,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was last used; written now and then, not at each request.
+    pub last_seen_at: Timestamp,
+    /// When it ends, whatever happens.
+    pub expires_at: Timestamp,
+    /// When the person last proved to be there.
+    pub confirmed_at: Timestamp,
+}
+
+impl FromRow for AuthSessionRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: AuthSessionId::from_text(row.try_get::<String, _>("id")?),
+            token_hash: row.try_get("token_hash")?,
+            login_method: row.try_get("login_method")?,
+            user_agent: row.try_get("user_agent")?,
+            client_ip: row.try_get("client_ip")?,
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+            last_seen_at: Timestamp::from_millis(row.try_get("last_seen_at")?),
+            expires_at: Timestamp::from_millis(row.try_get("expires_at")?),
+            confirmed_at: Timestamp::from_millis(row.try_get("confirmed_at")?),
+        })
+    }
+}
+
+impl Conn {
+    /// Stores a login.
+    pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,
+                 created_at, last_seen_at, expires_at, confirmed_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        );
+        self.run(
+            query
+                .bind(row.id.as_str())
+                .bind(&row.token_hash)
+                .bind(&row.login_method)
+                .bind(row.user_agent.as_deref())
+                .bind(row.client_ip.as_deref())
+                .bind(row.created_at.as_millis())
+                .bind(row.last_seen_at.as_millis())
+                .bind(row.expires_at.as_millis())
+                .bind(row.confirmed_at.as_millis()),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// The login with this token hash, ended or not.
+    pub async fn find_auth_session(
+        &mut self,
+        token_hash: &str,
+    ) -> Result<Option<AuthSessionRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM auth_sessions WHERE token_hash = $1");
+        self.find(query.bind(token_hash)).await
+    }
+
+    /// Live logins, the most recently used first.
+    pub async fn list_auth_sessions(
+        &mut self,
+        now: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<AuthSessionRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM auth_sessions WHERE expires_at > $1
+             ORDER BY last_seen_at DESC, id DESC LIMIT $2",
+        );
+        self.list(query.bind(now.as_millis()).bind(limit)).await
+    }
+
+    /// Notes that a login was used.
+    pub async fn update_auth_session_seen(
+        &mut self,
+        id: &AuthSessionId,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE auth_sessions SET last_seen_at = $2 WHERE id = $1");
+        self.run(query.bind(id.as_str()).bind(now.as_millis()))
+            .await
+            .map(drop)
+    }
+
+    /// Notes that the person proved to be there; `false` when the login is gone.
+    pub async fn update_auth_session_confirmed(
+        &mut self,
+        id: &AuthSessionId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query("UPDATE auth_sessions SET confirmed_at = $2 WHERE id = $1");
+        Ok(self
+            .run(query.bind(id.as_str()).bind(now.as_millis()))
+            .await?
+            > 0)
+    }
+
+    /// Ends one login; `false` when there was none.
+    pub async fn delete_auth_session(&mut self, id: &AuthSessionId) -> Result<bool, StoreError> {
+        let query = sqlx::query("DELETE FROM auth_sessions WHERE id = $1");
+        Ok(self.run(query.bind(id.as_str())).await? > 0)
+    }
+
+    /// Ends every login but one (or every one); how many that were.
+    pub async fn delete_other_auth_sessions(
+        &mut self,
+        kept: Option<&AuthSessionId>,
+    ) -> Result<u64, StoreError> {
+        let query = sqlx::query("DELETE FROM auth_sessions WHERE id <> $1");
+        self.run(query.bind(kept.map_or("", AuthSessionId::as_str)))
+            .await
+    }
+
+    /// Forgets logins that have expired.
+    pub async fn delete_expired_auth_sessions(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = sqlx::query("DELETE FROM auth_sessions WHERE expires_at <= $1");
+        self.run(query.bind(now.as_millis())).await
+    }
+}

@@ -1,0 +1,88 @@
+//! A connection, and the few ways in which the aggregates use it.
+
+use crate::{StoreError, fault};
+use sqlx::any::AnyRow;
+use sqlx::pool::PoolConnection;
+use sqlx::query::Query;
+use sqlx::{Any, Row};
+
+/// A query with its parameters bound.
+pub(crate) type Bound<'q> = Query<'q, Any, sqlx::any::AnyArguments>;
+
+/// A connection to the database; each aggregate adds its statements as methods.
+#[derive(Debug)]
+pub struct Conn {
+    raw: PoolConnection<Any>,
+}
+
+impl Conn {
+    pub(crate) const fn new(raw: PoolConnection<Any>) -> Self {
+        Self { raw }
+    }
+
+    /// Gives up the connection for good: its state is unknown.
+    pub(crate) fn discard(self) {
+        drop(self.raw.detach());
+    }
+
+    /// Runs a statement that changes something; the number of rows it touched.
+    pub(crate) async fn run(&mut self, query: Bound<'_>) -> Result<u64, StoreError> {
+        fault::point();
+        Ok(query.execute(&mut *self.raw).await?.rows_affected())
+    }
+
+    /// Runs a statement without parameters, such as a pragma or `BEGIN`.
+    pub(crate) async fn plain(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        fault::point();
+        sqlx::raw_sql(sql).execute(&mut *self.raw).await?;
+        Ok(())
+    }
+
+    /// The one row there may be.
+    pub(crate) async fn find<T: FromRow>(
+        &mut self,
+        query: Bound<'_>,
+    ) -> Result<Option<T>, StoreError> {
+        query
+            .fetch_optional(&mut *self.raw)
+            .await?
+            .as_ref()
+            .map(T::from_row)
+            .transpose()
+    }
+
+    /// All rows.
+    pub(crate) async fn list<T: FromRow>(
+        &mut self,
+        query: Bound<'_>,
+    ) -> Result<Vec<T>, StoreError> {
+        query
+            .fetch_all(&mut *self.raw)
+            .await?
+            .iter()
+            .map(T::from_row)
+            .collect()
+    }
+
+    /// One number, such as a count.
+    pub(crate) async fn number(&mut self, query: Bound<'_>) -> Result<i64, StoreError> {
+        Ok(query.fetch_one(&mut *self.raw).await?.try_get(0)?)
+    }
+
+    pub(crate) async fn ping(&mut self) -> Result<(), StoreError> {
+        self.number(sqlx::query("SELECT CAST(1 AS BIGINT)"))
+            .await
+            .map(drop)
+    }
+}
+
+/// A row type: how it is read from a result.
+pub(crate) trait FromRow: Sized {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError>;
+}
+
+impl FromRow for String {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(row.try_get(0)?)
+    }
+}

@@ -1,0 +1,84 @@
+//! Table `env_variables`.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// One environment variable. The value is plaintext or ciphertext, as `encrypted` says.
+#[derive(Clone, PartialEq, Eq)]
+pub struct EnvVariableRow {
+    /// Its name.
+    pub key: String,
+    /// Its value, or the ciphertext of it.
+    pub value: String,
+    /// Which of the two.
+    pub encrypted: bool,
+    /// When it was first set.
+    pub created_at: Timestamp,
+    /// When it was last set.
+    pub updated_at: Timestamp,
+}
+
+impl FromRow for EnvVariableRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            key: row.try_get("key")?,
+            value: row.try_get("value")?,
+            encrypted: row.try_get::<i64, _>("encrypted")? != 0,
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
+        })
+    }
+}
+
+impl Conn {
+    /// Every variable, by name.
+    pub async fn list_env_variables(&mut self) -> Result<Vec<EnvVariableRow>, StoreError> {
+        self.list(sqlx::query("SELECT * FROM env_variables ORDER BY key"))
+            .await
+    }
+
+    /// One of them.
+    pub async fn find_env_variable(
+        &mut self,
+        key: &str,
+    ) -> Result<Option<EnvVariableRow>, StoreError> {
+        self.find(sqlx::query("SELECT * FROM env_variables WHERE key = $1").bind(key))
+            .await
+    }
+
+    /// Sets one; what is stored then (its first `created_at` stays).
+    pub async fn update_env_variable(
+        &mut self,
+        row: &EnvVariableRow,
+    ) -> Result<EnvVariableRow, StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO env_variables (key, value, encrypted, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (key) DO UPDATE SET value = excluded.value,
+                 encrypted = excluded.encrypted, updated_at = excluded.updated_at",
+        );
+        self.run(
+            query
+                .bind(&row.key)
+                .bind(&row.value)
+                .bind(i64::from(row.encrypted))
+                .bind(row.created_at.as_millis())
+                .bind(row.updated_at.as_millis()),
+        )
+        .await?;
+        self.find_env_variable(&row.key)
+            .await?
+            .ok_or(StoreError::Damaged {
+                what: "environment variable",
+            })
+    }
+
+    /// Removes one; `false` when there was none.
+    pub async fn delete_env_variable(&mut self, key: &str) -> Result<bool, StoreError> {
+        let query = sqlx::query("DELETE FROM env_variables WHERE key = $1").bind(key);
+        Ok(self.run(query).await? > 0)
+    }
+}

@@ -1,0 +1,36 @@
+//! Where a test may end the process: before the n-th write, as a power cut would. Without the feature
+//! `testing` a point is nothing at all.
+
+#[cfg(feature = "testing")]
+mod armed {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    static REMAINING: AtomicI64 = AtomicI64::new(-1);
+    static SEEN: AtomicI64 = AtomicI64::new(0);
+
+    /// Ends the process at the n-th point from now (0 is the next one).
+    pub fn abort_at(n: i64) {
+        SEEN.store(0, Ordering::SeqCst);
+        REMAINING.store(n, Ordering::SeqCst);
+    }
+
+    /// How many points were passed since [`abort_at`].
+    pub fn seen() -> i64 {
+        SEEN.load(Ordering::SeqCst)
+    }
+
+    /// A place where the process may end.
+    pub fn point() {
+        SEEN.fetch_add(1, Ordering::SeqCst);
+        if REMAINING.load(Ordering::SeqCst) >= 0 && REMAINING.fetch_sub(1, Ordering::SeqCst) == 0 {
+            std::process::abort();
+        }
+    }
+}
+
+#[cfg(feature = "testing")]
+pub use armed::{abort_at, point, seen};
+
+/// A place where the process may end, in tests built for that.
+#[cfg(not(feature = "testing"))]
+pub const fn point() {}

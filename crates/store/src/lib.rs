@@ -1,0 +1,109 @@
+//! The only room with SQL. SQLite and PostgreSQL stand behind one concrete type and one SQL text;
+//! what must differ is in `dialect.rs`. Each aggregate has a file of its own with its row type and
+//! its statements, as methods of [`Conn`].
+//!
+//! A caller reads with [`Store::read`] and writes with [`Store::write`]; the closure given to
+//! `write` is one transaction, and all writes of a process go through one writer that commits them
+//! in groups.
+
+mod api_keys;
+mod audit_log;
+mod auth_sessions;
+mod challenges;
+mod changes;
+mod conn;
+mod dialect;
+mod env_variables;
+mod error;
+pub mod fault;
+mod open;
+mod passkeys;
+mod password;
+mod protected;
+mod settings;
+mod setup_code;
+mod ssh_keys;
+#[cfg(feature = "testing")]
+#[expect(clippy::panic, reason = "a test without its database cannot go on")]
+pub mod testing;
+mod vault_record;
+mod writer;
+
+pub use api_keys::ApiKeyRow;
+pub use audit_log::{AuditEntry, AuditPage, AuditRow};
+pub use auth_sessions::AuthSessionRow;
+pub use challenges::ChallengeRow;
+pub use changes::ChangeRow;
+pub use conn::Conn;
+pub use dialect::Engine;
+pub use env_variables::EnvVariableRow;
+pub use error::{OpenError, StoreError};
+pub use open::{Location, migration_versions};
+pub use passkeys::PasskeyRow;
+pub use protected::{ProtectedRow, SecretTable};
+pub use setup_code::SetupCodeRow;
+pub use ssh_keys::SshKeyRow;
+pub use vault_record::VaultRow;
+
+use futures_util::future::BoxFuture;
+use sqlx::AnyPool;
+use writer::Writer;
+
+/// The database, open.
+#[derive(Clone, Debug)]
+pub struct Store {
+    engine: Engine,
+    readers: AnyPool,
+    writer: Writer,
+}
+
+impl Store {
+    /// Which engine it is, for display and metrics; SQL never asks.
+    pub const fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// Reads. What the closure reads in several statements is not one snapshot.
+    pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        E: From<StoreError>,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>>,
+    {
+        let raw = self.readers.acquire().await.map_err(StoreError::from)?;
+        job(&mut Conn::new(raw)).await
+    }
+
+    /// Writes: the closure is one transaction. `Ok` means committed and on disk; `Err`, whether the
+    /// closure's own or the commit's, means that nothing of it is there.
+    ///
+    /// The transaction runs to its end even if the caller goes away meanwhile.
+    pub async fn write<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        self.writer.submit(job).await
+    }
+
+    /// Moves what the write-ahead log holds into the database and empties the log, so that no old
+    /// plaintext stays in it. Nothing to do on PostgreSQL.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        self.writer.checkpoint().await
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read(|conn| Box::pin(async move { conn.ping().await }))
+            .await
+    }
+
+    /// Lets queued writes finish, empties the log and closes. Later calls fail.
+    pub async fn close(&self) {
+        if let Err(error) = self.checkpoint().await {
+            tracing::warn!(%error, "the write-ahead log was not emptied at close");
+        }
+        self.writer.stop().await;
+        self.readers.close().await;
+    }
+}

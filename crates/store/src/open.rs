@@ -1,0 +1,160 @@
+//! Opening: where the database is, its connections, its migrations.
+
+use crate::dialect::{Engine, Role};
+use crate::writer::Writer;
+use crate::{OpenError, Store};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::{AnyPool, Connection, Executor, SqlSafeStr};
+use std::path::Path;
+use std::time::Duration;
+
+/// The schema, one step a file. A step that has shipped is never changed: add another.
+const MIGRATIONS: [(i64, &str, &str); 3] = [
+    (
+        1,
+        "settings",
+        include_str!("../migrations/0001_settings.sql"),
+    ),
+    (2, "auth", include_str!("../migrations/0002_auth.sql")),
+    (3, "vault", include_str!("../migrations/0003_vault.sql")),
+];
+
+/// How many connections read. SQLite's each have a thread and a page cache.
+const READERS: u32 = 4;
+
+/// Where a database is.
+#[derive(Clone)]
+pub struct Location {
+    engine: Engine,
+    url: String,
+}
+
+impl std::fmt::Debug for Location {
+    /// The URL may carry a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Location")
+            .field("engine", &self.engine)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Location {
+    /// A SQLite file; made when it is not there.
+    pub fn sqlite_file(path: &Path) -> Self {
+        // In a URL `%`, `?` and `#` mean something else.
+        let mut encoded = String::from("sqlite://");
+        for character in path.to_string_lossy().chars() {
+            match character {
+                '%' => encoded.push_str("%25"),
+                '?' => encoded.push_str("%3F"),
+                '#' => encoded.push_str("%23"),
+                other => encoded.push(other),
+            }
+        }
+        encoded.push_str("?mode=rwc");
+        Self {
+            engine: Engine::Sqlite,
+            url: encoded,
+        }
+    }
+
+    /// A database URL, `sqlite://…` or `postgres://…`.
+    pub fn from_url(url: &str) -> Result<Self, OpenError> {
+        let engine = match url.split(':').next() {
+            Some("sqlite") => Engine::Sqlite,
+            Some("postgres" | "postgresql") => Engine::Postgres,
+            _ => return Err(OpenError::UnknownUrl),
+        };
+        let url = match engine {
+            Engine::Sqlite if !url.contains('?') => format!("{url}?mode=rwc"),
+            _ => url.to_owned(),
+        };
+        Ok(Self { engine, url })
+    }
+
+    /// Which engine.
+    pub const fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    async fn pool(&self, role: Role) -> Result<AnyPool, OpenError> {
+        let engine = self.engine;
+        let fail = |source| OpenError::Connect { engine, source };
+        let options: AnyConnectOptions = self.url.parse().map_err(fail)?;
+        let statements = engine.on_connect(role);
+        AnyPoolOptions::new()
+            .max_connections(if role == Role::Writer { 1 } else { READERS })
+            .acquire_timeout(Duration::from_secs(10))
+            .test_before_acquire(engine.connections_can_die())
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .after_connect(move |conn, _| {
+                Box::pin(async move { conn.execute(sqlx::raw_sql(statements)).await.map(drop) })
+            })
+            .connect_with(options)
+            .await
+            .map_err(fail)
+    }
+}
+
+/// The versions of the schema, oldest first.
+pub fn migration_versions() -> Vec<i64> {
+    MIGRATIONS.iter().map(|(version, ..)| *version).collect()
+}
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS.map(|(version, name, sql)| {
+        Migration::new(
+            version,
+            name.into(),
+            MigrationType::Simple,
+            sql.into_sql_str(),
+            false,
+        )
+    });
+    Migrator::with_migrations(migrations.into())
+}
+
+impl Store {
+    /// Opens the database and brings its schema up to this version.
+    pub async fn open(location: &Location) -> Result<Self, OpenError> {
+        Self::open_at(location, None).await
+    }
+
+    /// Opens the database and brings its schema up to `version` only: for tests of the migrations.
+    #[doc(hidden)]
+    pub async fn open_at(location: &Location, version: Option<i64>) -> Result<Self, OpenError> {
+        install_default_drivers();
+        let writer = location.pool(Role::Writer).await?;
+        migrate(location.engine, &writer, version).await?;
+        let readers = location.pool(Role::Reader).await?;
+        let writer = Writer::start(location.engine, writer);
+        Ok(Self {
+            engine: location.engine,
+            readers,
+            writer,
+        })
+    }
+}
+
+async fn migrate(engine: Engine, pool: &AnyPool, target: Option<i64>) -> Result<(), OpenError> {
+    let mut conn = pool
+        .acquire()
+        .await
+        .map_err(|source| OpenError::Connect { engine, source })?;
+    let outcome = migrator().run_direct(target, &mut *conn, false).await;
+    if outcome.is_err() {
+        // It may still hold the migration lock.
+        drop(conn.detach().close().await);
+    }
+    outcome.map_err(|error| match error {
+        MigrateError::VersionMissing(version) => OpenError::NewerVersion { version },
+        other => OpenError::Migrate(other),
+    })
+}

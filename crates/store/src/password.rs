@@ -1,0 +1,48 @@
+//! Table `auth_password`: the one password's hash.
+
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+
+impl Conn {
+    /// The PHC string, when a password is set.
+    pub async fn find_password_hash(&mut self) -> Result<Option<String>, StoreError> {
+        self.find(sqlx::query("SELECT hash FROM auth_password WHERE id = 1"))
+            .await
+    }
+
+    /// Stores the first password's hash; `false` when there is one already.
+    pub async fn insert_password_hash(
+        &mut self,
+        hash: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO auth_password (id, hash, created_at, updated_at) VALUES (1, $1, $2, $2)
+             ON CONFLICT (id) DO NOTHING",
+        );
+        Ok(self.run(query.bind(hash).bind(now.as_millis())).await? > 0)
+    }
+
+    /// Replaces the hash if it is still the one that was verified; `false` when it is not.
+    pub async fn update_password_hash(
+        &mut self,
+        verified: &str,
+        hash: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "UPDATE auth_password SET hash = $2, updated_at = $3 WHERE id = 1 AND hash = $1",
+        );
+        Ok(self
+            .run(query.bind(verified).bind(hash).bind(now.as_millis()))
+            .await?
+            > 0)
+    }
+
+    /// Forgets the password.
+    pub async fn delete_password(&mut self) -> Result<(), StoreError> {
+        self.run(sqlx::query("DELETE FROM auth_password"))
+            .await
+            .map(drop)
+    }
+}

@@ -1,0 +1,109 @@
+//! Every table that holds a secret, seen the same way: an id, a value, and whether it is encrypted.
+//! Migration, rotation and disabling walk over [`SecretTable::ALL`], so that a new kind of secret is
+//! one entry here.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// A table whose rows each hold one secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SecretTable {
+    /// `env_variables`: id is the key, the secret is the value.
+    EnvVariables,
+    /// `ssh_keys`: id is the name, the secret is the private key.
+    SshKeys,
+}
+
+/// One secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ProtectedRow {
+    /// What names it within its table.
+    pub id: String,
+    /// Plaintext or ciphertext.
+    pub value: String,
+    /// Which of the two.
+    pub encrypted: bool,
+}
+
+impl FromRow for ProtectedRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.try_get(0)?,
+            value: row.try_get(1)?,
+            encrypted: row.try_get::<i64, _>(2)? != 0,
+        })
+    }
+}
+
+impl SecretTable {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::EnvVariables, Self::SshKeys];
+
+    const fn select(self) -> &'static str {
+        match self {
+            Self::EnvVariables => "SELECT key, value, encrypted FROM env_variables ORDER BY key",
+            Self::SshKeys => "SELECT name, private_key, encrypted FROM ssh_keys ORDER BY name",
+        }
+    }
+
+    const fn count_encrypted(self) -> &'static str {
+        match self {
+            Self::EnvVariables => "SELECT COUNT(*) FROM env_variables WHERE encrypted = 1",
+            Self::SshKeys => "SELECT COUNT(*) FROM ssh_keys WHERE encrypted = 1",
+        }
+    }
+
+    const fn update(self) -> &'static str {
+        match self {
+            Self::EnvVariables => {
+                "UPDATE env_variables SET value = $1, encrypted = $2, updated_at = $3
+                 WHERE key = $4 AND value = $5"
+            }
+            Self::SshKeys => {
+                "UPDATE ssh_keys SET private_key = $1, encrypted = $2, updated_at = $3
+                 WHERE name = $4 AND private_key = $5"
+            }
+        }
+    }
+}
+
+impl Conn {
+    /// Every secret of a table.
+    pub async fn list_protected(
+        &mut self,
+        table: SecretTable,
+    ) -> Result<Vec<ProtectedRow>, StoreError> {
+        self.list(sqlx::query(table.select())).await
+    }
+
+    /// How many secrets are encrypted, over all tables.
+    pub async fn count_encrypted(&mut self) -> Result<i64, StoreError> {
+        let mut sum = 0;
+        for table in SecretTable::ALL {
+            sum += self.number(sqlx::query(table.count_encrypted())).await?;
+        }
+        Ok(sum)
+    }
+
+    /// Replaces a secret's stored form if it is still the one that was read; `false` when it is not,
+    /// so that a newer value is never overwritten.
+    pub async fn update_protected(
+        &mut self,
+        table: SecretTable,
+        read: &ProtectedRow,
+        value: &str,
+        encrypted: bool,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query(table.update())
+            .bind(value)
+            .bind(i64::from(encrypted))
+            .bind(now.as_millis())
+            .bind(&read.id)
+            .bind(&read.value);
+        Ok(self.run(query).await? > 0)
+    }
+}

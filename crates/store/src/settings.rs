@@ -1,0 +1,66 @@
+//! Table `settings`: what was changed at run time.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use serde_json::Value;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use std::collections::BTreeMap;
+
+struct SettingRow(String, Value);
+
+impl FromRow for SettingRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        let text: String = row.try_get("value")?;
+        let value =
+            serde_json::from_str(&text).map_err(|_| StoreError::Damaged { what: "setting" })?;
+        Ok(Self(row.try_get("key")?, value))
+    }
+}
+
+impl Conn {
+    /// Every setting that was changed at run time.
+    pub async fn list_settings(&mut self) -> Result<BTreeMap<String, Value>, StoreError> {
+        let rows: Vec<SettingRow> = self
+            .list(sqlx::query("SELECT key, value FROM settings"))
+            .await?;
+        Ok(rows
+            .into_iter()
+            .map(|SettingRow(key, value)| (key, value))
+            .collect())
+    }
+
+    /// One of them.
+    pub async fn find_setting(&mut self, key: &str) -> Result<Option<Value>, StoreError> {
+        let query = sqlx::query("SELECT key, value FROM settings WHERE key = $1").bind(key);
+        Ok(self.find::<SettingRow>(query).await?.map(|row| row.1))
+    }
+
+    /// Sets one.
+    pub async fn update_setting(
+        &mut self,
+        key: &str,
+        value: &Value,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO settings (key, value, updated_at) VALUES ($1, $2, $3)
+             ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
+        );
+        self.run(
+            query
+                .bind(key)
+                .bind(value.to_string())
+                .bind(now.as_millis()),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// Forgets one, so that the file's value or the default holds again.
+    pub async fn delete_setting(&mut self, key: &str) -> Result<bool, StoreError> {
+        let query = sqlx::query("DELETE FROM settings WHERE key = $1").bind(key);
+        Ok(self.run(query).await? > 0)
+    }
+}

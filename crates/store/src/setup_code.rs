@@ -1,0 +1,72 @@
+//! Table `auth_setup_code`: the one live setup code and the count of wrong guesses.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// The live setup code.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SetupCodeRow {
+    /// Six digits.
+    pub code: String,
+    /// Wrong guesses against this code.
+    pub wrong_tries: i64,
+    /// How many codes guessing has used up since the last restart or command, this one included.
+    pub codes_made: i64,
+    /// When guessing last made a new one.
+    pub replaced_at: Option<Timestamp>,
+    /// When this one was made.
+    pub created_at: Timestamp,
+}
+
+impl FromRow for SetupCodeRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            code: row.try_get("code")?,
+            wrong_tries: row.try_get("wrong_tries")?,
+            codes_made: row.try_get("codes_made")?,
+            replaced_at: row
+                .try_get::<Option<i64>, _>("replaced_at")?
+                .map(Timestamp::from_millis),
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+        })
+    }
+}
+
+impl Conn {
+    /// The live code.
+    pub async fn find_setup_code(&mut self) -> Result<Option<SetupCodeRow>, StoreError> {
+        self.find(sqlx::query("SELECT * FROM auth_setup_code WHERE id = 1"))
+            .await
+    }
+
+    /// Makes this the live code.
+    pub async fn update_setup_code(&mut self, row: &SetupCodeRow) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO auth_setup_code (id, code, wrong_tries, codes_made, replaced_at, created_at)
+             VALUES (1, $1, $2, $3, $4, $5)
+             ON CONFLICT (id) DO UPDATE SET code = excluded.code, wrong_tries = excluded.wrong_tries,
+                 codes_made = excluded.codes_made, replaced_at = excluded.replaced_at,
+                 created_at = excluded.created_at",
+        );
+        self.run(
+            query
+                .bind(&row.code)
+                .bind(row.wrong_tries)
+                .bind(row.codes_made)
+                .bind(row.replaced_at.map(Timestamp::as_millis))
+                .bind(row.created_at.as_millis()),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// Forgets the code: setup is complete.
+    pub async fn delete_setup_code(&mut self) -> Result<(), StoreError> {
+        self.run(sqlx::query("DELETE FROM auth_setup_code"))
+            .await
+            .map(drop)
+    }
+}

@@ -1,0 +1,151 @@
+//! Throw-away databases for the tests of every room: each test runs once on SQLite and, where the test
+//! command has started one, once on PostgreSQL, in a database of its own.
+
+use crate::dialect::Engine;
+use crate::{Location, Store};
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A database that only one test uses, and a directory beside it for files.
+#[derive(Debug)]
+pub struct TestDatabase {
+    /// Where it is.
+    pub location: Location,
+    directory: PathBuf,
+}
+
+impl TestDatabase {
+    /// Which engine.
+    pub const fn engine(&self) -> Engine {
+        self.location.engine()
+    }
+
+    /// The directory of this test.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Opens the store.
+    pub async fn open(&self) -> Store {
+        match Store::open(&self.location).await {
+            Ok(store) => store,
+            Err(error) => panic!("cannot open the test database: {error:?}"),
+        }
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.directory));
+    }
+}
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+fn fresh_name() -> String {
+    let clock: &dyn gatehouse_domain::Clock = &gatehouse_domain::SystemClock::new();
+    let millis = clock.now().as_millis();
+    format!(
+        "gh_{}_{millis}_{}",
+        std::process::id(),
+        NUMBER.fetch_add(1, Ordering::SeqCst)
+    )
+}
+
+fn fresh_directory(name: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(name);
+    if let Err(error) = std::fs::create_dir_all(&directory) {
+        panic!("cannot make {}: {error}", directory.display());
+    }
+    directory
+}
+
+/// A new, empty SQLite database.
+pub fn sqlite() -> TestDatabase {
+    let directory = fresh_directory(&fresh_name());
+    TestDatabase {
+        location: Location::sqlite_file(&directory.join("gatehouse.db")),
+        directory,
+    }
+}
+
+/// A new, empty PostgreSQL database, when the test command has started a server; `None`, said loudly,
+/// when it has not. In strict mode, as in CI, it must have.
+pub async fn postgres() -> Option<TestDatabase> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test command's own variables, not a setting"
+    )]
+    let (url, strict) = (
+        std::env::var("GATEHOUSE_TEST_POSTGRES_URL")
+            .ok()
+            .filter(|url| !url.is_empty()),
+        std::env::var("GATEHOUSE_TEST_STRICT").is_ok_and(|value| value == "1"),
+    );
+    let Some(url) = url else {
+        assert!(
+            !strict,
+            "GATEHOUSE_TEST_POSTGRES_URL is not set, and this run must leave nothing out"
+        );
+        eprintln!("LEFT OUT: PostgreSQL, because GATEHOUSE_TEST_POSTGRES_URL is not set");
+        return None;
+    };
+    sqlx::any::install_default_drivers();
+    let name = fresh_name();
+    let made = async {
+        let mut admin = AnyConnection::connect(&url).await?;
+        admin
+            .execute(AssertSqlSafe(format!("CREATE DATABASE {name}")))
+            .await?;
+        admin.close().await
+    };
+    if let Err(error) = made.await {
+        panic!("cannot make a PostgreSQL database: {error}");
+    }
+    let (server, query) = url
+        .split_once('?')
+        .map_or((url.as_str(), String::new()), |(a, b)| (a, format!("?{b}")));
+    let base = server.rsplit_once('/').map_or(server, |(base, _)| base);
+    let Ok(location) = Location::from_url(&format!("{base}/{name}{query}")) else {
+        panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL");
+    };
+    Some(TestDatabase {
+        location,
+        directory: fresh_directory(&name),
+    })
+}
+
+/// One of each engine that is there.
+pub async fn databases() -> Vec<TestDatabase> {
+    let mut all = vec![sqlite()];
+    all.extend(postgres().await);
+    all
+}
+
+/// Runs a statement behind the store's back, as a person with a database tool would.
+pub async fn run_sql(location: &Location, sql: &str) {
+    sqlx::any::install_default_drivers();
+    let outcome = async {
+        let mut conn = AnyConnection::connect(location.url()).await?;
+        conn.execute(AssertSqlSafe(sql.to_owned())).await?;
+        conn.close().await
+    };
+    if let Err(error) = outcome.await {
+        panic!("cannot run the statement: {error}");
+    }
+}
+
+/// Holds the write lock, as a stuck process would, until it is dropped.
+pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
+    sqlx::any::install_default_drivers();
+    let held = async {
+        let mut conn = AnyConnection::connect(location.url()).await?;
+        conn.execute("BEGIN IMMEDIATE").await?;
+        Ok::<_, sqlx::Error>(conn)
+    };
+    match held.await {
+        Ok(conn) => conn,
+        Err(error) => panic!("cannot take the lock: {error}"),
+    }
+}

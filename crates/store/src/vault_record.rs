@@ -1,0 +1,105 @@
+//! Table `vault`: the one vault record of a database.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// The vault record. What its texts mean is the vault room's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VaultRow {
+    /// The version of the record's format.
+    pub version: i64,
+    /// Base64 of the salt.
+    pub kdf_salt: String,
+    /// JSON of the cost parameters.
+    pub kdf_params: String,
+    /// The data key, wrapped by the password's key.
+    pub wrapped_dek: String,
+    /// The data key, wrapped by the recovery key's.
+    pub recovery_wrapped_dek: Option<String>,
+    /// A hash of the recovery key.
+    pub recovery_key_hash: Option<String>,
+    /// Which data key it is.
+    pub dek_id: String,
+    /// Proves that an unwrapped key is this one.
+    pub dek_commitment: String,
+    /// Unix milliseconds.
+    pub created_at: i64,
+    /// Unix milliseconds.
+    pub updated_at: i64,
+}
+
+impl FromRow for VaultRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            version: row.try_get("version")?,
+            kdf_salt: row.try_get("kdf_salt")?,
+            kdf_params: row.try_get("kdf_params")?,
+            wrapped_dek: row.try_get("wrapped_dek")?,
+            recovery_wrapped_dek: row.try_get("recovery_wrapped_dek")?,
+            recovery_key_hash: row.try_get("recovery_key_hash")?,
+            dek_id: row.try_get("dek_id")?,
+            dek_commitment: row.try_get("dek_commitment")?,
+            created_at: row.try_get("created_at")?,
+            updated_at: row.try_get("updated_at")?,
+        })
+    }
+}
+
+impl Conn {
+    /// The vault record.
+    pub async fn find_vault(&mut self) -> Result<Option<VaultRow>, StoreError> {
+        self.find(sqlx::query("SELECT * FROM vault WHERE id = 1"))
+            .await
+    }
+
+    /// Stores the first record; `false` when there is one already.
+    pub async fn insert_vault(&mut self, row: &VaultRow) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO vault (id, version, kdf_salt, kdf_params, wrapped_dek,
+                 recovery_wrapped_dek, recovery_key_hash, dek_id, dek_commitment, created_at,
+                 updated_at)
+             VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
+        );
+        let query = query
+            .bind(row.version)
+            .bind(&row.kdf_salt)
+            .bind(&row.kdf_params)
+            .bind(&row.wrapped_dek)
+            .bind(row.recovery_wrapped_dek.as_deref())
+            .bind(row.recovery_key_hash.as_deref())
+            .bind(&row.dek_id)
+            .bind(&row.dek_commitment)
+            .bind(row.created_at)
+            .bind(row.updated_at);
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Replaces the record if it is still the one that was opened; `false` when it is not.
+    pub async fn update_vault(
+        &mut self,
+        opened: &VaultRow,
+        row: &VaultRow,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "UPDATE vault SET version = $1, kdf_salt = $2, kdf_params = $3, wrapped_dek = $4,
+                 recovery_wrapped_dek = $5, recovery_key_hash = $6, dek_id = $7,
+                 dek_commitment = $8, updated_at = $9
+             WHERE id = 1 AND dek_id = $10 AND wrapped_dek = $11",
+        );
+        let query = query
+            .bind(row.version)
+            .bind(&row.kdf_salt)
+            .bind(&row.kdf_params)
+            .bind(&row.wrapped_dek)
+            .bind(row.recovery_wrapped_dek.as_deref())
+            .bind(row.recovery_key_hash.as_deref())
+            .bind(&row.dek_id)
+            .bind(&row.dek_commitment)
+            .bind(row.updated_at)
+            .bind(&opened.dek_id)
+            .bind(&opened.wrapped_dek);
+        Ok(self.run(query).await? > 0)
+    }
+}

@@ -1,0 +1,240 @@
+//! The store on every engine that is there: transactions, groups, migrations, damage.
+
+use gatehouse_domain::{Actor, AuthSessionId, SeededRandom, Timestamp};
+use gatehouse_store::testing::{TestDatabase, databases, sqlite};
+use gatehouse_store::{
+    AuditEntry, AuthSessionRow, Conn, OpenError, Store, StoreError, migration_versions,
+};
+use serde_json::json;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn session(n: i64) -> AuthSessionRow {
+    AuthSessionRow {
+        id: AuthSessionId::from_text(format!("as_{n}")),
+        token_hash: format!("hash{n}"),
+        login_method: "password".into(),
+        user_agent: Some("curl".into()),
+        client_ip: None,
+        created_at: at(n),
+        last_seen_at: at(n),
+        expires_at: at(n + 1000),
+        confirmed_at: at(n),
+    }
+}
+
+async fn count(store: &Store) -> usize {
+    let rows = store.read(|conn: &mut Conn| {
+        Box::pin(async move { conn.list_auth_sessions(at(0), 100_000).await })
+    });
+    rows.await.map_err(|e: StoreError| e).unwrap().len()
+}
+
+#[tokio::test]
+async fn what_a_failed_write_did_is_undone_and_others_of_its_group_stand() {
+    for database in databases().await {
+        let store = database.open().await;
+        let jobs = (0..100).map(|n| {
+            store.write(move |conn| {
+                Box::pin(async move {
+                    conn.insert_auth_session(&session(n)).await?;
+                    if n % 10 == 3 {
+                        return Err(StoreError::Damaged { what: "test" });
+                    }
+                    // The second row of every tenth job is already there.
+                    if n % 10 == 7 {
+                        conn.insert_auth_session(&session(n)).await?;
+                    }
+                    Ok(())
+                })
+            })
+        });
+        let outcomes = futures_util::future::join_all(jobs).await;
+        let duplicates = outcomes
+            .iter()
+            .filter(|o| matches!(o, Err(StoreError::Duplicate(_))))
+            .count();
+        let failed = outcomes.iter().filter(|o| o.is_err()).count();
+        assert_eq!((duplicates, failed), (10, 20), "{:?}", database.engine());
+        assert_eq!(count(&store).await, 80);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_panics_takes_nobody_with_it() {
+    let database = sqlite();
+    let store = database.open().await;
+    let lost: Result<(), StoreError> = store
+        .write(|conn| {
+            Box::pin(async move {
+                conn.insert_auth_session(&session(1)).await?;
+                panic!("a bug");
+            })
+        })
+        .await;
+    assert!(matches!(lost, Err(StoreError::NotCommitted(_))));
+    store
+        .write(|conn| Box::pin(async move { conn.insert_auth_session(&session(2)).await }))
+        .await
+        .unwrap();
+    assert_eq!(count(&store).await, 1);
+}
+
+#[tokio::test]
+async fn every_earlier_schema_is_brought_up_to_date_and_keeps_its_rows() {
+    for version in migration_versions() {
+        for database in databases().await {
+            let old = Store::open_at(&database.location, Some(version))
+                .await
+                .unwrap();
+            old.write(|conn| {
+                Box::pin(async move { conn.update_setting("a.b", &json!([1, "x"]), at(1)).await })
+            })
+            .await
+            .unwrap();
+            old.close().await;
+            let store = database.open().await;
+            let kept = store
+                .read(|conn| Box::pin(async move { conn.find_setting("a.b").await }))
+                .await
+                .unwrap();
+            assert_eq!(
+                kept,
+                Some(json!([1, "x"])),
+                "from {version} on {:?}",
+                database.engine()
+            );
+            store.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_database_from_a_newer_version_is_refused() {
+    for database in databases().await {
+        let store = database.open().await;
+        store.close().await;
+        forge_newer_migration(&database).await;
+        let refusal = Store::open(&database.location).await.unwrap_err();
+        assert!(
+            matches!(refusal, OpenError::NewerVersion { version: 9999 }),
+            "{refusal:?}"
+        );
+    }
+}
+
+async fn forge_newer_migration(database: &TestDatabase) {
+    gatehouse_store::testing::run_sql(
+        &database.location,
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         SELECT 9999, description, success, checksum, execution_time FROM _sqlx_migrations
+         WHERE version = 1",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn numbers_of_changes_grow_and_never_start_again() {
+    for database in databases().await {
+        let store = database.open().await;
+        for n in 0..3 {
+            let day = n * 86_400_000;
+            store
+                .write(move |conn| {
+                    Box::pin(async move { conn.insert_change("settings", at(day)).await })
+                })
+                .await
+                .unwrap();
+        }
+        let changes = store
+            .read(|conn| Box::pin(async move { conn.list_changes(0).await }))
+            .await
+            .map_err(|e: StoreError| e)
+            .unwrap();
+        assert_eq!(changes.iter().map(|c| c.seq).collect::<Vec<_>>(), [3]);
+    }
+}
+
+#[tokio::test]
+async fn the_audit_chain_binds_each_row_to_the_one_before() {
+    for database in databases().await {
+        let store = database.open().await;
+        for n in 0..3 {
+            store
+                .write(move |conn| {
+                    Box::pin(async move {
+                        let actor = Actor::system();
+                        let entry = AuditEntry {
+                            kind: "test",
+                            actor: &actor,
+                            detail: json!(n),
+                        };
+                        conn.append_audit(
+                            &entry,
+                            at(n),
+                            &SeededRandom::new(u64::try_from(n).unwrap()),
+                        )
+                        .await
+                    })
+                })
+                .await
+                .map_err(|e: StoreError| e)
+                .unwrap();
+        }
+        let rows = store
+            .read(|conn| Box::pin(async move { conn.list_audit_chain(0, 10).await }))
+            .await
+            .map_err(|e: StoreError| e)
+            .unwrap();
+        assert_eq!(rows.len(), 3);
+        let mut previous = String::new();
+        for row in rows {
+            assert_eq!(row.prev_hash, previous);
+            assert_eq!(row.hash, row.expected_hash());
+            previous = row.hash;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_another_process_has_locked_is_unavailable_and_reads_go_on() {
+    let database = sqlite();
+    let store = database.open().await;
+    let lock = gatehouse_store::testing::hold_write_lock(&database.location).await;
+    let refused: Result<(), StoreError> = store
+        .write(|conn| Box::pin(async move { conn.insert_auth_session(&session(1)).await }))
+        .await;
+    assert!(refused.unwrap_err().is_unavailable());
+    assert_eq!(count(&store).await, 0);
+    drop(lock);
+}
+
+#[tokio::test]
+async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
+    let database = sqlite();
+    let store = database.open().await;
+    let secret = "correct-horse-battery-staple-7731";
+    store
+        .write(move |conn| {
+            Box::pin(async move { conn.update_setting("x", &json!(secret), at(1)).await })
+        })
+        .await
+        .unwrap();
+    store
+        .write(|conn| Box::pin(async move { conn.delete_setting("x").await }))
+        .await
+        .unwrap();
+    store.close().await;
+    for entry in std::fs::read_dir(database.directory()).unwrap() {
+        let path = entry.unwrap().path();
+        #[expect(clippy::disallowed_methods, reason = "a test may block")]
+        let bytes = std::fs::read(&path).unwrap();
+        let found = bytes
+            .windows(secret.len())
+            .any(|window| window == secret.as_bytes());
+        assert!(!found, "{}", path.display());
+    }
+}

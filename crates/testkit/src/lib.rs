@@ -1,0 +1,1 @@
+//! Tests only: a test server with actors, throw-away databases.

@@ -1,0 +1,121 @@
+//! What a ciphertext belongs to. The text is authenticated with it, so that a value moved to
+//! another row or column does not decrypt. Must not know what the values mean.
+
+use std::fmt;
+
+/// The context of one ciphertext; `Display` gives the literal text that is authenticated.
+///
+/// Names are never encoded. The rooms that own them restrict them instead (an account id has no
+/// colon), so that no two contexts give the same text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Aad {
+    /// `env:{key}`: an environment variable.
+    Env {
+        /// The variable's name.
+        key: String,
+    },
+    /// `ssh-key:{name}`: a managed SSH private key.
+    SshKey {
+        /// The key's name.
+        name: String,
+    },
+    /// `channel:{type}:{account_id}:{field}`: a secret field of a channel account.
+    Channel {
+        /// The channel's type.
+        kind: String,
+        /// The account.
+        account_id: String,
+        /// The secret field.
+        field: String,
+    },
+    /// `webhook:config:{field}`: a webhook's secret. The same for all webhooks: the plaintext
+    /// names its webhook.
+    WebhookConfig {
+        /// `secret` or `previous_secret`.
+        field: String,
+    },
+    /// `provider_keys`: the encrypted copy of the provider keys file.
+    ProviderKeys,
+    /// `vault:dek`: the data key, wrapped by the password's key.
+    WrappedDek,
+    /// `vault:dek:recovery`: the data key, wrapped by the recovery key's key.
+    RecoveryWrappedDek,
+}
+
+impl Aad {
+    /// An environment variable.
+    pub fn env(key: &str) -> Self {
+        Self::Env {
+            key: key.to_owned(),
+        }
+    }
+
+    /// A managed SSH private key.
+    pub fn ssh_key(name: &str) -> Self {
+        Self::SshKey {
+            name: name.to_owned(),
+        }
+    }
+
+    /// A secret field of a channel account.
+    pub fn channel(kind: &str, account_id: &str, field: &str) -> Self {
+        Self::Channel {
+            kind: kind.to_owned(),
+            account_id: account_id.to_owned(),
+            field: field.to_owned(),
+        }
+    }
+
+    /// A webhook's secret.
+    pub fn webhook_config(field: &str) -> Self {
+        Self::WebhookConfig {
+            field: field.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Aad {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Env { key } => write!(f, "env:{key}"),
+            Self::SshKey { name } => write!(f, "ssh-key:{name}"),
+            Self::Channel {
+                kind,
+                account_id,
+                field,
+            } => {
+                write!(f, "channel:{kind}:{account_id}:{field}")
+            }
+            Self::WebhookConfig { field } => write!(f, "webhook:config:{field}"),
+            Self::ProviderKeys => f.write_str("provider_keys"),
+            Self::WrappedDek => f.write_str("vault:dek"),
+            Self::RecoveryWrappedDek => f.write_str("vault:dek:recovery"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_literally_those_of_the_specification() {
+        for (aad, text) in [
+            (Aad::env("A_KEY"), "env:A_KEY"),
+            (Aad::ssh_key("my key@host"), "ssh-key:my key@host"),
+            (
+                Aad::channel("telegram", "main", "bot_token"),
+                "channel:telegram:main:bot_token",
+            ),
+            (
+                Aad::webhook_config("previous_secret"),
+                "webhook:config:previous_secret",
+            ),
+            (Aad::ProviderKeys, "provider_keys"),
+            (Aad::WrappedDek, "vault:dek"),
+            (Aad::RecoveryWrappedDek, "vault:dek:recovery"),
+        ] {
+            assert_eq!(aad.to_string(), text);
+        }
+    }
+}

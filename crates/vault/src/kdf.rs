@@ -1,0 +1,245 @@
+//! Argon2id: from a password or a recovery key to the key that wraps the data key. Must not know
+//! what is wrapped.
+
+use crate::cipher::{CryptoError, KEY_BYTES};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+/// The cost of Argon2id (version 0x13). As JSON: `{"m_cost":65536,"t_cost":3,"p_cost":1}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KdfParams {
+    /// Memory in KiB.
+    pub m_cost: u32,
+    /// Iterations.
+    pub t_cost: u32,
+    /// Lanes.
+    pub p_cost: u32,
+}
+
+/// Stored parameters that are not used: too cheap to protect (somebody weakened the record), or
+/// so dear that they would stop the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KdfRefused {
+    /// Weaker than specified.
+    #[error("{parameter} is {value}, below the specified {least}")]
+    BelowSpecified {
+        /// `m_cost`, `t_cost` or `p_cost`.
+        parameter: &'static str,
+        /// What the record says.
+        value: u32,
+        /// The specified value.
+        least: u32,
+    },
+    /// Dearer than allowed.
+    #[error("{parameter} is {value}, above the limit of {most}")]
+    AboveLimit {
+        /// `m_cost`, `t_cost` or `p_cost`.
+        parameter: &'static str,
+        /// What the record says.
+        value: u32,
+        /// The largest value that is used.
+        most: u32,
+    },
+}
+
+impl KdfParams {
+    /// For passwords: 64 MiB, 3 iterations, 1 lane. Also the least that a record may say.
+    pub const SPECIFIED: Self = Self {
+        m_cost: 64 * 1024,
+        t_cost: 3,
+        p_cost: 1,
+    };
+    /// For recovery keys: 16 MiB, 2 iterations, 1 lane. Fixed, never read from a record. Cheap is
+    /// enough here: nobody guesses 128 random bits.
+    pub const RECOVERY: Self = Self {
+        m_cost: 16 * 1024,
+        t_cost: 2,
+        p_cost: 1,
+    };
+    /// The most memory a record may ask for: 256 MiB.
+    pub const MAX_M_COST: u32 = 256 * 1024;
+    /// The most iterations a record may ask for.
+    pub const MAX_T_COST: u32 = 10;
+
+    /// Refuses parameters of a record below the specified ones or above 256 MiB / 10 iterations.
+    pub fn check(self) -> Result<(), KdfRefused> {
+        let least = Self::SPECIFIED;
+        // Argon2 needs 8 KiB of memory for each lane (RFC 9106, section 3.1).
+        let most_lanes = self.m_cost / 8;
+        for (parameter, value, least, most) in [
+            ("m_cost", self.m_cost, least.m_cost, Self::MAX_M_COST),
+            ("t_cost", self.t_cost, least.t_cost, Self::MAX_T_COST),
+            ("p_cost", self.p_cost, least.p_cost, most_lanes),
+        ] {
+            if value < least {
+                return Err(KdfRefused::BelowSpecified {
+                    parameter,
+                    value,
+                    least,
+                });
+            }
+            if value > most {
+                return Err(KdfRefused::AboveLimit {
+                    parameter,
+                    value,
+                    most,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The text for the record.
+    pub fn to_json(self) -> String {
+        let Self {
+            m_cost,
+            t_cost,
+            p_cost,
+        } = self;
+        format!(r#"{{"m_cost":{m_cost},"t_cost":{t_cost},"p_cost":{p_cost}}}"#)
+    }
+}
+
+/// Derives a wrapping key. Takes a tenth of a second and `m_cost` KiB of memory.
+pub(crate) fn derive(
+    secret: &[u8],
+    salt: &[u8],
+    params: KdfParams,
+) -> Result<Zeroizing<[u8; KEY_BYTES]>, CryptoError> {
+    let params = Params::new(params.m_cost, params.t_cost, params.p_cost, Some(KEY_BYTES))
+        .map_err(|_| CryptoError::Derivation)?;
+    // Our own memory instead of the library's, which is given back as it is: from the last block
+    // of the work area anybody can compute the key.
+    let mut memory = Zeroizing::new(Vec::new());
+    memory
+        .try_reserve_exact(params.block_count())
+        .map_err(|_| CryptoError::Derivation)?;
+    memory.resize(params.block_count(), Block::new());
+    let mut key = Zeroizing::new([0; KEY_BYTES]);
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into_with_memory(secret, salt, key.as_mut_slice(), memory.as_mut_slice())
+        .map_err(|_| CryptoError::Derivation)?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use argon2::{AssociatedData, ParamsBuilder};
+    use data_encoding::HEXLOWER;
+
+    /// RFC 9106, section 5.3: password, salt, secret and associated data of one byte each.
+    #[test]
+    fn published_vector_of_argon2id() {
+        let params = ParamsBuilder::new()
+            .m_cost(32)
+            .t_cost(3)
+            .p_cost(4)
+            .data(AssociatedData::new(&[4; 12]).unwrap())
+            .build()
+            .unwrap();
+        let mut tag = [0; 32];
+        Argon2::new_with_secret(&[3; 8], Algorithm::Argon2id, Version::V0x13, params)
+            .unwrap()
+            .hash_password_into(&[1; 32], &[2; 16], &mut tag)
+            .unwrap();
+        assert_eq!(
+            HEXLOWER.encode(&tag),
+            "0d640df58d78766c08c037a34a8b53c9d01ef0452d75b65eb52520e96b01e659"
+        );
+    }
+
+    /// Our own use, against the reference implementation's test suite (phc-winner-argon2,
+    /// src/test.c: version 0x13, Argon2id, t=2, m=2^8 KiB, p=1).
+    #[test]
+    fn derive_agrees_with_the_reference_implementation() {
+        let params = KdfParams {
+            m_cost: 256,
+            t_cost: 2,
+            p_cost: 1,
+        };
+        let key = derive(b"password", b"somesalt", params).unwrap();
+        assert_eq!(
+            HEXLOWER.encode(key.as_slice()),
+            "9dfeb910e80bad0311fee20f9c0e2b12c17987b4cac90c2ef54d5b3021c68bfe"
+        );
+    }
+
+    #[test]
+    fn parameters_are_refused_one_past_each_limit() {
+        let ok = KdfParams::SPECIFIED;
+        for accepted in [
+            ok,
+            KdfParams {
+                m_cost: 262_144,
+                ..ok
+            },
+            KdfParams { t_cost: 10, ..ok },
+            KdfParams {
+                p_cost: 65_536 / 8,
+                ..ok
+            },
+        ] {
+            assert_eq!(accepted.check(), Ok(()));
+        }
+        for (params, message) in [
+            (
+                KdfParams {
+                    m_cost: 65_535,
+                    ..ok
+                },
+                "m_cost is 65535, below the specified 65536",
+            ),
+            (
+                KdfParams {
+                    m_cost: 262_145,
+                    ..ok
+                },
+                "m_cost is 262145, above the limit of 262144",
+            ),
+            (
+                KdfParams { t_cost: 2, ..ok },
+                "t_cost is 2, below the specified 3",
+            ),
+            (
+                KdfParams { t_cost: 11, ..ok },
+                "t_cost is 11, above the limit of 10",
+            ),
+            (
+                KdfParams { p_cost: 0, ..ok },
+                "p_cost is 0, below the specified 1",
+            ),
+            (
+                KdfParams { p_cost: 8193, ..ok },
+                "p_cost is 8193, above the limit of 8192",
+            ),
+            (
+                KdfParams::RECOVERY,
+                "m_cost is 16384, below the specified 65536",
+            ),
+        ] {
+            assert_eq!(params.check().unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn json_is_to_the_byte_and_strict() {
+        let text = r#"{"m_cost":65536,"t_cost":3,"p_cost":1}"#;
+        assert_eq!(KdfParams::SPECIFIED.to_json(), text);
+        assert_eq!(serde_json::to_string(&KdfParams::SPECIFIED).unwrap(), text);
+        assert_eq!(
+            serde_json::from_str::<KdfParams>(text).unwrap(),
+            KdfParams::SPECIFIED
+        );
+        for bad in [
+            "",
+            "{}",
+            r#"{"m_cost":65536,"t_cost":3}"#,
+            r#"{"m_cost":-1,"t_cost":3,"p_cost":1}"#,
+        ] {
+            assert!(serde_json::from_str::<KdfParams>(bad).is_err());
+        }
+    }
+}

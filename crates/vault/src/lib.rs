@@ -1,0 +1,28 @@
+//! Keys, authenticated encryption, the recovery key and the seal state machine.
+//!
+//! A random data key ([`Dek`]) encrypts every stored secret. It is kept wrapped, once by a key that
+//! Argon2id makes from the password and once by one made from the [`RecoveryKey`]; both copies lie
+//! in the one [`VaultRecord`]. [`Keyring`] knows whether the data key is in memory. The bytes are
+//! specified in `docs/vault-format.md`.
+//!
+//! This room is pure: it must not know SQL, HTTP, files or the clock. The functions of the record
+//! run Argon2id over 64 MiB: call them where blocking is allowed.
+
+mod aad;
+mod cipher;
+mod dek;
+mod kdf;
+mod keyring;
+mod record;
+mod recovery;
+
+pub use aad::Aad;
+pub use cipher::CryptoError;
+pub use dek::{Dek, DekId};
+pub use kdf::{KdfParams, KdfRefused};
+pub use keyring::{Keyring, RecordState, Status, TransitionError};
+pub use record::{
+    OpenError, VaultRecord, create, new_recovery_key, open_with_password, open_with_recovery_key,
+    rewrap_password, rotate,
+};
+pub use recovery::{InvalidRecoveryKey, RecoveryKey};

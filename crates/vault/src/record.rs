@@ -1,0 +1,485 @@
+//! The vault record: the data key, wrapped. Everything here derives keys and takes a tenth of a
+//! second or more. Must not know where the record is kept.
+
+use crate::cipher::{self, CryptoError, KEY_BYTES};
+use crate::kdf::{self, KdfParams, KdfRefused};
+use crate::{Aad, Dek, DekId, RecoveryKey};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use gatehouse_domain::{ErrorCode, Problem, Random, Timestamp};
+use secrecy::{ExposeSecret, SecretString};
+use zeroize::Zeroizing;
+
+const SALT_BYTES: usize = 16;
+
+/// The one row of the table `vault`. All of it is stored as it is: nothing in it is secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VaultRecord {
+    /// The version of this format.
+    pub version: i64,
+    /// Base64 of 16 random bytes, new with each password.
+    pub kdf_salt: String,
+    /// [`KdfParams`] as JSON.
+    pub kdf_params: String,
+    /// The data key under the password's key, AAD `vault:dek`.
+    pub wrapped_dek: String,
+    /// The data key under the recovery key's key, AAD `vault:dek:recovery`.
+    pub recovery_wrapped_dek: Option<String>,
+    /// [`RecoveryKey::hash`] of the recovery key in force.
+    pub recovery_key_hash: Option<String>,
+    /// Names the data key.
+    pub dek_id: String,
+    /// [`Dek::commitment`] of the data key.
+    pub dek_commitment: String,
+    /// Unix milliseconds.
+    pub created_at: i64,
+    /// Unix milliseconds.
+    pub updated_at: i64,
+}
+
+/// Why a vault record did not open, or was not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The password or recovery key is not the record's; or its wrapped key has been changed,
+    /// which looks the same.
+    #[error("the key does not open the vault record")]
+    BadKey,
+    /// The record asks for key derivation that is too weak or too dear.
+    #[error("the vault record's key derivation is refused: {0}")]
+    Refused(#[from] KdfRefused),
+    /// A column does not hold what it should, or the key does not fit its commitment.
+    #[error("the vault record is damaged: {0}")]
+    Damaged(&'static str),
+    /// There is no copy for a recovery key.
+    #[error("the vault record has no recovery copy")]
+    NoRecovery,
+    /// Not a version this program knows; older ones do not exist.
+    #[error("the vault record has version {0}, this program knows version 1 only")]
+    UnsupportedVersion(i64),
+    /// The data key in memory is not the record's: somebody rotated it meanwhile.
+    #[error("the data key in memory is not the vault record's")]
+    StaleDek,
+    /// The machine could not do it.
+    #[error(transparent)]
+    Crypto(#[from] CryptoError),
+}
+
+impl From<OpenError> for Problem {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::BadKey | OpenError::NoRecovery => {
+                Self::new(ErrorCode::VaultBadKey, "That key does not open the vault.")
+            }
+            OpenError::StaleDek => Self::new(
+                ErrorCode::Conflict,
+                "The vault's key was changed meanwhile; unlock it again.",
+            ),
+            OpenError::Crypto(error) => error.into(),
+            OpenError::Refused(_) | OpenError::Damaged(_) | OpenError::UnsupportedVersion(_) => {
+                Self::new(
+                    ErrorCode::Internal,
+                    "The vault's record cannot be used as it is; the log says why.",
+                )
+            }
+        }
+    }
+}
+
+impl VaultRecord {
+    /// The version that [`create`] makes, and the only one that opens.
+    pub const VERSION: i64 = 1;
+
+    /// Whether this is the recovery key in force, without deriving anything. Only a hint, for a
+    /// stale auto-unseal file: what decides is whether the key opens the record.
+    pub fn recognises(&self, key: &RecoveryKey) -> bool {
+        self.recovery_key_hash
+            .as_deref()
+            .is_some_and(|hash| key.matches_hash(hash))
+    }
+
+    /// Checks everything that can be checked without a key, so that a damaged or weakened record
+    /// costs no derivation. The result says what the log should.
+    pub fn check(&self) -> Result<(), OpenError> {
+        self.check_version()?;
+        self.params()?;
+        self.salt()?;
+        check_wrapped(&self.wrapped_dek, "wrapped_dek")?;
+        self.check_dek_columns()
+    }
+
+    fn check_version(&self) -> Result<(), OpenError> {
+        if self.version == Self::VERSION {
+            Ok(())
+        } else {
+            Err(OpenError::UnsupportedVersion(self.version))
+        }
+    }
+
+    fn check_dek_columns(&self) -> Result<(), OpenError> {
+        if self.dek_id.is_empty() {
+            return Err(OpenError::Damaged("dek_id"));
+        }
+        match STANDARD.decode(&self.dek_commitment) {
+            Ok(bytes) if bytes.len() == 32 => Ok(()),
+            _ => Err(OpenError::Damaged("dek_commitment")),
+        }
+    }
+
+    fn params(&self) -> Result<KdfParams, OpenError> {
+        let params: KdfParams =
+            serde_json::from_str(&self.kdf_params).map_err(|_| OpenError::Damaged("kdf_params"))?;
+        params.check()?;
+        Ok(params)
+    }
+
+    fn salt(&self) -> Result<[u8; SALT_BYTES], OpenError> {
+        let bytes = STANDARD
+            .decode(&self.kdf_salt)
+            .map_err(|_| OpenError::Damaged("kdf_salt"))?;
+        bytes.try_into().map_err(|_| OpenError::Damaged("kdf_salt"))
+    }
+
+    /// Unwraps and compares with the commitment before anybody uses the key.
+    fn unwrap_dek(
+        &self,
+        kek: &[u8; KEY_BYTES],
+        aad: &Aad,
+        wrapped: &str,
+    ) -> Result<Dek, OpenError> {
+        let bytes = cipher::open(kek, aad, wrapped).map_err(|_| OpenError::BadKey)?;
+        let dek = Dek::from_bytes(DekId::from_text(&self.dek_id), &bytes)
+            .ok_or(OpenError::Damaged("the wrapped key is not 32 bytes"))?;
+        if dek.matches_commitment(&self.dek_commitment) {
+            Ok(dek)
+        } else {
+            Err(OpenError::Damaged("dek_commitment is another key's"))
+        }
+    }
+
+    /// A key that is not the record's must not be wrapped into it: every secret would be lost.
+    fn check_is_mine(&self, dek: &Dek) -> Result<(), OpenError> {
+        self.check_version()?;
+        if dek.id().as_str() == self.dek_id && dek.matches_commitment(&self.dek_commitment) {
+            Ok(())
+        } else {
+            Err(OpenError::StaleDek)
+        }
+    }
+}
+
+fn check_wrapped(text: &str, column: &'static str) -> Result<(), OpenError> {
+    if cipher::has_shape_of(text, KEY_BYTES) {
+        Ok(())
+    } else {
+        Err(OpenError::Damaged(column))
+    }
+}
+
+/// The data key under a password, with a new salt and the specified cost.
+struct PasswordCopy {
+    kdf_salt: String,
+    kdf_params: String,
+    wrapped_dek: String,
+}
+
+impl PasswordCopy {
+    fn make(dek: &Dek, password: &SecretString, random: &dyn Random) -> Result<Self, CryptoError> {
+        let salt: [u8; SALT_BYTES] = random.bytes();
+        let params = KdfParams::SPECIFIED;
+        let kek = kdf::derive(password.expose_secret().as_bytes(), &salt, params)?;
+        Ok(Self {
+            kdf_salt: STANDARD.encode(salt),
+            kdf_params: params.to_json(),
+            wrapped_dek: cipher::seal(&kek, random, &Aad::WrappedDek, dek.expose())?,
+        })
+    }
+}
+
+/// The data key under a recovery key.
+struct RecoveryCopy {
+    wrapped_dek: String,
+    key: RecoveryKey,
+}
+
+impl RecoveryCopy {
+    fn make(dek: &Dek, random: &dyn Random) -> Result<Self, CryptoError> {
+        let key = RecoveryKey::generate(random);
+        let kek: Zeroizing<[u8; KEY_BYTES]> = key.derive_kek()?;
+        let wrapped_dek = cipher::seal(&kek, random, &Aad::RecoveryWrappedDek, dek.expose())?;
+        Ok(Self { wrapped_dek, key })
+    }
+}
+
+/// Makes a vault: a new data key, wrapped for the password and for a new recovery key. The
+/// password's UTF-8 bytes are used as they are, without normalisation.
+pub fn create(
+    password: &SecretString,
+    random: &dyn Random,
+    now: Timestamp,
+) -> Result<(VaultRecord, Dek, RecoveryKey), CryptoError> {
+    let dek = Dek::generate(random);
+    let by_password = PasswordCopy::make(&dek, password, random)?;
+    let recovery = RecoveryCopy::make(&dek, random)?;
+    let record = VaultRecord {
+        version: VaultRecord::VERSION,
+        kdf_salt: by_password.kdf_salt,
+        kdf_params: by_password.kdf_params,
+        wrapped_dek: by_password.wrapped_dek,
+        recovery_wrapped_dek: Some(recovery.wrapped_dek),
+        recovery_key_hash: Some(recovery.key.hash()),
+        dek_id: dek.id().to_string(),
+        dek_commitment: dek.commitment(),
+        created_at: now.as_millis(),
+        updated_at: now.as_millis(),
+    };
+    Ok((record, dek, recovery.key))
+}
+
+/// Opens with the password.
+pub fn open_with_password(record: &VaultRecord, password: &SecretString) -> Result<Dek, OpenError> {
+    record.check()?;
+    let secret = password.expose_secret().as_bytes();
+    let kek = kdf::derive(secret, &record.salt()?, record.params()?)?;
+    record.unwrap_dek(&kek, &Aad::WrappedDek, &record.wrapped_dek)
+}
+
+/// Opens with the recovery key. Does not look at the columns of the password, so that a record
+/// damaged there can still be opened and given a new password.
+pub fn open_with_recovery_key(record: &VaultRecord, key: &RecoveryKey) -> Result<Dek, OpenError> {
+    record.check_version()?;
+    record.check_dek_columns()?;
+    let wrapped = record
+        .recovery_wrapped_dek
+        .as_deref()
+        .ok_or(OpenError::NoRecovery)?;
+    check_wrapped(wrapped, "recovery_wrapped_dek")?;
+    let kek = key.derive_kek()?;
+    record.unwrap_dek(&kek, &Aad::RecoveryWrappedDek, wrapped)
+}
+
+/// The record for a new password: the same data key under a new salt. The recovery copy and all
+/// encrypted data stay as they are.
+pub fn rewrap_password(
+    record: &VaultRecord,
+    dek: &Dek,
+    new_password: &SecretString,
+    random: &dyn Random,
+    now: Timestamp,
+) -> Result<VaultRecord, OpenError> {
+    record.check_is_mine(dek)?;
+    let by_password = PasswordCopy::make(dek, new_password, random)?;
+    Ok(VaultRecord {
+        kdf_salt: by_password.kdf_salt,
+        kdf_params: by_password.kdf_params,
+        wrapped_dek: by_password.wrapped_dek,
+        updated_at: now.as_millis(),
+        ..record.clone()
+    })
+}
+
+/// The record with a new recovery key; the old one stops working.
+pub fn new_recovery_key(
+    record: &VaultRecord,
+    dek: &Dek,
+    random: &dyn Random,
+    now: Timestamp,
+) -> Result<(VaultRecord, RecoveryKey), OpenError> {
+    record.check_is_mine(dek)?;
+    let recovery = RecoveryCopy::make(dek, random)?;
+    let record = VaultRecord {
+        recovery_wrapped_dek: Some(recovery.wrapped_dek),
+        recovery_key_hash: Some(recovery.key.hash()),
+        updated_at: now.as_millis(),
+        ..record.clone()
+    };
+    Ok((record, recovery.key))
+}
+
+/// The record with a new data key under the same password, and a new recovery key. Refused when
+/// the password does not open the old record. The caller re-encrypts every secret and stores the
+/// record in one transaction.
+pub fn rotate(
+    record: &VaultRecord,
+    password: &SecretString,
+    random: &dyn Random,
+    now: Timestamp,
+) -> Result<(VaultRecord, Dek, RecoveryKey), OpenError> {
+    open_with_password(record, password)?;
+    let (new, dek, key) = create(password, random, now)?;
+    Ok((
+        VaultRecord {
+            created_at: record.created_at,
+            ..new
+        },
+        dek,
+        key,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::SeededRandom;
+
+    const CREATED: Timestamp = Timestamp::from_millis(1_000);
+    const LATER: Timestamp = Timestamp::from_millis(2_000);
+
+    fn password(text: &str) -> SecretString {
+        SecretString::from(text)
+    }
+
+    #[test]
+    fn the_life_of_a_record() {
+        let random = SeededRandom::new(11);
+        let (first, dek, key) = create(&password("first password"), &random, CREATED).unwrap();
+        assert_eq!(
+            (first.created_at, first.updated_at, first.version),
+            (1_000, 1_000, 1)
+        );
+        assert!(first.recognises(&key));
+        let secret = dek.encrypt(&random, &Aad::env("A"), b"value").unwrap();
+        let reads = |dek: &Dek| *dek.decrypt(&Aad::env("A"), &secret).unwrap() == b"value";
+
+        assert!(reads(&open_with_recovery_key(&first, &key).unwrap()));
+        let wrong = open_with_password(&first, &password("first passwore"));
+        assert_eq!(wrong.unwrap_err(), OpenError::BadKey);
+
+        let second =
+            rewrap_password(&first, &dek, &password("second password"), &random, LATER).unwrap();
+        assert_ne!(first.kdf_salt, second.kdf_salt);
+        assert_eq!(first.recovery_wrapped_dek, second.recovery_wrapped_dek);
+        assert_eq!(first.recovery_key_hash, second.recovery_key_hash);
+        assert_eq!(first.dek_id, second.dek_id);
+        assert_eq!((second.created_at, second.updated_at), (1_000, 2_000));
+        assert!(reads(
+            &open_with_password(&second, &password("second password")).unwrap()
+        ));
+        let old = open_with_password(&second, &password("first password"));
+        assert_eq!(old.unwrap_err(), OpenError::BadKey);
+
+        let (third, new_key) = new_recovery_key(&second, &dek, &random, LATER).unwrap();
+        assert!(third.recognises(&new_key) && !third.recognises(&key));
+        assert_eq!(third.wrapped_dek, second.wrapped_dek);
+        assert!(reads(&open_with_recovery_key(&third, &new_key).unwrap()));
+        assert_eq!(
+            open_with_recovery_key(&third, &key).unwrap_err(),
+            OpenError::BadKey
+        );
+    }
+
+    #[test]
+    fn rotation_needs_the_password_and_leaves_nothing_of_the_old_keys() {
+        let random = SeededRandom::new(12);
+        let (old, old_dek, old_key) = create(&password("the password"), &random, CREATED).unwrap();
+        let refused = rotate(&old, &password("another password"), &random, LATER);
+        assert_eq!(refused.unwrap_err(), OpenError::BadKey);
+        let (new, new_dek, new_key) =
+            rotate(&old, &password("the password"), &random, LATER).unwrap();
+        assert_eq!((new.created_at, new.updated_at), (1_000, 2_000));
+        assert_ne!(new.dek_id, old.dek_id);
+        assert_ne!(new_dek.expose(), old_dek.expose());
+        assert!(!new.recognises(&old_key) && new.recognises(&new_key));
+        // The key of before the rotation must not get into the record of after it.
+        let stale = rewrap_password(&new, &old_dek, &password("x"), &random, LATER);
+        assert_eq!(stale.unwrap_err(), OpenError::StaleDek);
+        let stale = new_recovery_key(&new, &old_dek, &random, LATER);
+        assert_eq!(stale.unwrap_err(), OpenError::StaleDek);
+    }
+
+    /// Each of these is refused before anything is derived, but for the last ones.
+    #[test]
+    fn a_damaged_weakened_or_foreign_record_does_not_open() {
+        let random = SeededRandom::new(13);
+        let (good, _, key) = create(&password("the password"), &random, CREATED).unwrap();
+        let (other, ..) = create(&password("the password"), &random, CREATED).unwrap();
+        let with = |change: &dyn Fn(&mut VaultRecord)| {
+            let mut record = good.clone();
+            change(&mut record);
+            open_with_password(&record, &password("the password")).unwrap_err()
+        };
+        assert_eq!(with(&|r| r.version = 0), OpenError::UnsupportedVersion(0));
+        assert_eq!(with(&|r| r.version = 2), OpenError::UnsupportedVersion(2));
+        let weak = r#"{"m_cost":8,"t_cost":3,"p_cost":1}"#;
+        let refused = KdfRefused::BelowSpecified {
+            parameter: "m_cost",
+            value: 8,
+            least: 65_536,
+        };
+        assert_eq!(
+            with(&|r| r.kdf_params = weak.to_owned()),
+            OpenError::Refused(refused)
+        );
+        assert_eq!(
+            with(&|r| r.kdf_params = "{}".to_owned()),
+            OpenError::Damaged("kdf_params")
+        );
+        for salt in ["", "AAAA", "no base64", "AAAAAAAAAAAAAAAAAAAAAAA="] {
+            assert_eq!(
+                with(&|r| r.kdf_salt = salt.to_owned()),
+                OpenError::Damaged("kdf_salt")
+            );
+        }
+        assert_eq!(
+            with(&|r| r.wrapped_dek.truncate(40)),
+            OpenError::Damaged("wrapped_dek")
+        );
+        assert_eq!(with(&|r| r.dek_id.clear()), OpenError::Damaged("dek_id"));
+        assert_eq!(
+            with(&|r| r.dek_commitment.clear()),
+            OpenError::Damaged("dek_commitment")
+        );
+        // The right key comes out, but the record says that it is another one.
+        assert_eq!(
+            with(&|r| r.dek_commitment.clone_from(&other.dek_commitment)),
+            OpenError::Damaged("dek_commitment is another key's")
+        );
+        // The recovery copy is no password copy, and the other way round.
+        let swapped = VaultRecord {
+            recovery_wrapped_dek: Some(good.wrapped_dek.clone()),
+            ..good.clone()
+        };
+        assert_eq!(
+            open_with_recovery_key(&swapped, &key).unwrap_err(),
+            OpenError::BadKey
+        );
+        let none = VaultRecord {
+            recovery_wrapped_dek: None,
+            ..good.clone()
+        };
+        assert_eq!(
+            open_with_recovery_key(&none, &key).unwrap_err(),
+            OpenError::NoRecovery
+        );
+    }
+
+    #[test]
+    fn a_recovery_key_opens_what_is_damaged_on_the_password_side() {
+        let random = SeededRandom::new(14);
+        let (good, _, key) = create(&password("the password"), &random, CREATED).unwrap();
+        let damaged = VaultRecord {
+            kdf_salt: String::new(),
+            kdf_params: "{".to_owned(),
+            wrapped_dek: String::new(),
+            recovery_key_hash: None,
+            ..good
+        };
+        let dek = open_with_recovery_key(&damaged, &key).unwrap();
+        let repaired = rewrap_password(&damaged, &dek, &password("new"), &random, LATER).unwrap();
+        assert!(open_with_password(&repaired, &password("new")).is_ok());
+    }
+
+    #[test]
+    fn what_a_caller_is_told() {
+        for (error, code) in [
+            (OpenError::BadKey, ErrorCode::VaultBadKey),
+            (OpenError::NoRecovery, ErrorCode::VaultBadKey),
+            (OpenError::StaleDek, ErrorCode::Conflict),
+            (OpenError::Damaged("kdf_salt"), ErrorCode::Internal),
+            (OpenError::UnsupportedVersion(9), ErrorCode::Internal),
+        ] {
+            let problem = Problem::from(error);
+            assert_eq!(problem.code, code);
+            assert!(!problem.message.contains("kdf_salt"));
+        }
+    }
+}

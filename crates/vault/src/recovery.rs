@@ -1,0 +1,300 @@
+//! The recovery key: 128 random bits written for a person. Must not know what it opens.
+
+use crate::cipher::{CryptoError, KEY_BYTES};
+use crate::kdf::{self, KdfParams};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use gatehouse_domain::{ErrorCode, Problem, Random};
+use secrecy::SecretString;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// 32 letters, five bits each; without I, O, 0 and 1, which are mistaken for one another.
+const ALPHABET: [u8; 32] = *b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const KEY_LETTERS: usize = 26;
+const CHECK_LETTERS: usize = 6;
+const LETTERS: usize = KEY_LETTERS + CHECK_LETTERS;
+const GROUP: usize = 4;
+const CHECK_CONTEXT: &[u8] = b"gatehouse/recovery/check";
+const HASH_CONTEXT: &[u8] = b"gatehouse/recovery/hash/v1";
+const KEK_SALT: &[u8] = b"gatehouse/vault/recovery/v1";
+
+/// Why a text is not a recovery key. A caller is told the same as for a wrong one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidRecoveryKey {
+    /// A character that the alphabet does not have.
+    #[error("a recovery key has only the letters A-Z without I and O, and the digits 2-9")]
+    Character,
+    /// Not 32 letters.
+    #[error("a recovery key has 32 letters and digits")]
+    Length,
+    /// Well-formed, but mistyped.
+    #[error("the recovery key is mistyped: its check letters do not fit")]
+    Checksum,
+}
+
+impl From<InvalidRecoveryKey> for Problem {
+    fn from(_: InvalidRecoveryKey) -> Self {
+        Self::new(
+            ErrorCode::VaultBadKey,
+            "The recovery key does not open the vault.",
+        )
+    }
+}
+
+/// 128 random bits that open the vault when the password is lost. Wiped when dropped.
+pub struct RecoveryKey(Box<Zeroizing<[u8; 16]>>);
+
+impl RecoveryKey {
+    /// A new one.
+    pub fn generate(random: &dyn Random) -> Self {
+        let mut bytes = Box::new(Zeroizing::new([0; 16]));
+        random.fill(bytes.as_mut_slice());
+        Self(bytes)
+    }
+
+    /// Reads what a person typed: case, hyphens and white space do not matter; the two padding
+    /// bits must be zero and the check letters must fit.
+    pub fn parse(text: &str) -> Result<Self, InvalidRecoveryKey> {
+        let mut values = Zeroizing::new([0_u8; LETTERS]);
+        let mut places = values.iter_mut();
+        for letter in text.chars().filter(|c| !is_separator(*c)) {
+            let value = value_of(letter).ok_or(InvalidRecoveryKey::Character)?;
+            *places.next().ok_or(InvalidRecoveryKey::Length)? = value;
+        }
+        if places.len() != 0 {
+            return Err(InvalidRecoveryKey::Length);
+        }
+        let (key, check) = values.split_at(KEY_LETTERS);
+        let (last, key) = key.split_last().ok_or(InvalidRecoveryKey::Length)?;
+        if last & 0b11 != 0 {
+            return Err(InvalidRecoveryKey::Checksum);
+        }
+        let high = key
+            .iter()
+            .fold(0_u128, |bits, value| bits << 5 | u128::from(*value));
+        let bits = high << 3 | u128::from(last >> 2);
+        let parsed = Self(Box::new(Zeroizing::new(bits.to_be_bytes())));
+        let check = check
+            .iter()
+            .fold(0_u32, |bits, value| bits << 5 | u32::from(*value));
+        if check != parsed.check() {
+            return Err(InvalidRecoveryKey::Checksum);
+        }
+        Ok(parsed)
+    }
+
+    /// The text for a person: `XXXX-XXXX-…`, 8 groups of 4.
+    pub fn to_display(&self) -> SecretString {
+        let letters = self.letters();
+        let mut text = Zeroizing::new(String::with_capacity(LETTERS + LETTERS / GROUP));
+        for (place, letter) in letters.iter().enumerate() {
+            if place > 0 && place.is_multiple_of(GROUP) {
+                text.push('-');
+            }
+            text.push(char::from(*letter));
+        }
+        SecretString::from(text.as_str())
+    }
+
+    /// Base64 of SHA-256(`gatehouse/recovery/hash/v1` ‖ the 32 letters): recognises the key in
+    /// force without deriving anything. A fast hash will do, because what is hashed is not a
+    /// password: trying 2^128 random values is out of reach however cheap one try is.
+    pub fn hash(&self) -> String {
+        let digest = Sha256::new()
+            .chain_update(HASH_CONTEXT)
+            .chain_update(self.letters().as_slice());
+        STANDARD.encode(digest.finalize())
+    }
+
+    /// Whether the hash is this key's, in constant time.
+    pub fn matches_hash(&self, hash: &str) -> bool {
+        self.hash().as_bytes().ct_eq(hash.as_bytes()).into()
+    }
+
+    /// The wrapping key: Argon2id over the 32 letters with a fixed salt.
+    pub(crate) fn derive_kek(&self) -> Result<Zeroizing<[u8; KEY_BYTES]>, CryptoError> {
+        kdf::derive(self.letters().as_slice(), KEK_SALT, KdfParams::RECOVERY)
+    }
+
+    /// The first 30 bits of SHA-256(`gatehouse/recovery/check` ‖ bytes).
+    fn check(&self) -> u32 {
+        let digest = Sha256::new()
+            .chain_update(CHECK_CONTEXT)
+            .chain_update(self.0.as_slice());
+        let [a, b, c, d, ..] = <[u8; 32]>::from(digest.finalize());
+        u32::from_be_bytes([a, b, c, d]) >> 2
+    }
+
+    fn letters(&self) -> Zeroizing<[u8; LETTERS]> {
+        let key = u128::from_be_bytes(**self.0);
+        let check = u128::from(self.check());
+        let mut letters = Zeroizing::new([0; LETTERS]);
+        let (key_letters, check_letters) = letters.split_at_mut(KEY_LETTERS);
+        for (letter, place) in key_letters.iter_mut().zip(0_u32..) {
+            // 26 letters hold 130 bits: the last one ends in two zero bits.
+            let value = if place == 25 {
+                key << 2
+            } else {
+                key >> (123 - 5 * place)
+            };
+            *letter = letter_of(value);
+        }
+        for (letter, place) in check_letters.iter_mut().zip(0_u32..) {
+            *letter = letter_of(check >> (25 - 5 * place));
+        }
+        letters
+    }
+}
+
+/// Hyphens as typed and as word processors make them.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '-' | '\u{2010}' | '\u{2011}')
+}
+
+fn value_of(letter: char) -> Option<u8> {
+    let upper = letter.to_ascii_uppercase();
+    let place = ALPHABET
+        .iter()
+        .position(|known| char::from(*known) == upper)?;
+    u8::try_from(place).ok()
+}
+
+/// The letter for the low five bits.
+fn letter_of(value: u128) -> u8 {
+    ALPHABET
+        .iter()
+        .copied()
+        .nth((value & 31) as usize)
+        .unwrap_or_default()
+}
+
+impl fmt::Debug for RecoveryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecoveryKey(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::SeededRandom;
+    use proptest::prelude::*;
+    use secrecy::ExposeSecret;
+
+    fn key(bytes: [u8; 16]) -> RecoveryKey {
+        RecoveryKey(Box::new(Zeroizing::new(bytes)))
+    }
+
+    fn shown(bytes: [u8; 16]) -> String {
+        key(bytes).to_display().expose_secret().to_owned()
+    }
+
+    #[test]
+    fn golden_texts() {
+        let counting = std::array::from_fn(|i| u8::try_from(i).unwrap());
+        for (bytes, text) in [
+            ([0; 16], "AAAA-AAAA-AAAA-AAAA-AAAA-AAAA-AAZM-NEXS"),
+            ([255; 16], "9999-9999-9999-9999-9999-9999-96XP-TE4G"),
+            (counting, "AAAS-EA2E-AWDA-QCAK-BJFS-2DJQ-B6EB-VYDQ"),
+        ] {
+            assert_eq!(shown(bytes), text);
+            assert_eq!(**RecoveryKey::parse(text).unwrap().0, bytes);
+        }
+        assert_eq!(
+            key([0; 16]).hash(),
+            "H5FZviLAkEVxFiTsFJAdKbsEHVJtmCZGZpKaLLd0F3M="
+        );
+    }
+
+    #[test]
+    fn a_generated_key_is_eight_groups_of_four_and_not_in_debug() {
+        let key = RecoveryKey::generate(&SeededRandom::new(5));
+        let text = key.to_display();
+        assert_eq!(text.expose_secret().len(), 39);
+        assert!(
+            text.expose_secret()
+                .split('-')
+                .all(|group| group.len() == 4)
+        );
+        assert_eq!(
+            format!("{key:?} {text:?}"),
+            "RecoveryKey(..) SecretBox<str>([REDACTED])"
+        );
+    }
+
+    #[test]
+    fn each_refusal_has_its_reason() {
+        let good = shown([9; 16]);
+        // The 26th letter, at 26 letters and 6 hyphens, with a padding bit set.
+        let mut padded: Vec<u8> = good.bytes().filter(|b| *b != b'-').collect();
+        padded[25] = letter_of(u128::from(value_of(char::from(padded[25])).unwrap()) | 1);
+        for (text, reason) in [
+            ("", InvalidRecoveryKey::Length),
+            (" - \n", InvalidRecoveryKey::Length),
+            (&good[..38], InvalidRecoveryKey::Length),
+            (&format!("{good}A"), InvalidRecoveryKey::Length),
+            (
+                &good.replacen(&good[..1], "0", 1),
+                InvalidRecoveryKey::Character,
+            ),
+            (
+                &good.replacen(&good[..1], "I", 1),
+                InvalidRecoveryKey::Character,
+            ),
+            (
+                &good.replacen(&good[..1], "é", 1),
+                InvalidRecoveryKey::Character,
+            ),
+            (
+                std::str::from_utf8(&padded).unwrap(),
+                InvalidRecoveryKey::Checksum,
+            ),
+        ] {
+            assert_eq!(RecoveryKey::parse(text).unwrap_err(), reason, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_an_answer_not_a_panic(text in ".*") {
+            let _ = RecoveryKey::parse(&text);
+        }
+
+        #[test]
+        fn anything_made_of_letters_is_an_answer_too(text in "[A-HJ-NP-Z2-9 -]{30,45}") {
+            // One in 2^32 such texts is a key; none of them is likely to come up here.
+            prop_assert!(RecoveryKey::parse(&text).is_err());
+        }
+
+        #[test]
+        fn spelling_does_not_matter(bytes: [u8; 16], choices in prop::collection::vec(0..6u8, 39)) {
+            let mut typed = String::new();
+            for (letter, choice) in shown(bytes).chars().zip(choices) {
+                typed.push(if choice & 1 == 0 { letter } else { letter.to_ascii_lowercase() });
+                typed.push_str([" ", "-", "", "\u{2011}", "\n\t", "\u{a0}"][usize::from(choice)]);
+            }
+            let parsed = RecoveryKey::parse(&typed).unwrap();
+            prop_assert_eq!(**parsed.0, bytes);
+            prop_assert!(parsed.matches_hash(&key(bytes).hash()));
+        }
+
+        /// Misses one typo in 2^30.
+        #[test]
+        fn a_typo_is_noticed(bytes: [u8; 16], place in 0..32usize, change in 1..32u8) {
+            let mut typed: Vec<u8> = shown(bytes).bytes().filter(|b| *b != b'-').collect();
+            let value = value_of(char::from(typed[place])).unwrap();
+            typed[place] = letter_of(u128::from(value ^ change));
+            let refusal = RecoveryKey::parse(std::str::from_utf8(&typed).unwrap());
+            prop_assert_eq!(refusal.unwrap_err(), InvalidRecoveryKey::Checksum);
+        }
+
+        #[test]
+        fn another_key_has_another_hash(one: [u8; 16], other: [u8; 16]) {
+            prop_assume!(one != other);
+            prop_assert!(!key(one).matches_hash(&key(other).hash()));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A second program in another language reads the format: `read_vault.py`, with PyNaCl and
+//! argon2-cffi. `GATEHOUSE_TEST_PYTHON` names an interpreter that has them (`cargo xtask test` makes
+//! one from `requirements.txt`).
+
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn tests_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+fn vectors() -> Value {
+    serde_json::from_str(include_str!("vectors.json")).unwrap()
+}
+
+/// The interpreter; without one the test is left out, loudly, unless the run is strict.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests are told by the environment what they have"
+)]
+fn interpreter() -> Option<PathBuf> {
+    let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
+    if found.is_none() {
+        println!("LEFT OUT: the Python reader; set GATEHOUSE_TEST_PYTHON, or run cargo xtask test");
+        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|v| v == "1");
+        assert!(
+            !strict,
+            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_PYTHON"
+        );
+    }
+    found.map(PathBuf::from)
+}
+
+fn run(python: &Path, script: &str, arguments: &[&Path], input: &str) -> Output {
+    let mut child = Command::new(python)
+        .arg(tests_dir().join(script))
+        .args(arguments)
+        .env("PYTHONUTF8", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A script that reads no input may be gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn succeeded(output: &Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// A directory of this test process, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        let name = format!("gatehouse-python-reader-{}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn python_agrees_with_the_vectors() {
+    let Some(python) = interpreter() else { return };
+    let vectors = tests_dir().join("vectors.json");
+    let output = run(
+        &python,
+        "read_vault.py",
+        &[Path::new("--vectors"), &vectors],
+        "",
+    );
+    assert_eq!(
+        succeeded(&output).trim(),
+        "8 ciphertexts, opened by password and by recovery key"
+    );
+}
+
+#[test]
+fn python_reads_a_database_with_nothing_but_the_password() {
+    let Some(python) = interpreter() else { return };
+    let scratch = Scratch::new();
+    let (database, keys) = (
+        scratch.0.join("a ?#%.db"),
+        scratch.0.join("provider_keys.json.enc"),
+    );
+    let vectors_file = tests_dir().join("vectors.json");
+    succeeded(&run(
+        &python,
+        "make_database.py",
+        &[&vectors_file, &database, &keys],
+        "",
+    ));
+
+    let vectors = vectors();
+    let expected = json!({
+        "env_variables": {
+            "API_TOKEN": "a value", "EMPTY": "", "UNICODE": "gr\u{fc}\u{df}e \u{2713}\nsecond line",
+            "NOT_ENCRYPTED": "as it is",
+        },
+        "ssh_keys": { "deploy key@host-1": vectors["ciphertexts"][3]["plaintext"] },
+        "provider_keys": { "openai": { "api_key": "example" } },
+    });
+    let password = vectors["password"].as_str().unwrap();
+    let recovery = vectors["recovery_key"].as_str().unwrap().to_lowercase();
+    let flag = Path::new("--recovery");
+    let by_password = run(&python, "read_vault.py", &[&database, &keys], password);
+    let by_recovery = run(
+        &python,
+        "read_vault.py",
+        &[flag, &database, &keys],
+        &recovery,
+    );
+    for output in [by_password, by_recovery] {
+        let read: Value = serde_json::from_str(&succeeded(&output)).unwrap();
+        assert_eq!(read, expected);
+    }
+
+    let wrong = run(&python, "read_vault.py", &[&database], "not the password");
+    assert!(!wrong.status.success());
+    assert!(wrong.stdout.is_empty());
+}

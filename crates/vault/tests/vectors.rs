@@ -1,0 +1,117 @@
+//! `vectors.json`: everything a second program needs to check that it reads the format rightly.
+//! Made here with a fixed seed and compared with the committed file; `UPDATE_VECTORS=1` writes it.
+
+use data_encoding::HEXLOWER;
+use gatehouse_domain::{Random, SeededRandom, Timestamp};
+use gatehouse_vault::{Aad, VaultRecord, create, open_with_password, open_with_recovery_key};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors.json");
+const COMMITTED: &str = include_str!("vectors.json");
+const FORMAT_DOCUMENT: &str = include_str!("../../../docs/vault-format.md");
+const SEED: u64 = 2026;
+/// Two spellings of one word, composed and decomposed: they are two passwords.
+const PASSWORD: &str = "pa\u{df}w\u{f6}rd \u{1f511} Zu\u{308}rich";
+
+fn record_as_json(record: &VaultRecord) -> Value {
+    json!({
+        "version": record.version,
+        "kdf_salt": record.kdf_salt,
+        "kdf_params": record.kdf_params,
+        "wrapped_dek": record.wrapped_dek,
+        "recovery_wrapped_dek": record.recovery_wrapped_dek,
+        "recovery_key_hash": record.recovery_key_hash,
+        "dek_id": record.dek_id,
+        "dek_commitment": record.dek_commitment,
+        "created_at": record.created_at,
+        "updated_at": record.updated_at,
+    })
+}
+
+/// The plaintexts: one for each kind of context, and the odd ones.
+fn contexts() -> Vec<(Aad, String)> {
+    let pem =
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nbm90IGEga2V5\n-----END OPENSSH PRIVATE KEY-----\n";
+    let webhook = json!({ "webhook": "wh_example", "value": "s3cret" }).to_string();
+    let providers = json!({ "openai": { "api_key": "example" } }).to_string();
+    [
+        (Aad::env("API_TOKEN"), "a value"),
+        (Aad::env("EMPTY"), ""),
+        (Aad::env("UNICODE"), "gr\u{fc}\u{df}e \u{2713}\nsecond line"),
+        (Aad::ssh_key("deploy key@host-1"), pem),
+        (Aad::channel("telegram", "main", "bot_token"), "123:abc"),
+        (Aad::webhook_config("secret"), &webhook),
+        (Aad::webhook_config("previous_secret"), &webhook),
+        (Aad::ProviderKeys, &providers),
+    ]
+    .map(|(aad, plaintext)| (aad, plaintext.to_owned()))
+    .into()
+}
+
+#[test]
+fn the_committed_vectors_are_what_this_code_makes() {
+    let random = SeededRandom::new(SEED);
+    // The data key is the first thing that is drawn.
+    let dek_bytes = (&SeededRandom::new(SEED) as &dyn Random).bytes::<32>();
+    let password = SecretString::from(PASSWORD);
+    let now = Timestamp::from_millis(1_795_000_000_123);
+    let (record, dek, key) = create(&password, &random, now).unwrap();
+    let ciphertexts: Vec<Value> = contexts()
+        .iter()
+        .map(|(aad, plaintext)| {
+            let ciphertext = dek.encrypt(&random, aad, plaintext.as_bytes()).unwrap();
+            json!({ "aad": aad.to_string(), "plaintext": plaintext, "ciphertext": ciphertext })
+        })
+        .collect();
+    let made = json!({
+        "password": PASSWORD,
+        "recovery_key": key.to_display().expose_secret(),
+        "dek_hex": HEXLOWER.encode(&dek_bytes),
+        "record": record_as_json(&record),
+        "ciphertexts": ciphertexts,
+    });
+    update_if_asked(&made);
+    let committed: Value = serde_json::from_str(COMMITTED).unwrap();
+    assert_eq!(
+        made, committed,
+        "the format changed; UPDATE_VECTORS=1 writes the new vectors"
+    );
+
+    for opened in [
+        open_with_password(&record, &password),
+        open_with_recovery_key(&record, &key),
+    ] {
+        let opened = opened.unwrap();
+        for ((aad, plaintext), vector) in contexts().iter().zip(&ciphertexts) {
+            let text = vector["ciphertext"].as_str().unwrap();
+            assert_eq!(*opened.decrypt(aad, text).unwrap(), plaintext.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn the_format_document_shows_these_vectors() {
+    let vectors: Value = serde_json::from_str(COMMITTED).unwrap();
+    let record = vectors["record"].as_object().unwrap();
+    let mut shown: Vec<&str> = record.values().filter_map(Value::as_str).collect();
+    shown.extend(["password", "recovery_key", "dek_hex"].map(|f| vectors[f].as_str().unwrap()));
+    shown.push(vectors["ciphertexts"][0]["ciphertext"].as_str().unwrap());
+    for value in shown {
+        assert!(
+            FORMAT_DOCUMENT.contains(value),
+            "docs/vault-format.md lacks {value}"
+        );
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test that rewrites its own golden file"
+)]
+fn update_if_asked(made: &Value) {
+    if std::env::var_os("UPDATE_VECTORS").is_some_and(|v| v == "1") {
+        std::fs::write(PATH, serde_json::to_string_pretty(made).unwrap() + "\n").unwrap();
+        panic!("vectors.json written; run again without UPDATE_VECTORS");
+    }
+}

@@ -1,0 +1,49 @@
+//! `cargo xtask check`: the rules of the house that the compiler cannot see. Builds nothing.
+
+mod arrows;
+mod dependencies;
+mod licences;
+mod links;
+mod metadata;
+mod sources;
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use metadata::Metadata;
+
+/// What one check found: what is wrong, and what is worth saying.
+#[derive(Default)]
+pub struct Findings {
+    /// Each fails the check.
+    pub wrong: Vec<String>,
+    /// Each is printed, and that is all.
+    pub notes: Vec<String>,
+}
+
+/// Runs every check, prints what each found, fails when one found something wrong.
+pub fn run(root: &Path) -> Result<()> {
+    let metadata = Metadata::load(root)?;
+    let policy = licences::Policy::load(root)?;
+    let tree = dependencies::run_time(root)?;
+    let results = [
+        ("arrows between rooms", arrows::check(&metadata)),
+        ("libraries in their rooms", arrows::check_libraries(&metadata)),
+        ("sources", sources::check(root)?),
+        ("run-time crates", dependencies::check(&tree)),
+        ("licences", licences::check(&policy, &tree, &metadata)),
+        ("links in documents", links::check(root)?),
+    ];
+    for (name, findings) in &results {
+        println!("{} {name}", if findings.wrong.is_empty() { "ok    " } else { "FAILED" });
+        for line in findings.wrong.iter().chain(&findings.notes) {
+            println!("         {line}");
+        }
+    }
+    let wrong: usize = results.iter().map(|(_, findings)| findings.wrong.len()).sum();
+    if wrong > 0 {
+        bail!("cargo xtask check: {wrong} broken rule(s), listed above");
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Which room may import which, and which room owns which library.
+
+use super::Findings;
+use super::metadata::{Metadata, Package};
+
+/// What a room may import from our own crates.
+#[derive(Clone, Copy)]
+enum May {
+    /// These rooms.
+    Import(&'static [&'static str]),
+    /// Every room but these.
+    ImportAllBut(&'static [&'static str]),
+}
+
+/// What nothing that ships may import: made for developers.
+const DEV_ONLY: [&str; 4] = ["testkit", "bench", "fuzz", "xtask"];
+
+/// The plan of the house, lowest room first, as drawn in docs/ARCHITECTURE.md.
+const ROOMS: [(&str, May); 17] = [
+    ("domain", May::Import(&[])),
+    ("config", May::Import(&["domain"])),
+    ("vault", May::Import(&["domain"])),
+    ("store", May::Import(&["domain"])),
+    ("secrets", May::Import(&["domain", "vault", "store"])),
+    ("auth", May::Import(&["domain", "store", "secrets"])),
+    ("channels", May::Import(&["domain", "store", "secrets"])),
+    ("models", May::Import(&["domain", "secrets"])),
+    ("agents", May::Import(&["domain", "store", "models"])),
+    ("webhooks", May::Import(&["domain", "store", "secrets", "agents", "channels"])),
+    ("voice", May::Import(&["domain", "store", "secrets", "agents"])),
+    ("rpc", May::ImportAllBut(&["vault", "web", "gatehouse"])),
+    ("web", May::ImportAllBut(&["gatehouse"])),
+    ("gatehouse", May::ImportAllBut(&[])),
+    ("testkit", May::ImportAllBut(&[])),
+    ("bench", May::ImportAllBut(&[])),
+    ("xtask", May::ImportAllBut(&[])),
+];
+
+/// A library, the rooms that may name it, and why it is kept in.
+const LIBRARIES: [(&str, &[&str], &str); 2] = [
+    ("axum", &["web", "testkit", "bench"], "one HTTP door (testkit and bench play the vendor)"),
+    ("sqlx", &["store"], "one room with SQL"),
+];
+
+/// A crate's room: its name without our prefix.
+fn room(name: &str) -> &str {
+    name.strip_prefix("gatehouse-").unwrap_or(name)
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "gatehouse" || name == "xtask" || name.starts_with("gatehouse-")
+}
+
+/// Every dependency between our own crates is an arrow of the plan. A test may besides use the
+/// testkit, and its own crate with other features.
+pub fn check(metadata: &Metadata) -> Findings {
+    let mut findings = Findings::default();
+    for package in metadata.members() {
+        let Some((_, may)) = ROOMS.iter().find(|(name, _)| *name == room(&package.name)) else {
+            findings.wrong.push(format!("{}: the plan has no such room", package.name));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|found| is_ours(&found.name)) {
+            let dev = dependency.kind.as_deref() == Some("dev");
+            if !allowed(room(&package.name), *may, room(&dependency.name), dev) {
+                findings.wrong.push(format!("{} must not import {}", package.name, dependency.name));
+            }
+        }
+    }
+    findings
+}
+
+fn allowed(from: &str, may: May, to: &str, dev: bool) -> bool {
+    if dev && (to == "testkit" || to == from) {
+        return true;
+    }
+    if DEV_ONLY.contains(&to) && !DEV_ONLY.contains(&from) {
+        return false;
+    }
+    match may {
+        May::Import(rooms) => rooms.contains(&to),
+        May::ImportAllBut(rooms) => !rooms.contains(&to),
+    }
+}
+
+/// Only the room that owns a library names it, or one of its family (`axum-extra`), in its manifest.
+pub fn check_libraries(metadata: &Metadata) -> Findings {
+    let wrong = metadata.members().flat_map(foreign_libraries).collect();
+    Findings { wrong, notes: Vec::new() }
+}
+
+fn foreign_libraries(package: &Package) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (library, rooms, why) in LIBRARIES {
+        let family = format!("{library}-");
+        for found in package.dependencies.iter().map(|dependency| &dependency.name) {
+            if (found == library || found.starts_with(&family))
+                && !rooms.contains(&room(&package.name))
+            {
+                wrong.push(format!("{} must not name {found}: {why}", package.name));
+            }
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::metadata::Dependency;
+    use super::*;
+
+    fn house(from: &str, to: &str, kind: Option<&str>) -> Metadata {
+        let dependency = Dependency { name: to.into(), kind: kind.map(Into::into) };
+        let package = Package {
+            id: "it".into(),
+            name: from.into(),
+            version: "1.0.0".into(),
+            license: None,
+            dependencies: vec![dependency],
+        };
+        Metadata {
+            packages: vec![package],
+            workspace_members: vec!["it".into()],
+            target_directory: "target".into(),
+        }
+    }
+
+    fn ok(from: &str, to: &str, kind: Option<&str>) -> bool {
+        check(&house(from, to, kind)).wrong.is_empty()
+    }
+
+    #[test]
+    fn arrows_of_the_plan() {
+        assert!(ok("gatehouse-secrets", "gatehouse-vault", None));
+        assert!(ok("gatehouse-web", "gatehouse-rpc", None));
+        assert!(ok("gatehouse", "gatehouse-web", None));
+        assert!(!ok("gatehouse-vault", "gatehouse-store", None));
+        assert!(!ok("gatehouse-vault", "gatehouse-store", Some("dev")));
+        assert!(!ok("gatehouse-rpc", "gatehouse-web", None));
+        assert!(!ok("gatehouse-auth", "gatehouse-vault", Some("build")));
+        assert!(!ok("gatehouse-unknown", "serde", None));
+    }
+
+    #[test]
+    fn the_testkit_is_for_tests() {
+        assert!(ok("gatehouse-domain", "gatehouse-testkit", Some("dev")));
+        assert!(ok("gatehouse-store", "gatehouse-store", Some("dev")));
+        assert!(!ok("gatehouse", "gatehouse-testkit", None));
+        assert!(!ok("gatehouse-domain", "gatehouse-testkit", None));
+    }
+
+    #[test]
+    fn libraries_stay_in_their_room() {
+        let foreign = |from, to| check_libraries(&house(from, to, None)).wrong.len();
+        assert_eq!(foreign("gatehouse-web", "axum"), 0);
+        assert_eq!(foreign("gatehouse-rpc", "axum-core"), 1);
+        assert_eq!(foreign("gatehouse-store", "sqlx"), 0);
+        assert_eq!(foreign("gatehouse-testkit", "sqlx"), 1);
+        assert_eq!(foreign("gatehouse-rpc", "axumatic"), 0);
+    }
+
+    #[test]
+    fn a_room_imports_only_rooms_of_the_plan() {
+        let named = |room: &&str| ROOMS.iter().any(|(name, _)| name == room) || *room == "fuzz";
+        for (_, may) in ROOMS {
+            let (May::Import(rooms) | May::ImportAllBut(rooms)) = may;
+            assert!(rooms.iter().all(|room| named(room)), "{rooms:?}");
+        }
+    }
+}

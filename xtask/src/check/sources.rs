@@ -1,0 +1,110 @@
+//! Rules over the text of our Rust files: length, names, and who reads the environment.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::Findings;
+use crate::walk;
+
+/// A file longer than this fails, its tests included.
+const MOST_LINES: usize = 500;
+/// A file longer than this is looked at again.
+const MANY_LINES: usize = 300;
+/// Names that say nothing about what is inside.
+const EMPTY_NAMES: [&str; 6] = ["common", "core", "util", "utils", "helpers", "misc"];
+/// How a program reads or changes its environment.
+const ENVIRONMENT: [&str; 3] = ["env::var", "env::set_var", "env::remove_var"];
+/// Who may: the room of settings, and what never ships.
+const MAY_READ: [&str; 6] =
+    ["crates/config/", "crates/testkit/", "xtask/", "bench/", "fuzz/", "/tests/"];
+
+/// All of our Rust.
+pub fn check(root: &Path) -> Result<Findings> {
+    let mut findings = Findings::default();
+    for folder in ["crates", "xtask", "bench", "fuzz"] {
+        for file in walk::files(&root.join(folder), "rs")? {
+            let path = walk::relative(root, &file);
+            let text = std::fs::read_to_string(&file).with_context(|| path.clone())?;
+            check_length(&path, text.lines().count(), &mut findings);
+            findings.wrong.extend(empty_names(&path, &text));
+            if !MAY_READ.iter().any(|part| path.contains(part)) {
+                findings.wrong.extend(environment_reads(&path, &text));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+fn check_length(path: &str, lines: usize, findings: &mut Findings) {
+    if lines > MOST_LINES {
+        findings.wrong.push(format!("{path}: {lines} lines, more than {MOST_LINES}: split it"));
+    } else if lines > MANY_LINES {
+        findings.notes.push(format!("{path}: {lines} lines, more than {MANY_LINES}: look again"));
+    }
+}
+
+/// Empty names among the folders, the file and the modules written inside it.
+fn empty_names(path: &str, text: &str) -> Vec<String> {
+    let files = path.trim_end_matches(".rs").split('/').map(|part| {
+        part.strip_prefix("gatehouse-").unwrap_or(part)
+    });
+    let modules = text.lines().filter_map(|line| {
+        let line = line.trim();
+        let line = line.strip_prefix("pub").map_or(line, |rest| {
+            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, it)| it)
+        });
+        Some(line.trim_start().strip_prefix("mod ")?.trim_end_matches([';', '{', ' ']))
+    });
+    let mut wrong: Vec<String> = files
+        .chain(modules)
+        .filter(|name| EMPTY_NAMES.contains(name))
+        .map(|name| format!("{path}: `{name}` says nothing about what is inside"))
+        .collect();
+    wrong.dedup();
+    wrong
+}
+
+/// Reads of the environment before the file's tests.
+fn environment_reads(path: &str, text: &str) -> Vec<String> {
+    text.lines()
+        .enumerate()
+        .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        .filter(|(_, line)| ENVIRONMENT.iter().any(|call| line.contains(call)))
+        .map(|(index, _)| {
+            format!("{path}:{}: only crates/config reads the environment", index + 1)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_at_the_limit_and_one_past_it() {
+        let found = |lines| {
+            let mut findings = Findings::default();
+            check_length("a.rs", lines, &mut findings);
+            (findings.wrong.len(), findings.notes.len())
+        };
+        assert_eq!([found(300), found(301), found(500), found(501)], [(0, 0), (0, 1), (0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn empty_names_of_files_folders_and_modules() {
+        assert_eq!(empty_names("crates/auth/src/util.rs", "").len(), 1);
+        assert_eq!(empty_names("crates/gatehouse-core/src/lib.rs", "").len(), 1);
+        assert_eq!(empty_names("crates/a/src/b.rs", "    pub(crate) mod helpers {").len(), 1);
+        assert_eq!(empty_names("crates/a/src/b.rs", "mod misc;\npub mod core;").len(), 2);
+        assert!(empty_names("crates/a/src/utility.rs", "use core::fmt;\nmod scores;").is_empty());
+    }
+
+    #[test]
+    fn environment_is_read_in_one_room() {
+        let text = "// env::var\nlet a = std::env::var(\"A\");\n#[cfg(test)]\nstd::env::vars();\n";
+        let expected = ["a.rs:2: only crates/config reads the environment"];
+        assert_eq!(environment_reads("a.rs", text), expected);
+    }
+}

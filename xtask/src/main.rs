@@ -1,0 +1,53 @@
+//! What a developer runs: `cargo xtask run | test | check | gen | bench | fuzz`.
+//! Owns the rules of the house that the compiler cannot check. No part of the product depends on it.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the bans guard an async server; this is a small synchronous program at a developer's desk"
+)]
+
+mod bench;
+mod check;
+mod fuzz;
+mod generate;
+mod process;
+mod run;
+mod test;
+mod walk;
+
+use clap::{Parser, Subcommand};
+
+/// What a developer runs.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the gateway and start it on its embedded SQLite
+    Run(run::Args),
+    /// Run every test and check; prepares a fresh Debian machine for them
+    Test(test::Args),
+    /// Check the rules of the house: arrows, sizes, names, crate count, licences, links
+    Check,
+    /// Write the generated files in docs/generated
+    Gen(generate::Args),
+    /// Measure, in release mode, and print one table
+    Bench(bench::Args),
+    /// Fuzz one target, or list them
+    Fuzz(fuzz::Args),
+}
+
+fn main() -> anyhow::Result<()> {
+    let root = process::root()?;
+    match Cli::parse().command {
+        Command::Run(args) => run::run(&root, &args),
+        Command::Test(args) => test::run(&root, &args),
+        Command::Check => check::run(&root),
+        Command::Gen(args) => generate::run(&root, &args),
+        Command::Bench(args) => bench::run(&root, &args),
+        Command::Fuzz(args) => fuzz::run(&root, &args),
+    }
+}

@@ -1,0 +1,38 @@
+//! Finding files in the working tree, without what is built or fetched.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// Folders that hold nothing of ours.
+const SKIPPED: [&str; 6] = ["target", "node_modules", ".git", ".venv", "dist", "corpus"];
+
+/// Every file under `folder` with this extension, sorted. A folder that is not there has none.
+pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.to_path_buf()];
+    while let Some(folder) = waiting.pop() {
+        if !folder.is_dir() {
+            continue;
+        }
+        let entries =
+            folder.read_dir().with_context(|| format!("cannot list {}", folder.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            let skipped = entry.file_name().to_str().is_some_and(|name| SKIPPED.contains(&name));
+            if kind.is_dir() && !skipped {
+                waiting.push(path);
+            } else if kind.is_file() && path.extension().is_some_and(|found| found == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The path as seen from the workspace's root, with forward slashes.
+pub fn relative(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}
