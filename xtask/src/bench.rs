@@ -24,6 +24,13 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     }
     run_command(cargo(root).args(["build", "--release", "--package", "gatehouse"]))?;
     let mut harness = cargo(root);
-    harness.args(["run", "--release", "--package", "gatehouse-bench", "--", &args.name]);
+    harness.args([
+        "run",
+        "--release",
+        "--package",
+        "gatehouse-bench",
+        "--",
+        &args.name,
+    ]);
     run_command(harness.args(&args.rest))
 }

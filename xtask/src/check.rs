@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use metadata::Metadata;
+pub use metadata::Metadata;
 
 /// What one check found: what is wrong, and what is worth saying.
 #[derive(Default)]
@@ -29,19 +29,32 @@ pub fn run(root: &Path) -> Result<()> {
     let tree = dependencies::run_time(root)?;
     let results = [
         ("arrows between rooms", arrows::check(&metadata)),
-        ("libraries in their rooms", arrows::check_libraries(&metadata)),
+        (
+            "libraries in their rooms",
+            arrows::check_libraries(&metadata),
+        ),
         ("sources", sources::check(root)?),
         ("run-time crates", dependencies::check(&tree)),
         ("licences", licences::check(&policy, &tree, &metadata)),
         ("links in documents", links::check(root)?),
     ];
     for (name, findings) in &results {
-        println!("{} {name}", if findings.wrong.is_empty() { "ok    " } else { "FAILED" });
+        println!(
+            "{} {name}",
+            if findings.wrong.is_empty() {
+                "ok    "
+            } else {
+                "FAILED"
+            }
+        );
         for line in findings.wrong.iter().chain(&findings.notes) {
             println!("         {line}");
         }
     }
-    let wrong: usize = results.iter().map(|(_, findings)| findings.wrong.len()).sum();
+    let wrong: usize = results
+        .iter()
+        .map(|(_, findings)| findings.wrong.len())
+        .sum();
     if wrong > 0 {
         bail!("cargo xtask check: {wrong} broken rule(s), listed above");
     }

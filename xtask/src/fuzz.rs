@@ -39,6 +39,9 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
 /// The `cargo` on PATH is rustup's; the one that runs us knows no other toolchain.
 fn nightly(root: &Path) -> Command {
     let mut command = Command::new("cargo");
-    command.current_dir(root).arg("+nightly").env_remove("RUSTUP_TOOLCHAIN");
+    command
+        .current_dir(root)
+        .arg("+nightly")
+        .env_remove("RUSTUP_TOOLCHAIN");
     command
 }

@@ -23,7 +23,11 @@ pub struct Args {
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let mut binary = cargo(root);
     binary.args(["run", "--quiet", "--package", "gatehouse", "--"]);
-    if args.check { check(root, binary) } else { write(root, binary) }
+    if args.check {
+        check(root, binary)
+    } else {
+        write(root, binary)
+    }
 }
 
 /// Fails, naming each file and its first difference, when the tree is not what the binary writes.
@@ -32,7 +36,10 @@ pub fn check(root: &Path, binary: Command) -> Result<()> {
     if differences.is_empty() {
         return Ok(());
     }
-    bail!("{FOLDER} is out of date, run `cargo xtask gen`:\n  {}", differences.join("\n  "));
+    bail!(
+        "{FOLDER} is out of date, run `cargo xtask gen`:\n  {}",
+        differences.join("\n  ")
+    );
 }
 
 fn write(root: &Path, binary: Command) -> Result<()> {
@@ -71,8 +78,15 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for entry in folder.read_dir()? {
         let path: PathBuf = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        files.insert(name, std::fs::read(&path).with_context(|| path.display().to_string())?);
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        files.insert(
+            name,
+            std::fs::read(&path).with_context(|| path.display().to_string())?,
+        );
     }
     Ok(files)
 }
@@ -90,9 +104,18 @@ fn differences(old: &BTreeMap<String, Vec<u8>>, new: &BTreeMap<String, Vec<u8>>)
 
 fn first_difference(old: &[u8], new: &[u8]) -> String {
     let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
-    let equal = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();
+    let equal = old
+        .lines()
+        .zip(new.lines())
+        .take_while(|(old, new)| old == new)
+        .count();
     let line = |text: &str| text.lines().nth(equal).unwrap_or("(end)").trim().to_owned();
-    format!("line {}: has `{}`, generated `{}`", equal + 1, line(&old), line(&new))
+    format!(
+        "line {}: has `{}`, generated `{}`",
+        equal + 1,
+        line(&old),
+        line(&new)
+    )
 }
 
 #[cfg(test)]
@@ -100,7 +123,10 @@ mod tests {
     use super::*;
 
     fn files(entries: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
-        entries.iter().map(|(name, text)| ((*name).into(), text.as_bytes().to_vec())).collect()
+        entries
+            .iter()
+            .map(|(name, text)| ((*name).into(), text.as_bytes().to_vec()))
+            .collect()
     }
 
     #[test]
@@ -118,6 +144,9 @@ mod tests {
 
     #[test]
     fn a_shorter_file_differs_at_its_end() {
-        assert_eq!(first_difference(b"a\n", b"a\nb\n"), "line 2: has `(end)`, generated `b`");
+        assert_eq!(
+            first_difference(b"a\n", b"a\nb\n"),
+            "line 2: has `(end)`, generated `b`"
+        );
     }
 }

@@ -14,6 +14,8 @@ mod run;
 mod test;
 mod walk;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 /// What a developer runs.
@@ -40,9 +42,19 @@ enum Command {
     Fuzz(fuzz::Args),
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    match dispatch(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(command: Command) -> anyhow::Result<()> {
     let root = process::root()?;
-    match Cli::parse().command {
+    match command {
         Command::Run(args) => run::run(&root, &args),
         Command::Test(args) => test::run(&root, &args),
         Command::Check => check::run(&root),

@@ -10,9 +10,10 @@ use anyhow::{Context, Result, bail};
 /// The workspace's root: cargo tells a program it runs where its manifest is.
 pub fn root() -> Result<PathBuf> {
     match std::env::var_os("CARGO_MANIFEST_DIR") {
-        Some(xtask) => {
-            Path::new(&xtask).parent().map(Path::to_path_buf).context("xtask has no parent")
-        }
+        Some(xtask) => Path::new(&xtask)
+            .parent()
+            .map(Path::to_path_buf)
+            .context("xtask has no parent"),
         None => std::env::current_dir().context("no working directory"),
     }
 }
@@ -37,7 +38,9 @@ pub fn shown(command: &Command) -> String {
 /// Runs to the end with our input and output; an error unless it succeeds.
 pub fn run(command: &mut Command) -> Result<()> {
     eprintln!("$ {}", shown(command));
-    let status = command.status().with_context(|| format!("cannot start: {}", shown(command)))?;
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start: {}", shown(command)))?;
     if !status.success() {
         bail!("{status}: {}", shown(command));
     }
@@ -52,7 +55,12 @@ pub fn capture(command: &mut Command) -> Result<String> {
         .with_context(|| format!("cannot start: {}", shown(command)))?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
-        bail!("{}: {}\n{}", output.status, shown(command), complaint.trim_end());
+        bail!(
+            "{}: {}\n{}",
+            output.status,
+            shown(command),
+            complaint.trim_end()
+        );
     }
     String::from_utf8(output.stdout).with_context(|| format!("not UTF-8: {}", shown(command)))
 }
@@ -60,12 +68,15 @@ pub fn capture(command: &mut Command) -> Result<String> {
 /// A program's full path, from PATH.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| is_executable(file))
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| is_executable(file))
 }
 
 /// Whether the file exists and someone may execute it.
 pub fn is_executable(file: &Path) -> bool {
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether we run as the system's administrator.
@@ -75,7 +86,11 @@ pub fn is_root() -> bool {
 
 /// A user's number; ours without a name.
 pub fn user_id(name: Option<&str>) -> Option<u32> {
-    capture(Command::new("id").arg("-u").args(name)).ok()?.trim().parse().ok()
+    capture(Command::new("id").arg("-u").args(name))
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
 }
 
 /// Whether an environment variable is set to `true` or `1`.

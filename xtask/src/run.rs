@@ -27,7 +27,10 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     let mut command = cargo(root);
     // The caller's folder, so that a relative `--data-dir` means what it says.
     command.current_dir(std::env::current_dir().context("no working directory")?);
-    command.arg("run").arg("--manifest-path").arg(root.join("Cargo.toml"));
+    command
+        .arg("run")
+        .arg("--manifest-path")
+        .arg(root.join("Cargo.toml"));
     command.args(["--package", "gatehouse"]);
     if args.release {
         command.arg("--release");

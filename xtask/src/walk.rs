@@ -15,12 +15,16 @@ pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
         if !folder.is_dir() {
             continue;
         }
-        let entries =
-            folder.read_dir().with_context(|| format!("cannot list {}", folder.display()))?;
+        let entries = folder
+            .read_dir()
+            .with_context(|| format!("cannot list {}", folder.display()))?;
         for entry in entries {
             let entry = entry?;
             let (path, kind) = (entry.path(), entry.file_type()?);
-            let skipped = entry.file_name().to_str().is_some_and(|name| SKIPPED.contains(&name));
+            let skipped = entry
+                .file_name()
+                .to_str()
+                .is_some_and(|name| SKIPPED.contains(&name));
             if kind.is_dir() && !skipped {
                 waiting.push(path);
             } else if kind.is_file() && path.extension().is_some_and(|found| found == extension) {
@@ -34,5 +38,8 @@ pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
 
 /// The path as seen from the workspace's root, with forward slashes.
 pub fn relative(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/")
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .to_string_lossy()
+        .replace('\\', "/")
 }

@@ -34,15 +34,22 @@ mod tests {
     fn found(lines: &[&str]) -> Option<String> {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append("authorization", HeaderValue::from_bytes(line.as_bytes()).unwrap());
+            headers.append(
+                "authorization",
+                HeaderValue::from_bytes(line.as_bytes()).unwrap(),
+            );
         }
         bearer_token(&headers).map(str::to_owned)
     }
 
     #[test]
     fn one_token_after_the_scheme_in_any_case() {
-        for line in ["Bearer mk_a-Z_9", "bearer mk_a-Z_9", "BEARER   mk_a-Z_9", "Bearer mk_a-Z_9 "]
-        {
+        for line in [
+            "Bearer mk_a-Z_9",
+            "bearer mk_a-Z_9",
+            "BEARER   mk_a-Z_9",
+            "Bearer mk_a-Z_9 ",
+        ] {
             assert_eq!(found(&[line]).as_deref(), Some("mk_a-Z_9"), "{line}");
         }
     }
@@ -50,9 +57,19 @@ mod tests {
     #[test]
     fn anything_else_is_none() {
         for line in [
-            "", "Bearer", "Bearer ", "Bearermk_a", "Basic bWs=", "Token mk_a", "mk_a",
-            "Bearer mk_a mk_b", "Bearer mk_a,mk_b", "Bearer\tmk_a", "Bearer \"mk_a\"",
-            "Bearer mk_é", "Bearer, Bearer mk_a",
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearermk_a",
+            "Basic bWs=",
+            "Token mk_a",
+            "mk_a",
+            "Bearer mk_a mk_b",
+            "Bearer mk_a,mk_b",
+            "Bearer\tmk_a",
+            "Bearer \"mk_a\"",
+            "Bearer mk_é",
+            "Bearer, Bearer mk_a",
         ] {
             assert_eq!(found(&[line]), None, "{line}");
         }

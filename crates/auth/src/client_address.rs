@@ -58,7 +58,12 @@ impl Client {
     /// A client that this address stands for.
     pub fn at(ip: IpAddr) -> Self {
         let ip = canonical_ip(ip);
-        Self { ip, key: ClientKey::of(ip), limit_factor: 1, peer_bucket: None }
+        Self {
+            ip,
+            key: ClientKey::of(ip),
+            limit_factor: 1,
+            peer_bucket: None,
+        }
     }
 }
 
@@ -77,8 +82,14 @@ pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     }
     let last_line = headers.get_all(X_FORWARDED_FOR).iter().next_back();
     match last_line.and_then(|line| nodes(line, false).next().flatten()) {
-        Some(ip) => Client { peer_bucket: Some(ClientKey::of(peer)), ..Client::at(ip) },
-        None => Client { limit_factor: PROXY_LIMIT_FACTOR, ..Client::at(peer) },
+        Some(ip) => Client {
+            peer_bucket: Some(ClientKey::of(peer)),
+            ..Client::at(ip)
+        },
+        None => Client {
+            limit_factor: PROXY_LIMIT_FACTOR,
+            ..Client::at(peer)
+        },
     }
 }
 
@@ -93,8 +104,15 @@ pub fn request_is_https(
         return true;
     }
     // Of a list the first is the scheme the browser used; a forger only spoils its own cookie.
-    let scheme = headers.get(X_FORWARDED_PROTO).map(HeaderValue::as_bytes).unwrap_or_default();
-    let first = scheme.split(|b| *b == b',').next().unwrap_or_default().trim_ascii();
+    let scheme = headers
+        .get(X_FORWARDED_PROTO)
+        .map(HeaderValue::as_bytes)
+        .unwrap_or_default();
+    let first = scheme
+        .split(|b| *b == b',')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii();
     first.eq_ignore_ascii_case(b"https") && (trust.behind_proxy || trust.trusts(canonical_ip(peer)))
 }
 
@@ -124,7 +142,11 @@ fn nodes(line: &HeaderValue, forwarded: bool) -> impl Iterator<Item = Option<IpA
         })
         .map(move |element| {
             let text = std::str::from_utf8(element).ok()?.trim_matches([' ', '\t']);
-            if forwarded { forwarded_for(text) } else { parse_node(text) }
+            if forwarded {
+                forwarded_for(text)
+            } else {
+                parse_node(text)
+            }
         })
 }
 
@@ -136,7 +158,10 @@ fn forwarded_for(element: &str) -> Option<IpAddr> {
         c == ';' && !quoted
     });
     let mut found = None;
-    for pair in pairs.map(|pair| pair.trim_matches([' ', '\t'])).filter(|pair| !pair.is_empty()) {
+    for pair in pairs
+        .map(|pair| pair.trim_matches([' ', '\t']))
+        .filter(|pair| !pair.is_empty())
+    {
         let (name, value) = pair.split_once('=')?;
         if name.eq_ignore_ascii_case("for") && found.replace(value).is_some() {
             return None;
@@ -175,7 +200,9 @@ fn parse_node(text: &str) -> Option<IpAddr> {
 /// RFC 7239 section 6: up to five digits, or an obfuscated port.
 fn is_node_port(text: &str) -> bool {
     match text.strip_prefix('_') {
-        Some(rest) => rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
+        Some(rest) => rest
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
         None => (1..=5).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()),
     }
 }

@@ -31,11 +31,19 @@ pub fn has_session_cookie(headers: &HeaderMap) -> bool {
 }
 
 fn session_value(pair: &[u8]) -> Option<&str> {
-    let value = pair.trim_ascii().strip_prefix(SESSION_COOKIE.as_bytes())?.strip_prefix(b"=")?;
-    let bare = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\"")).unwrap_or(value);
+    let value = pair
+        .trim_ascii()
+        .strip_prefix(SESSION_COOKIE.as_bytes())?
+        .strip_prefix(b"=")?;
+    let bare = value
+        .strip_prefix(b"\"")
+        .and_then(|v| v.strip_suffix(b"\""))
+        .unwrap_or(value);
     let fits = (1..=MAX_VALUE_BYTES).contains(&bare.len());
     let ours = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
-    (fits && bare.iter().all(ours)).then(|| std::str::from_utf8(bare).ok()).flatten()
+    (fits && bare.iter().all(ours))
+        .then(|| std::str::from_utf8(bare).ok())
+        .flatten()
 }
 
 /// The two attributes that depend on how the request came.
@@ -50,8 +58,13 @@ pub struct CookieForm {
 impl CookieForm {
     /// The form for an answer to a request that named this host.
     pub fn of(host: &HostFinding<'_>, is_https: bool) -> Self {
-        let under = host.authority().is_some_and(|authority| authority.host.is_under_localhost());
-        Self { secure: is_https, domain_localhost: under }
+        let under = host
+            .authority()
+            .is_some_and(|authority| authority.host.is_under_localhost());
+        Self {
+            secure: is_https,
+            domain_localhost: under,
+        }
     }
 }
 
@@ -87,7 +100,11 @@ pub fn clear_session(is_https: bool) -> [HeaderValue; 2] {
 
 fn line(token: &str, max_age: u32, form: CookieForm) -> Result<HeaderValue, InvalidHeaderValue> {
     let secure = if form.secure { "; Secure" } else { "" };
-    let domain = if form.domain_localhost { "; Domain=localhost" } else { "" };
+    let domain = if form.domain_localhost {
+        "; Domain=localhost"
+    } else {
+        ""
+    };
     let text = format!(
         "{SESSION_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={max_age}{secure}{domain}"
     );
@@ -107,26 +124,45 @@ mod tests {
         for line in lines {
             headers.append(COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap());
         }
-        assert_eq!(has_session_cookie(&headers), session_values(&headers).next().is_some());
+        assert_eq!(
+            has_session_cookie(&headers),
+            session_values(&headers).next().is_some()
+        );
         session_values(&headers).map(str::to_owned).collect()
     }
 
     #[test]
     fn values_are_found_among_other_cookies() {
         assert_eq!(values(&["service_session=a-Z_9"]), ["a-Z_9"]);
-        assert_eq!(values(&["x=1; service_session=a; y=2;service_session=b"]), ["a", "b"]);
+        assert_eq!(
+            values(&["x=1; service_session=a; y=2;service_session=b"]),
+            ["a", "b"]
+        );
         assert_eq!(values(&["x=\u{e9}; service_session=a"]), ["a"]);
         assert_eq!(values(&["service_session=\"a\""]), ["a"]);
-        assert_eq!(values(&["service_session=a", "service_session=b"]), ["a", "b"]);
+        assert_eq!(
+            values(&["service_session=a", "service_session=b"]),
+            ["a", "b"]
+        );
     }
 
     #[test]
     fn what_is_no_session_value_is_passed_over() {
         for line in [
-            "", ";", "service_session", "service_session=", "service_session=\"\"",
-            "Service_Session=a", "xservice_session=a", "service_sessionx=a",
-            "service_session = a", "service_session=a b", "service_session=a=b",
-            "service_session=\"a", "service_session=\u{e9}", "__Host-service_session=a",
+            "",
+            ";",
+            "service_session",
+            "service_session=",
+            "service_session=\"\"",
+            "Service_Session=a",
+            "xservice_session=a",
+            "service_sessionx=a",
+            "service_session = a",
+            "service_session=a b",
+            "service_session=a=b",
+            "service_session=\"a",
+            "service_session=\u{e9}",
+            "__Host-service_session=a",
         ] {
             assert_eq!(values(&[line]), [""; 0], "{line}");
         }
@@ -144,7 +180,10 @@ mod tests {
     }
 
     fn form(host: &str, https: bool) -> CookieForm {
-        CookieForm::of(&HostFinding::Found(Authority::parse(host.as_bytes()).unwrap()), https)
+        CookieForm::of(
+            &HostFinding::Found(Authority::parse(host.as_bytes()).unwrap()),
+            https,
+        )
     }
 
     #[test]
@@ -155,12 +194,24 @@ mod tests {
             value.to_str().unwrap().to_owned()
         };
         let plain = "service_session=tok; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000";
-        for host in ["localhost:8420", "127.0.0.1", "[::1]", "example.com", "notlocalhost"] {
+        for host in [
+            "localhost:8420",
+            "127.0.0.1",
+            "[::1]",
+            "example.com",
+            "notlocalhost",
+        ] {
             assert_eq!(set(host, false), plain, "{host}");
             assert_eq!(set(host, true), format!("{plain}; Secure"));
         }
-        assert_eq!(set("gate.LOCALHOST.:8420", false), format!("{plain}; Domain=localhost"));
-        assert_eq!(set("gate.localhost", true), format!("{plain}; Secure; Domain=localhost"));
+        assert_eq!(
+            set("gate.LOCALHOST.:8420", false),
+            format!("{plain}; Domain=localhost")
+        );
+        assert_eq!(
+            set("gate.localhost", true),
+            format!("{plain}; Secure; Domain=localhost")
+        );
         for finding in [HostFinding::Absent, HostFinding::Unparsable] {
             assert!(!CookieForm::of(&finding, false).domain_localhost);
         }
@@ -171,7 +222,15 @@ mod tests {
     fn clearing_clears_both_forms() {
         for secure in [false, true] {
             let expected = [false, true].map(|domain_localhost| {
-                line("", 0, CookieForm { secure, domain_localhost }).unwrap()
+                line(
+                    "",
+                    0,
+                    CookieForm {
+                        secure,
+                        domain_localhost,
+                    },
+                )
+                .unwrap()
             });
             assert_eq!(clear_session(secure), expected);
         }

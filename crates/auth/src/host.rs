@@ -91,11 +91,13 @@ impl<'a> Host<'a> {
         if name.rsplit('.').next().is_some_and(is_number) {
             return name.parse().map(Self::V4).map_err(|_| InvalidAuthority);
         }
-        Ok(Self::Name(if name.bytes().any(|b| b.is_ascii_uppercase()) {
-            Cow::Owned(name.to_ascii_lowercase())
-        } else {
-            Cow::Borrowed(name)
-        }))
+        Ok(Self::Name(
+            if name.bytes().any(|b| b.is_ascii_uppercase()) {
+                Cow::Owned(name.to_ascii_lowercase())
+            } else {
+                Cow::Borrowed(name)
+            },
+        ))
     }
 }
 
@@ -125,13 +127,18 @@ impl<'a> Authority<'a> {
             return Ok(Self { host, port });
         }
         match text.split_once(':') {
-            None => Ok(Self { host: Host::parse_name(text)?, port: None }),
-            Some((_, after)) if after.contains(':') => {
-                Ok(Self { host: parse_v6(text)?, port: None })
-            }
-            Some((name, port)) => {
-                Ok(Self { host: Host::parse_name(name)?, port: Some(parse_port(port)?) })
-            }
+            None => Ok(Self {
+                host: Host::parse_name(text)?,
+                port: None,
+            }),
+            Some((_, after)) if after.contains(':') => Ok(Self {
+                host: parse_v6(text)?,
+                port: None,
+            }),
+            Some((name, port)) => Ok(Self {
+                host: Host::parse_name(name)?,
+                port: Some(parse_port(port)?),
+            }),
         }
     }
 
@@ -142,7 +149,10 @@ impl<'a> Authority<'a> {
 
     /// The same, owning its text.
     pub fn into_owned(self) -> Authority<'static> {
-        Authority { host: self.host.into_owned(), port: self.port }
+        Authority {
+            host: self.host.into_owned(),
+            port: self.port,
+        }
     }
 }
 
@@ -160,7 +170,7 @@ impl fmt::Display for Authority<'_> {
 pub enum HostFinding<'a> {
     /// Neither a Host header nor `:authority`.
     Absent,
-    /// Several Host headers, or a Host that differs from `:authority`: 400 INVALID_REQUEST.
+    /// Several Host headers, or a Host that differs from `:authority`: 400 `INVALID_REQUEST`.
     Conflict,
     /// There is one, but it names no host; such a request is remote.
     Unparsable,
@@ -185,7 +195,9 @@ pub fn request_authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> HostFindin
     if hosts.next().is_some() {
         return HostFinding::Conflict;
     }
-    let target = uri.authority().map(|authority| authority.as_str().as_bytes());
+    let target = uri
+        .authority()
+        .map(|authority| authority.as_str().as_bytes());
     match (target, host) {
         (None, None) => HostFinding::Absent,
         (Some(bytes), None) | (None, Some(bytes)) => {
@@ -219,7 +231,9 @@ pub(crate) fn default_port(scheme: Option<&str>) -> Option<u16> {
 }
 
 fn parse_v6(text: &str) -> Result<Host<'static>, InvalidAuthority> {
-    text.parse().map(Host::from_v6).map_err(|_| InvalidAuthority)
+    text.parse()
+        .map(Host::from_v6)
+        .map_err(|_| InvalidAuthority)
 }
 
 fn parse_port(text: &str) -> Result<u16, InvalidAuthority> {
@@ -227,16 +241,23 @@ fn parse_port(text: &str) -> Result<u16, InvalidAuthority> {
     if !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(InvalidAuthority);
     }
-    text.parse().ok().filter(|port| *port != 0).ok_or(InvalidAuthority)
+    text.parse()
+        .ok()
+        .filter(|port| *port != 0)
+        .ok_or(InvalidAuthority)
 }
 
 fn is_label(label: &str) -> bool {
     (1..=MAX_LABEL_BYTES).contains(&label.len())
-        && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        && label
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
 fn is_number(label: &str) -> bool {
-    let hex = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
+    let hex = label
+        .strip_prefix("0x")
+        .or_else(|| label.strip_prefix("0X"));
     label.bytes().all(|b| b.is_ascii_digit())
         || hex.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }

@@ -1,4 +1,4 @@
-//! Credentials and check_auth(), the only decider; locality, client address, throttle, audit.
+//! Credentials and `check_auth()`, the only decider; locality, client address, throttle, audit.
 
 pub mod bearer;
 pub mod client_address;

@@ -9,8 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 /// The headers a proxy adds; any of them, even empty, makes a connection remote.
-pub const FORWARDING_HEADERS: [&str; 4] =
-    ["x-forwarded-for", "x-real-ip", "cf-connecting-ip", "forwarded"];
+pub const FORWARDING_HEADERS: [&str; 4] = [
+    "x-forwarded-for",
+    "x-real-ip",
+    "cf-connecting-ip",
+    "forwarded",
+];
 
 /// What the operator says about the way to this server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,10 +83,14 @@ pub struct LocalityReport {
 impl From<Locality> for LocalityReport {
     fn from(locality: Locality) -> Self {
         match locality {
-            Locality::Local => Self { local: true, failed_check: None },
-            Locality::Remote { failed_check } => {
-                Self { local: false, failed_check: Some(failed_check) }
-            }
+            Locality::Local => Self {
+                local: true,
+                failed_check: None,
+            },
+            Locality::Remote { failed_check } => Self {
+                local: false,
+                failed_check: Some(failed_check),
+            },
         }
     }
 }
@@ -96,7 +104,10 @@ pub fn locality(
 ) -> Locality {
     let failed_check = if settings.behind_proxy {
         FailedCheck::BehindProxy
-    } else if FORWARDING_HEADERS.iter().any(|name| headers.contains_key(*name)) {
+    } else if FORWARDING_HEADERS
+        .iter()
+        .any(|name| headers.contains_key(*name))
+    {
         FailedCheck::ForwardingHeader
     } else if !host_is_loopback(headers, uri) {
         FailedCheck::Host
@@ -122,10 +133,14 @@ mod tests {
     use http::{HeaderName, HeaderValue};
     use proptest::prelude::*;
 
-    const PLAIN: LocalitySettings =
-        LocalitySettings { behind_proxy: false, trust_docker_loopback: false };
-    const DOCKER: LocalitySettings =
-        LocalitySettings { behind_proxy: false, trust_docker_loopback: true };
+    const PLAIN: LocalitySettings = LocalitySettings {
+        behind_proxy: false,
+        trust_docker_loopback: false,
+    };
+    const DOCKER: LocalitySettings = LocalitySettings {
+        behind_proxy: false,
+        trust_docker_loopback: true,
+    };
 
     fn decide(settings: LocalitySettings, peer: &str, headers: &[(&str, &str)]) -> Locality {
         let mut map = HeaderMap::new();
@@ -133,11 +148,18 @@ mod tests {
             let name: HeaderName = name.parse().unwrap();
             map.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        locality(&settings, peer.parse().unwrap(), &map, &Uri::from_static("/"))
+        locality(
+            &settings,
+            peer.parse().unwrap(),
+            &map,
+            &Uri::from_static("/"),
+        )
     }
 
     fn failed(locality: Locality) -> u8 {
-        LocalityReport::from(locality).failed_check.map_or(0, FailedCheck::number)
+        LocalityReport::from(locality)
+            .failed_check
+            .map_or(0, FailedCheck::number)
     }
 
     #[test]
@@ -150,13 +172,21 @@ mod tests {
         for peer in ["172.17.0.1", "::2", "::ffff:172.17.0.1", "0.0.0.0"] {
             assert_eq!(failed(decide(PLAIN, peer, &host)), 4, "{peer}");
         }
-        let proxied = LocalitySettings { behind_proxy: true, trust_docker_loopback: true };
+        let proxied = LocalitySettings {
+            behind_proxy: true,
+            trust_docker_loopback: true,
+        };
         assert_eq!(failed(decide(proxied, "127.0.0.1", &host)), 1);
     }
 
     #[test]
     fn a_forwarding_header_makes_it_remote_whatever_it_says() {
-        for name in ["X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP", "Forwarded"] {
+        for name in [
+            "X-Forwarded-For",
+            "X-Real-IP",
+            "CF-Connecting-IP",
+            "Forwarded",
+        ] {
             for value in ["", "127.0.0.1", "for=127.0.0.1", "\u{ff}"] {
                 for settings in [PLAIN, DOCKER] {
                     let headers = [("host", "localhost"), (name, value)];
@@ -170,8 +200,19 @@ mod tests {
 
     #[test]
     fn a_host_that_is_not_loopback_is_remote() {
-        for host in ["example.com", "localhost.evil.com", "0x7f.1", "localhost:99999", "", "a@b"] {
-            assert_eq!(failed(decide(PLAIN, "127.0.0.1", &[("host", host)])), 3, "{host}");
+        for host in [
+            "example.com",
+            "localhost.evil.com",
+            "0x7f.1",
+            "localhost:99999",
+            "",
+            "a@b",
+        ] {
+            assert_eq!(
+                failed(decide(PLAIN, "127.0.0.1", &[("host", host)])),
+                3,
+                "{host}"
+            );
         }
         let two = [("host", "localhost"), ("host", "localhost")];
         assert_eq!(failed(decide(PLAIN, "127.0.0.1", &two)), 3);
@@ -179,18 +220,29 @@ mod tests {
 
     #[test]
     fn trusting_docker_relaxes_check_4_alone() {
-        assert_eq!(decide(DOCKER, "172.17.0.1", &[("host", "localhost")]), Locality::Local);
-        assert_eq!(failed(decide(DOCKER, "172.17.0.1", &[("host", "gate.lan")])), 3);
+        assert_eq!(
+            decide(DOCKER, "172.17.0.1", &[("host", "localhost")]),
+            Locality::Local
+        );
+        assert_eq!(
+            failed(decide(DOCKER, "172.17.0.1", &[("host", "gate.lan")])),
+            3
+        );
     }
 
     #[test]
     fn the_report_names_the_check() {
         let json = |locality: Locality| {
-            serde_json::to_value(LocalityReport::from(locality)).unwrap().to_string()
+            serde_json::to_value(LocalityReport::from(locality))
+                .unwrap()
+                .to_string()
         };
         assert_eq!(json(Locality::Local), r#"{"local":true}"#);
         let remote = |failed_check| json(Locality::Remote { failed_check });
-        assert_eq!(remote(FailedCheck::Host), r#"{"failed_check":"host","local":false}"#);
+        assert_eq!(
+            remote(FailedCheck::Host),
+            r#"{"failed_check":"host","local":false}"#
+        );
         assert!(remote(FailedCheck::BehindProxy).contains("behind_proxy"));
         assert!(remote(FailedCheck::ForwardingHeader).contains("forwarding_header"));
         assert!(remote(FailedCheck::PeerAddress).contains("peer_address"));

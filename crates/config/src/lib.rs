@@ -1,1 +1,50 @@
 //! Every setting: files, environment, precedence, schema. The only room that reads the environment.
+//!
+//! One table, [`describe`], names each key with its type, default and one line of explanation; the
+//! sample file, the JSON schema, the rules about who may change what, and the reading itself all
+//! follow from it. Each section's keys and typed struct stand together in one file below `section`.
+//! This room knows nothing of HTTP or SQL: run-time changes come in as a map of dotted keys.
+
+mod environment;
+mod error;
+mod file;
+mod key;
+mod layers;
+mod merge;
+mod process;
+mod resolved;
+mod sample;
+mod schema;
+mod section;
+mod set;
+mod suggest;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use environment::Environment;
+pub use error::ConfigError;
+pub use key::{
+    Change, Initial, KeySpec, Kind, Rule, describe, env_name, find_key, key_is_secret,
+    key_needs_admin, key_needs_step_up,
+};
+pub use layers::{Invocation, Layers};
+pub use merge::Origin;
+pub use process::Process;
+pub use resolved::{MASK, Resolved, SettingValue};
+pub use sample::sample;
+pub use schema::json_schema;
+pub use section::Settings;
+pub use section::auth::{Auth, DisabledScope};
+pub use section::database::{Database, DatabaseUrl};
+pub use section::log::{Log, LogFormat};
+pub use section::metrics::Metrics;
+pub use section::models::{Models, Provider, ProviderKind};
+pub use section::network::Network;
+pub use section::proxy::Proxy;
+pub use section::server::{AllowedOrigin, Server, Tls};
+pub use section::vault::Vault;
+pub use set::SetError;
+pub use set::check_key;
+pub use value::InvalidValue;

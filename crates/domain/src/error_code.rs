@@ -43,7 +43,7 @@ error_codes! {
     ParseError = "PARSE_ERROR", 400, -32700;
     /// The request is malformed before its content is looked at.
     InvalidRequest = "INVALID_REQUEST", 400, -32600;
-    /// There is no such method or path.
+    /// There is no such RPC method.
     MethodNotFound = "METHOD_NOT_FOUND", 404, -32601;
     /// The path exists, but not for this HTTP method.
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405, -32017;

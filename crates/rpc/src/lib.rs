@@ -1,1 +1,25 @@
-//! JSON-RPC: the method table, dispatch, and the connection state machine. No sockets.
+//! JSON-RPC: the method table, dispatch, and the connection state machine. It must not know sockets
+//! or HTTP: `web` brings the messages and carries the answers away.
+
+pub mod census;
+pub mod connection;
+mod dispatch;
+pub mod doctor;
+pub mod envelope;
+pub mod events;
+pub mod gon;
+pub mod live_config;
+pub mod method;
+pub mod methods;
+pub mod openrpc;
+pub mod rooms;
+mod vault_status;
+
+pub use connection::{Connection, Finished, Input, Output, PathKind};
+pub use dispatch::Rpc;
+pub use events::{Event, EventBus};
+pub use live_config::LiveConfig;
+pub use method::{Call, Method};
+pub use methods::METHODS;
+pub use rooms::{Build, Rooms};
+pub use vault_status::VaultStatus;

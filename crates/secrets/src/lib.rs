@@ -1,1 +1,36 @@
-//! The vault's life over the store: environment variables, SSH keys, provider keys; migrate, rotate, disable.
+//! The vault's life over the store, and the secrets it protects: environment variables, SSH keys,
+//! provider keys. [`Secrets`] is the handle; everything else hangs on it.
+//!
+//! Each step of the vault's life (initialize, unseal, seal, disable, enable, rotate) derives keys
+//! first, outside any transaction; then one transaction compares the vault record with the one that
+//! was opened and changes record and rows together; then, and only then, memory follows. One such
+//! step runs at a time in a process, and no secret is written or read beside it.
+//!
+//! This room must not know HTTP, sessions or scopes: who may do something was decided by its caller.
+
+mod auto_unseal;
+mod env_variables;
+mod error;
+mod handle;
+pub mod kdf_queue;
+mod lifecycle;
+mod plan;
+mod provider_files;
+mod provider_keys;
+mod record;
+mod rows;
+mod ssh_import;
+mod ssh_keys;
+mod state;
+mod write_secret;
+
+pub use env_variables::{EnvVariable, Environment, MAX_VALUE_BYTES};
+pub use error::{SecretsError, VaultError};
+pub use gatehouse_vault::Status;
+pub use handle::{Progress, Secrets, SecretsSettings};
+pub use kdf_queue::{KdfError, KdfQueue};
+pub use lifecycle::{DisableReport, Enabled};
+pub use plan::VaultPlan;
+pub use provider_files::FileError;
+pub use provider_keys::ProviderKeyInfo;
+pub use ssh_keys::SshKey;

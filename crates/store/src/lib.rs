@@ -24,7 +24,11 @@ mod settings;
 mod setup_code;
 mod ssh_keys;
 #[cfg(feature = "testing")]
-#[expect(clippy::panic, reason = "a test without its database cannot go on")]
+#[expect(
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a test without its database cannot go on"
+)]
 pub mod testing;
 mod vault_record;
 mod writer;

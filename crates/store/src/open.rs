@@ -79,7 +79,8 @@ impl Location {
     }
 
     #[cfg(feature = "testing")]
-    pub(crate) fn url(&self) -> &str {
+    /// The URL, for tests that hand it to a server.
+    pub fn url(&self) -> &str {
         &self.url
     }
 

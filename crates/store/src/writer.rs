@@ -102,7 +102,7 @@ async fn serve(engine: Engine, pool: AnyPool, mut inbox: mpsc::Receiver<Order>) 
                 run_group(engine, &pool, group).await;
                 match next {
                     Some(Order::Checkpoint(reply)) => {
-                        drop(reply.send(empty_log(engine, &pool).await))
+                        drop(reply.send(empty_log(engine, &pool).await));
                     }
                     Some(Order::Stop) => break,
                     Some(Order::Run(_)) | None => {}
@@ -132,7 +132,7 @@ async fn run_group(engine: Engine, pool: &AnyPool, group: Vec<Job>) {
     metrics::histogram!("store_group_size").record(u32::try_from(group.len()).unwrap_or(u32::MAX));
     let mut conn = match begin(engine, pool).await {
         Ok(conn) => conn,
-        Err(error) => return refuse(group, &error).await,
+        Err(error) => return refuse(group, &error),
     };
     let alone = group.len() == 1;
     let mut acknowledgements = Vec::with_capacity(group.len());
@@ -203,7 +203,7 @@ async fn run_one(
 }
 
 /// The group could not even begin: every caller is told why.
-async fn refuse(group: Vec<Job>, error: &StoreError) {
+fn refuse(group: Vec<Job>, error: &StoreError) {
     tracing::error!(
         error = error as &dyn std::error::Error,
         "writes are refused: no transaction could begin"

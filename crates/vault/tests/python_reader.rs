@@ -1,6 +1,11 @@
-//! A second program in another language reads the format: `read_vault.py`, with PyNaCl and
-//! argon2-cffi. `GATEHOUSE_TEST_PYTHON` names an interpreter that has them (`cargo xtask test` makes
+//! A second program in another language reads the format: `read_vault.py`, with `PyNaCl` and
+//! `argon2-cffi`. `GATEHOUSE_TEST_PYTHON` names an interpreter that has them (`cargo xtask test` makes
 //! one from `requirements.txt`).
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests; the exception in clippy.toml sees tests only"
+)]
 
 use serde_json::{Value, json};
 use std::io::Write;

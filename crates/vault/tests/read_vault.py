@@ -3,7 +3,7 @@
     read_vault.py [--recovery] DATABASE [PROVIDER_KEYS_FILE]   prints the secrets as JSON
     read_vault.py --vectors FILE                               checks itself against vectors.json
 
-Written from docs/vault-format.md alone; needs PyNaCl and argon2-cffi.
+Written from docs/vault-format.md alone; needs Python 3.10, PyNaCl and argon2-cffi.
 """
 import base64
 import hashlib
@@ -43,8 +43,7 @@ def recovery_letters(typed: str) -> str:
 
 
 def open_record(record: dict, typed: str, by_recovery: bool) -> bytes:
-    if record["version"] != 1:
-        sys.exit("unknown version")
+    assert record["version"] == 1, "unknown version"
     if by_recovery:
         letters = recovery_letters(typed).encode()
         digest = hashlib.sha256(b"gatehouse/recovery/hash/v1" + letters).digest()
@@ -65,7 +64,7 @@ def open_record(record: dict, typed: str, by_recovery: bool) -> bytes:
 def read_database(path: str, keys_file: str | None, by_recovery: bool) -> dict:
     db = sqlite3.connect(pathlib.Path(path).resolve().as_uri() + "?mode=ro", uri=True)
     db.row_factory = sqlite3.Row
-    record = dict(db.execute("SELECT * FROM vault WHERE id = 1").fetchone() or sys.exit("no vault"))
+    record = db.execute("SELECT * FROM vault WHERE id = 1").fetchone() or sys.exit("no vault")
     typed = sys.stdin.buffer.read().decode().removesuffix("\n").removesuffix("\r")
     dek = open_record(record, typed, by_recovery)
 

@@ -1,9 +1,19 @@
 //! `vectors.json`: everything a second program needs to check that it reads the format rightly.
 //! Made here with a fixed seed and compared with the committed file; `UPDATE_VECTORS=1` writes it.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests; the exception in clippy.toml sees tests only"
+)]
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{Random, SeededRandom, Timestamp};
-use gatehouse_vault::{Aad, VaultRecord, create, open_with_password, open_with_recovery_key};
+use gatehouse_vault::{
+    Aad, RecoveryKey, VaultRecord, create, open_with_password, open_with_recovery_key,
+};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
@@ -29,21 +39,31 @@ fn record_as_json(record: &VaultRecord) -> Value {
     })
 }
 
+/// The wrapping keys, by calling Argon2 here and not through the code that is tested.
+fn argon2id(secret: &[u8], salt: &[u8], m_cost: u32, t_cost: u32) -> String {
+    let params = argon2::Params::new(m_cost, t_cost, 1, Some(32)).unwrap();
+    let mut key = [0; 32];
+    argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, params)
+        .hash_password_into(secret, salt, &mut key)
+        .unwrap();
+    HEXLOWER.encode(&key)
+}
+
 /// The plaintexts: one for each kind of context, and the odd ones.
 fn contexts() -> Vec<(Aad, String)> {
     let pem =
         "-----BEGIN OPENSSH PRIVATE KEY-----\nbm90IGEga2V5\n-----END OPENSSH PRIVATE KEY-----\n";
-    let webhook = json!({ "webhook": "wh_example", "value": "s3cret" }).to_string();
-    let providers = json!({ "openai": { "api_key": "example" } }).to_string();
+    let webhook = r#"{"webhook":"wh_example","value":"s3cret"}"#;
+    let providers = r#"{"openai":{"api_key":"example"}}"#;
     [
         (Aad::env("API_TOKEN"), "a value"),
         (Aad::env("EMPTY"), ""),
         (Aad::env("UNICODE"), "gr\u{fc}\u{df}e \u{2713}\nsecond line"),
         (Aad::ssh_key("deploy key@host-1"), pem),
         (Aad::channel("telegram", "main", "bot_token"), "123:abc"),
-        (Aad::webhook_config("secret"), &webhook),
-        (Aad::webhook_config("previous_secret"), &webhook),
-        (Aad::ProviderKeys, &providers),
+        (Aad::webhook_config("secret"), webhook),
+        (Aad::webhook_config("previous_secret"), webhook),
+        (Aad::ProviderKeys, providers),
     ]
     .map(|(aad, plaintext)| (aad, plaintext.to_owned()))
     .into()
@@ -64,9 +84,12 @@ fn the_committed_vectors_are_what_this_code_makes() {
             json!({ "aad": aad.to_string(), "plaintext": plaintext, "ciphertext": ciphertext })
         })
         .collect();
+    let letters = key.to_display().expose_secret().replace('-', "");
     let made = json!({
         "password": PASSWORD,
         "recovery_key": key.to_display().expose_secret(),
+        "kek_hex": argon2id(PASSWORD.as_bytes(), &STANDARD.decode(&record.kdf_salt).unwrap(), 65_536, 3),
+        "recovery_kek_hex": argon2id(letters.as_bytes(), b"gatehouse/vault/recovery/v1", 16_384, 2),
         "dek_hex": HEXLOWER.encode(&dek_bytes),
         "record": record_as_json(&record),
         "ciphertexts": ciphertexts,
@@ -95,13 +118,31 @@ fn the_format_document_shows_these_vectors() {
     let vectors: Value = serde_json::from_str(COMMITTED).unwrap();
     let record = vectors["record"].as_object().unwrap();
     let mut shown: Vec<&str> = record.values().filter_map(Value::as_str).collect();
-    shown.extend(["password", "recovery_key", "dek_hex"].map(|f| vectors[f].as_str().unwrap()));
+    for field in [
+        "password",
+        "kek_hex",
+        "dek_hex",
+        "recovery_key",
+        "recovery_kek_hex",
+    ] {
+        shown.push(vectors[field].as_str().unwrap());
+    }
     shown.push(vectors["ciphertexts"][0]["ciphertext"].as_str().unwrap());
     for value in shown {
         assert!(
             FORMAT_DOCUMENT.contains(value),
             "docs/vault-format.md lacks {value}"
         );
+    }
+    // Every recovery key in the text is one: the three examples and the vectors'.
+    let examples: Vec<&str> = FORMAT_DOCUMENT
+        .split('`')
+        .filter(|text| text.len() == 39 && text.contains('-'))
+        .collect();
+    assert_eq!(examples.len(), 4);
+    for example in examples {
+        let key = RecoveryKey::parse(example).unwrap().to_display();
+        assert_eq!(key.expose_secret(), example);
     }
 }
 

@@ -26,8 +26,14 @@ const ROOMS: [(&str, May); 17] = [
     ("channels", May::Import(&["domain", "store", "secrets"])),
     ("models", May::Import(&["domain", "secrets"])),
     ("agents", May::Import(&["domain", "store", "models"])),
-    ("webhooks", May::Import(&["domain", "store", "secrets", "agents", "channels"])),
-    ("voice", May::Import(&["domain", "store", "secrets", "agents"])),
+    (
+        "webhooks",
+        May::Import(&["domain", "store", "secrets", "agents", "channels"]),
+    ),
+    (
+        "voice",
+        May::Import(&["domain", "store", "secrets", "agents"]),
+    ),
     ("rpc", May::ImportAllBut(&["vault", "web", "gatehouse"])),
     ("web", May::ImportAllBut(&["gatehouse"])),
     ("gatehouse", May::ImportAllBut(&[])),
@@ -38,7 +44,11 @@ const ROOMS: [(&str, May); 17] = [
 
 /// A library, the rooms that may name it, and why it is kept in.
 const LIBRARIES: [(&str, &[&str], &str); 2] = [
-    ("axum", &["web", "testkit", "bench"], "one HTTP door (testkit and bench play the vendor)"),
+    (
+        "axum",
+        &["web", "testkit", "bench"],
+        "one HTTP door (testkit and bench play the vendor)",
+    ),
     ("sqlx", &["store"], "one room with SQL"),
 ];
 
@@ -57,13 +67,22 @@ pub fn check(metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for package in metadata.members() {
         let Some((_, may)) = ROOMS.iter().find(|(name, _)| *name == room(&package.name)) else {
-            findings.wrong.push(format!("{}: the plan has no such room", package.name));
+            findings
+                .wrong
+                .push(format!("{}: the plan has no such room", package.name));
             continue;
         };
-        for dependency in package.dependencies.iter().filter(|found| is_ours(&found.name)) {
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|found| is_ours(&found.name))
+        {
             let dev = dependency.kind.as_deref() == Some("dev");
             if !allowed(room(&package.name), *may, room(&dependency.name), dev) {
-                findings.wrong.push(format!("{} must not import {}", package.name, dependency.name));
+                findings.wrong.push(format!(
+                    "{} must not import {}",
+                    package.name, dependency.name
+                ));
             }
         }
     }
@@ -86,14 +105,21 @@ fn allowed(from: &str, may: May, to: &str, dev: bool) -> bool {
 /// Only the room that owns a library names it, or one of its family (`axum-extra`), in its manifest.
 pub fn check_libraries(metadata: &Metadata) -> Findings {
     let wrong = metadata.members().flat_map(foreign_libraries).collect();
-    Findings { wrong, notes: Vec::new() }
+    Findings {
+        wrong,
+        notes: Vec::new(),
+    }
 }
 
 fn foreign_libraries(package: &Package) -> Vec<String> {
     let mut wrong = Vec::new();
     for (library, rooms, why) in LIBRARIES {
         let family = format!("{library}-");
-        for found in package.dependencies.iter().map(|dependency| &dependency.name) {
+        for found in package
+            .dependencies
+            .iter()
+            .map(|dependency| &dependency.name)
+        {
             if (found == library || found.starts_with(&family))
                 && !rooms.contains(&room(&package.name))
             {
@@ -110,7 +136,10 @@ mod tests {
     use super::*;
 
     fn house(from: &str, to: &str, kind: Option<&str>) -> Metadata {
-        let dependency = Dependency { name: to.into(), kind: kind.map(Into::into) };
+        let dependency = Dependency {
+            name: to.into(),
+            kind: kind.map(Into::into),
+        };
         let package = Package {
             id: "it".into(),
             name: from.into(),
@@ -164,7 +193,7 @@ mod tests {
         let named = |room: &&str| ROOMS.iter().any(|(name, _)| name == room) || *room == "fuzz";
         for (_, may) in ROOMS {
             let (May::Import(rooms) | May::ImportAllBut(rooms)) = may;
-            assert!(rooms.iter().all(|room| named(room)), "{rooms:?}");
+            assert!(rooms.iter().all(named), "{rooms:?}");
         }
     }
 }

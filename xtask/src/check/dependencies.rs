@@ -36,7 +36,11 @@ pub fn run_time(root: &Path) -> Result<RunTime> {
             "--format={p}",
             edges,
         ]))?;
-        text.lines().filter(|line| !line.is_empty()).map(parse).filter_map(Result::transpose).collect()
+        text.lines()
+            .filter(|line| !line.is_empty())
+            .map(parse)
+            .filter_map(Result::transpose)
+            .collect()
     };
     Ok(RunTime {
         linked: tree("--edges=normal,no-proc-macro")?,
@@ -47,9 +51,13 @@ pub fn run_time(root: &Path) -> Result<RunTime> {
 /// One line, `name v1.2.3 …`; none for a crate of ours, whose line ends in its folder.
 fn parse(line: &str) -> Result<Option<Crate>> {
     let mut words = line.split(' ');
-    let (name, version) = (words.next(), words.next().and_then(|word| word.strip_prefix('v')));
-    let (name, version) =
-        name.zip(version).with_context(|| format!("cargo tree printed `{line}`"))?;
+    let (name, version) = (
+        words.next(),
+        words.next().and_then(|word| word.strip_prefix('v')),
+    );
+    let (name, version) = name
+        .zip(version)
+        .with_context(|| format!("cargo tree printed `{line}`"))?;
     let ours = words.any(|word| word.starts_with("(/"));
     Ok((!ours).then(|| (name.to_owned(), version.to_owned())))
 }
@@ -60,7 +68,9 @@ pub fn check(tree: &RunTime) -> Findings {
     let mut findings = Findings::default();
     if linked > CEILING {
         let decision = "drop one, or raise it by a decision in docs/decisions/";
-        findings.wrong.push(format!("{linked} crates, the ceiling is {CEILING}: {decision}"));
+        findings.wrong.push(format!(
+            "{linked} crates, the ceiling is {CEILING}: {decision}"
+        ));
     }
     findings.notes.push(format!(
         "{linked} linked into the binary (ceiling {CEILING}), \
@@ -76,8 +86,14 @@ mod tests {
     #[test]
     fn lines_of_cargo_tree() {
         let crate_of = |line| parse(line).unwrap();
-        assert_eq!(crate_of("serde v1.0.2"), Some(("serde".into(), "1.0.2".into())));
-        assert_eq!(crate_of("a v1.0.0-rc.1 (proc-macro)"), Some(("a".into(), "1.0.0-rc.1".into())));
+        assert_eq!(
+            crate_of("serde v1.0.2"),
+            Some(("serde".into(), "1.0.2".into()))
+        );
+        assert_eq!(
+            crate_of("a v1.0.0-rc.1 (proc-macro)"),
+            Some(("a".into(), "1.0.0-rc.1".into()))
+        );
         assert_eq!(crate_of("gatehouse v0.1.0 (/src/crates/gatehouse)"), None);
         assert!(parse("nonsense").is_err());
     }
@@ -85,7 +101,9 @@ mod tests {
     #[test]
     fn the_ceiling_and_one_past_it() {
         let tree = |count: usize| RunTime {
-            linked: (0..count).map(|number| ("a".into(), number.to_string())).collect(),
+            linked: (0..count)
+                .map(|number| ("a".into(), number.to_string()))
+                .collect(),
             with_macros: BTreeSet::new(),
         };
         assert!(check(&tree(CEILING)).wrong.is_empty());

@@ -60,23 +60,32 @@ pub fn check(policy: &Policy, tree: &RunTime, metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for (name, version) in &tree.with_macros {
         if let Some(ban) = policy.bans.deny.iter().find(|ban| ban.name == *name) {
-            findings.wrong.push(format!("{name} {version} is banned: {}", ban.reason));
+            findings
+                .wrong
+                .push(format!("{name} {version} is banned: {}", ban.reason));
         }
         let package = metadata
             .packages
             .iter()
             .find(|package| package.name == *name && package.version == *version);
         let Some(license) = package.and_then(|package| package.license.as_deref()) else {
-            findings.wrong.push(format!("{name} {version} names no licence"));
+            findings
+                .wrong
+                .push(format!("{name} {version} names no licence"));
             continue;
         };
         match policy.allows(license) {
             Ok(true) => {}
-            Ok(false) => findings.wrong.push(format!("{name} {version}: {license} is not allowed")),
+            Ok(false) => findings
+                .wrong
+                .push(format!("{name} {version}: {license} is not allowed")),
             Err(error) => findings.wrong.push(format!("{name} {version}: {error:#}")),
         }
     }
-    findings.notes.push(format!("{} crates against deny.toml", tree.with_macros.len()));
+    findings.notes.push(format!(
+        "{} crates against deny.toml",
+        tree.with_macros.len()
+    ));
     findings
 }
 
@@ -87,7 +96,9 @@ mod tests {
     #[test]
     fn expressions() {
         let policy = Policy {
-            licenses: Licenses { allow: vec!["MIT".into(), "Apache-2.0".into()] },
+            licenses: Licenses {
+                allow: vec!["MIT".into(), "Apache-2.0".into()],
+            },
             bans: Bans { deny: Vec::new() },
         };
         let cases = [
@@ -114,7 +125,10 @@ mod tests {
         let policy: Policy = toml::from_str(text).unwrap();
         let crate_of = |name: &str| (name.to_owned(), "1.0.0".to_owned());
         let crates = ["bad", "good", "lost", "viral"].map(crate_of);
-        let tree = RunTime { linked: crates.clone().into(), with_macros: crates.into() };
+        let tree = RunTime {
+            linked: crates.clone().into(),
+            with_macros: crates.into(),
+        };
         let package = |name: &str, license: &str| {
             serde_json::json!({"id": name, "name": name, "version": "1.0.0",
                                "license": license, "dependencies": []})

@@ -18,7 +18,9 @@ pub fn check(root: &Path) -> Result<Findings> {
         for (line, target) in targets(&text) {
             count += 1;
             if !folder.join(&target).exists() {
-                findings.wrong.push(format!("{path}:{line}: no file {target}"));
+                findings
+                    .wrong
+                    .push(format!("{path}:{line}: no file {target}"));
             }
         }
     }
@@ -35,8 +37,13 @@ fn targets(text: &str) -> Vec<(usize, String)> {
             fenced = !fenced;
         } else if !fenced {
             let prose: String = line.split('`').step_by(2).collect();
-            let inline = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
-            let reference = prose.strip_prefix('[').and_then(|rest| rest.split_once("]: "));
+            let inline = prose
+                .split("](")
+                .skip(1)
+                .filter_map(|rest| rest.split([')', ' ']).next());
+            let reference = prose
+                .strip_prefix('[')
+                .and_then(|rest| rest.split_once("]: "));
             let reference = reference.map(|(_, target)| target.trim());
             let files = inline.chain(reference).filter_map(file);
             found.extend(files.map(|target| (index + 1, target.to_owned())));
@@ -47,7 +54,11 @@ fn targets(text: &str) -> Vec<(usize, String)> {
 
 /// The file a link leads to, when it is one in this tree.
 fn file(target: &str) -> Option<&str> {
-    let path = target.trim_matches(['<', '>']).split('#').next().unwrap_or_default();
+    let path = target
+        .trim_matches(['<', '>'])
+        .split('#')
+        .next()
+        .unwrap_or_default();
     let elsewhere = path.contains("://") || path.starts_with("mailto:");
     (!path.is_empty() && !elsewhere).then_some(path)
 }
@@ -63,7 +74,10 @@ mod tests {
                     ```\n[no](fenced.md)\n```\n\
                     [ref]: ../REF.md\n";
         let expected = [(1, "docs/A.md"), (2, "pic.svg"), (6, "../REF.md")];
-        assert_eq!(targets(text), expected.map(|(line, path)| (line, path.to_owned())));
+        assert_eq!(
+            targets(text),
+            expected.map(|(line, path)| (line, path.to_owned()))
+        );
     }
 
     #[test]

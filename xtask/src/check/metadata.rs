@@ -51,6 +51,8 @@ impl Metadata {
 
     /// Our own crates.
     pub fn members(&self) -> impl Iterator<Item = &Package> {
-        self.packages.iter().filter(|package| self.workspace_members.contains(&package.id))
+        self.packages
+            .iter()
+            .filter(|package| self.workspace_members.contains(&package.id))
     }
 }

@@ -15,9 +15,18 @@ const MANY_LINES: usize = 300;
 const EMPTY_NAMES: [&str; 6] = ["common", "core", "util", "utils", "helpers", "misc"];
 /// How a program reads or changes its environment.
 const ENVIRONMENT: [&str; 3] = ["env::var", "env::set_var", "env::remove_var"];
-/// Who may: the room of settings, and what never ships.
-const MAY_READ: [&str; 6] =
-    ["crates/config/", "crates/testkit/", "xtask/", "bench/", "fuzz/", "/tests/"];
+/// Who may: the room of settings, what never ships, and tests, which are told so what they have.
+const MAY_READ: [&str; 8] = [
+    "crates/config/",
+    "crates/testkit/",
+    "xtask/",
+    "bench/",
+    "fuzz/",
+    "/tests/",
+    "/tests.rs",
+    // Behind the feature `testing`, which only dev-dependencies turn on.
+    "crates/store/src/testing.rs",
+];
 
 /// All of our Rust.
 pub fn check(root: &Path) -> Result<Findings> {
@@ -38,23 +47,34 @@ pub fn check(root: &Path) -> Result<Findings> {
 
 fn check_length(path: &str, lines: usize, findings: &mut Findings) {
     if lines > MOST_LINES {
-        findings.wrong.push(format!("{path}: {lines} lines, more than {MOST_LINES}: split it"));
+        findings.wrong.push(format!(
+            "{path}: {lines} lines, more than {MOST_LINES}: split it"
+        ));
     } else if lines > MANY_LINES {
-        findings.notes.push(format!("{path}: {lines} lines, more than {MANY_LINES}: look again"));
+        findings.notes.push(format!(
+            "{path}: {lines} lines, more than {MANY_LINES}: look again"
+        ));
     }
 }
 
 /// Empty names among the folders, the file and the modules written inside it.
 fn empty_names(path: &str, text: &str) -> Vec<String> {
-    let files = path.trim_end_matches(".rs").split('/').map(|part| {
-        part.strip_prefix("gatehouse-").unwrap_or(part)
-    });
+    let files = path
+        .trim_end_matches(".rs")
+        .split('/')
+        .map(|part| part.strip_prefix("gatehouse-").unwrap_or(part));
     let modules = text.lines().filter_map(|line| {
         let line = line.trim();
         let line = line.strip_prefix("pub").map_or(line, |rest| {
-            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, it)| it)
+            rest.strip_prefix('(')
+                .and_then(|rest| rest.split_once(')'))
+                .map_or(rest, |(_, it)| it)
         });
-        Some(line.trim_start().strip_prefix("mod ")?.trim_end_matches([';', '{', ' ']))
+        Some(
+            line.trim_start()
+                .strip_prefix("mod ")?
+                .trim_end_matches([';', '{', ' ']),
+        )
     });
     let mut wrong: Vec<String> = files
         .chain(modules)
@@ -73,7 +93,10 @@ fn environment_reads(path: &str, text: &str) -> Vec<String> {
         .filter(|(_, line)| !line.trim_start().starts_with("//"))
         .filter(|(_, line)| ENVIRONMENT.iter().any(|call| line.contains(call)))
         .map(|(index, _)| {
-            format!("{path}:{}: only crates/config reads the environment", index + 1)
+            format!(
+                "{path}:{}: only crates/config reads the environment",
+                index + 1
+            )
         })
         .collect()
 }
@@ -89,15 +112,24 @@ mod tests {
             check_length("a.rs", lines, &mut findings);
             (findings.wrong.len(), findings.notes.len())
         };
-        assert_eq!([found(300), found(301), found(500), found(501)], [(0, 0), (0, 1), (0, 1), (1, 0)]);
+        assert_eq!(
+            [found(300), found(301), found(500), found(501)],
+            [(0, 0), (0, 1), (0, 1), (1, 0)]
+        );
     }
 
     #[test]
     fn empty_names_of_files_folders_and_modules() {
         assert_eq!(empty_names("crates/auth/src/util.rs", "").len(), 1);
         assert_eq!(empty_names("crates/gatehouse-core/src/lib.rs", "").len(), 1);
-        assert_eq!(empty_names("crates/a/src/b.rs", "    pub(crate) mod helpers {").len(), 1);
-        assert_eq!(empty_names("crates/a/src/b.rs", "mod misc;\npub mod core;").len(), 2);
+        assert_eq!(
+            empty_names("crates/a/src/b.rs", "    pub(crate) mod helpers {").len(),
+            1
+        );
+        assert_eq!(
+            empty_names("crates/a/src/b.rs", "mod misc;\npub mod core;").len(),
+            2
+        );
         assert!(empty_names("crates/a/src/utility.rs", "use core::fmt;\nmod scores;").is_empty());
     }
 

@@ -36,8 +36,14 @@ fn without_trust_only_the_peer_counts() {
     assert_eq!((direct.limit_factor, direct.peer_bucket), (1, None));
     let stranger = client(&trusting("x-forwarded-for"), ip("198.51.100.1"), &map);
     assert_eq!(stranger, Client::at(ip("198.51.100.1")));
-    let behind = ProxyTrust { behind_proxy: true, ..trusting("x-forwarded-for") };
-    assert_eq!(client(&behind, ip("198.51.100.1"), &map), Client::at(ip("198.51.100.1")));
+    let behind = ProxyTrust {
+        behind_proxy: true,
+        ..trusting("x-forwarded-for")
+    };
+    assert_eq!(
+        client(&behind, ip("198.51.100.1"), &map),
+        Client::at(ip("198.51.100.1"))
+    );
 }
 
 #[test]
@@ -99,7 +105,11 @@ fn only_the_named_header_is_read() {
         ("true-client-ip", PROXY),
         ("forwarded", PROXY),
     ] {
-        assert_eq!(client(&trusting(header), ip(PROXY), &map).ip, ip(expected), "{header}");
+        assert_eq!(
+            client(&trusting(header), ip(PROXY), &map).ip,
+            ip(expected),
+            "{header}"
+        );
     }
 }
 
@@ -135,34 +145,74 @@ fn forwarded_is_read_as_rfc_7239_writes_it() {
 
 #[test]
 fn behind_a_proxy_without_a_list_both_client_and_proxy_count() {
-    let trust = ProxyTrust { behind_proxy: true, ..ProxyTrust::default() };
+    let trust = ProxyTrust {
+        behind_proxy: true,
+        ..ProxyTrust::default()
+    };
     let peer = ip("172.17.0.1");
-    let seen = client(&trust, peer, &headers("x-forwarded-for", &["1.1.1.1, 192.0.2.1"]));
+    let seen = client(
+        &trust,
+        peer,
+        &headers("x-forwarded-for", &["1.1.1.1, 192.0.2.1"]),
+    );
     assert_eq!((seen.ip, seen.limit_factor), (ip("192.0.2.1"), 1));
     assert_eq!(seen.peer_bucket, Some(ClientKey::of(peer)));
     for lines in [&[][..], &[""], &["192.0.2.1, nonsense"], &["192.0.2.1", ""]] {
         let bare = client(&trust, peer, &headers("x-forwarded-for", lines));
-        assert_eq!((bare.ip, bare.limit_factor, bare.peer_bucket), (peer, 10, None), "{lines:?}");
+        assert_eq!(
+            (bare.ip, bare.limit_factor, bare.peer_bucket),
+            (peer, 10, None),
+            "{lines:?}"
+        );
     }
-    let other = ProxyTrust { header: "x-real-ip".parse().unwrap(), ..trust };
-    assert_eq!(client(&other, peer, &headers("x-real-ip", &["192.0.2.1"])).ip, peer);
+    let other = ProxyTrust {
+        header: "x-real-ip".parse().unwrap(),
+        ..trust
+    };
+    assert_eq!(
+        client(&other, peer, &headers("x-real-ip", &["192.0.2.1"])).ip,
+        peer
+    );
 }
 
 #[test]
 fn https_is_ours_or_a_believed_proxys() {
     let map = |value: &str| headers("x-forwarded-proto", &[value]);
     let trust = trusting("x-forwarded-for");
-    let behind = ProxyTrust { behind_proxy: true, ..ProxyTrust::default() };
+    let behind = ProxyTrust {
+        behind_proxy: true,
+        ..ProxyTrust::default()
+    };
     let stranger = ip("198.51.100.1");
-    assert!(request_is_https(true, &ProxyTrust::default(), stranger, &HeaderMap::new()));
+    assert!(request_is_https(
+        true,
+        &ProxyTrust::default(),
+        stranger,
+        &HeaderMap::new()
+    ));
     assert!(request_is_https(false, &trust, ip(PROXY), &map("https")));
     assert!(request_is_https(false, &behind, stranger, &map("HTTPS")));
-    assert!(request_is_https(false, &behind, stranger, &map("https, http")));
+    assert!(request_is_https(
+        false,
+        &behind,
+        stranger,
+        &map("https, http")
+    ));
     assert!(!request_is_https(false, &trust, stranger, &map("https")));
-    assert!(!request_is_https(false, &ProxyTrust::default(), ip("127.0.0.1"), &map("https")));
+    assert!(!request_is_https(
+        false,
+        &ProxyTrust::default(),
+        ip("127.0.0.1"),
+        &map("https")
+    ));
     assert!(!request_is_https(false, &behind, stranger, &map("http")));
     assert!(!request_is_https(false, &behind, stranger, &map("httpsx")));
-    assert!(!request_is_https(false, &behind, stranger, &HeaderMap::new()));
+    assert!(!request_is_https(
+        false,
+        &behind,
+        stranger,
+        &HeaderMap::new()
+    ));
 }
 
 proptest! {

@@ -133,7 +133,10 @@ fn names_have_one_spelling_and_the_longest_allowed_fits() {
     assert_eq!(longest.len(), MAX_NAME_BYTES);
     assert!(parse(&longest).is_ok());
     assert!(parse(&format!("{}.com", "a".repeat(63))).is_ok());
-    assert_eq!(parse("[2001:DB8::1]:8443").unwrap().to_string(), "[2001:db8::1]:8443");
+    assert_eq!(
+        parse("[2001:DB8::1]:8443").unwrap().to_string(),
+        "[2001:db8::1]:8443"
+    );
 }
 
 fn find(target: &str, hosts: &[&str]) -> &'static str {
@@ -157,9 +160,15 @@ fn host_and_authority_must_agree() {
     assert_eq!(find("/x", &[""]), "unparsable");
     assert_eq!(find("/x", &["localhost", "localhost"]), "conflict");
     assert_eq!(find("http://localhost:8420/x", &[]), "found");
-    assert_eq!(find("http://localhost:8420/x", &["LOCALHOST.:8420"]), "found");
+    assert_eq!(
+        find("http://localhost:8420/x", &["LOCALHOST.:8420"]),
+        "found"
+    );
     assert_eq!(find("https://example.com/x", &["example.com:443"]), "found");
-    assert_eq!(find("http://example.com/x", &["example.com:443"]), "conflict");
+    assert_eq!(
+        find("http://example.com/x", &["example.com:443"]),
+        "conflict"
+    );
     assert_eq!(find("http://localhost:8420/x", &["localhost"]), "conflict");
     assert_eq!(find("http://localhost/x", &["evil.com"]), "conflict");
     assert_eq!(find("http://localhost/x", &[""]), "conflict");

@@ -1,0 +1,239 @@
+//! What other nodes on the same database changed. On PostgreSQL the table `changes` is polled; while
+//! that fails, memory is not believed and every look goes to the database.
+
+use crate::error::AuthError;
+use crate::live::{LiveKey, LiveSession};
+use crate::state::{Auth, Settled};
+use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+/// Between two looks at the table.
+pub(crate) const POLL_MS: u64 = 250;
+/// How long memory is believed without a look that worked.
+const BELIEVED_MS: u64 = 2_000;
+
+/// Where this node stands in the feed.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    shared: bool,
+    last_change: AtomicI64,
+    last_look_ms: AtomicU64,
+}
+
+impl Feed {
+    pub(crate) const fn new(shared: bool, last_change: i64, now_ms: u64) -> Self {
+        Self {
+            shared,
+            last_change: AtomicI64::new(last_change),
+            last_look_ms: AtomicU64::new(now_ms),
+        }
+    }
+
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Whether what memory says may be believed.
+    pub(crate) fn is_fresh(&self, now_ms: impl FnOnce() -> u64) -> bool {
+        let looked = || self.last_look_ms.load(Ordering::Acquire);
+        !self.shared || now_ms().saturating_sub(looked()) <= BELIEVED_MS
+    }
+}
+
+/// What a look found changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct News {
+    sessions: bool,
+    keys: bool,
+    state: bool,
+    settings: bool,
+    vault: bool,
+}
+
+impl News {
+    const EVERYTHING: Self = Self {
+        sessions: true,
+        keys: true,
+        state: true,
+        settings: true,
+        vault: true,
+    };
+
+    /// A gap in the numbers means that rows were swept before they were seen: anything may have
+    /// changed.
+    fn of(rows: &[ChangeRow], after: i64) -> Self {
+        if rows.first().is_some_and(|row| row.seq > after.saturating_add(1)) {
+            return Self::EVERYTHING;
+        }
+        let has = |subject: &str| rows.iter().any(|row| row.subject == subject);
+        Self {
+            sessions: has("auth_sessions"),
+            keys: has("auth_api_keys"),
+            state: has("auth_state") || has("settings"),
+            settings: has("settings"),
+            vault: has("vault"),
+        }
+    }
+}
+
+impl Auth {
+    /// One look at the feed; what changed elsewhere is read again.
+    pub(crate) async fn look_at_feed(&self) -> Result<(), AuthError> {
+        let feed = &self.0.feed;
+        let began_ms = self.0.clock.monotonic_ms();
+        let after = feed.last_change.load(Ordering::Acquire);
+        let rows = self
+            .0
+            .store
+            .read(move |conn| {
+                Box::pin(async move { Ok::<_, AuthError>(conn.list_changes(after).await?) })
+            })
+            .await?;
+        if let Some(last) = rows.last() {
+            self.take_in(&News::of(&rows, after)).await?;
+            feed.last_change.store(last.seq, Ordering::Release);
+        }
+        feed.last_look_ms.store(began_ms, Ordering::Release);
+        Ok(())
+    }
+
+    async fn take_in(&self, news: &News) -> Result<(), AuthError> {
+        {
+            let _turn = self.0.changing.lock().await;
+            if news.state {
+                self.reread_state().await?;
+            }
+            if news.sessions {
+                self.reread_sessions().await?;
+            }
+            if news.keys {
+                self.reread_keys().await?;
+            }
+        }
+        if news.vault {
+            self.0.secrets.refresh().await;
+        }
+        if news.settings {
+            self.0.settings_changed.send_modify(|count| *count = count.wrapping_add(1));
+        }
+        let mut what = Vec::new();
+        for (is_news, name) in [
+            (news.state, "setup"),
+            (news.sessions, "sessions"),
+            (news.keys, "api_keys"),
+        ] {
+            if is_news {
+                what.push(name);
+            }
+        }
+        self.0.announce(&what);
+        Ok(())
+    }
+
+    async fn reread_state(&self) -> Result<(), AuthError> {
+        let settled = self.0.store.read(|conn| Box::pin(async move {
+            Ok::<_, AuthError>(Settled::read(conn).await?)
+        }));
+        self.0.settle(&settled.await?);
+        Ok(())
+    }
+
+    async fn reread_sessions(&self) -> Result<(), AuthError> {
+        let rows = self.read_all_sessions().await?;
+        let by_id: HashMap<&str, &AuthSessionRow> =
+            rows.iter().map(|row| (row.id.as_str(), row)).collect();
+        self.0.sessions.end_where(|live| match by_id.get(live.id().as_str()) {
+            Some(row) => {
+                live.confirm(row.confirmed_at);
+                false
+            }
+            None => true,
+        });
+        Ok(())
+    }
+
+    async fn reread_keys(&self) -> Result<(), AuthError> {
+        let rows = self.read_all_keys().await?;
+        let ids: std::collections::HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        self.0.keys.end_where(|live| !ids.contains(live.id().as_str()));
+        Ok(())
+    }
+
+    async fn read_all_sessions(&self) -> Result<Vec<AuthSessionRow>, AuthError> {
+        let now = self.0.now();
+        let read = self.0.store.read(move |conn| Box::pin(async move {
+            Ok::<_, AuthError>(conn.list_auth_sessions(now, i64::MAX).await?)
+        }));
+        read.await
+    }
+
+    async fn read_all_keys(&self) -> Result<Vec<ApiKeyRow>, AuthError> {
+        let read = self.0.store.read(|conn| Box::pin(async move {
+            Ok::<_, AuthError>(conn.list_api_keys().await?)
+        }));
+        read.await
+    }
+
+    /// Brings all credentials into memory; from then on, with one process on the database, a
+    /// credential that is not there does not exist.
+    pub(crate) async fn load_credentials(&self) -> Result<(), AuthError> {
+        let _turn = self.0.changing.lock().await;
+        let capacity = crate::live_map::CAPACITY;
+        let sessions = self.read_all_sessions().await?;
+        let fits = sessions.len() <= capacity;
+        for row in sessions.iter().take(capacity) {
+            match LiveSession::from_row(row) {
+                Ok(session) => drop(self.0.sessions.insert(session)),
+                Err(error) => tracing::warn!(%error, id = %row.id, "a session is left out"),
+            }
+        }
+        self.0.sessions.set_complete(fits);
+        let keys = self.read_all_keys().await?;
+        let fits = keys.len() <= capacity;
+        for row in keys.iter().take(capacity) {
+            match LiveKey::from_row(row) {
+                Ok(key) => drop(self.0.keys.insert(key)),
+                Err(error) => tracing::warn!(%error, id = %row.id, "an API key is left out"),
+            }
+        }
+        self.0.keys.set_complete(fits);
+        Ok(())
+    }
+
+    /// Whether a credential that memory does not know does not exist.
+    pub(crate) const fn misses_are_final(&self, complete: bool) -> bool {
+        complete && !self.0.feed.is_shared()
+    }
+
+    pub(crate) fn memory_is_fresh(&self) -> bool {
+        self.0.feed.is_fresh(|| self.0.clock.monotonic_ms())
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(seq: i64, subject: &str) -> ChangeRow {
+        ChangeRow { seq, subject: subject.into() }
+    }
+
+    #[test]
+    fn news_are_the_subjects_and_a_gap_is_everything() {
+        assert_eq!(News::of(&[], 5), News::default());
+        let some = News::of(&[row(6, "vault"), row(7, "auth_sessions")], 5);
+        assert_eq!(some, News { sessions: true, vault: true, ..News::default() });
+        assert!(News::of(&[row(6, "settings")], 5).state, "auth_disabled is a setting");
+        assert_eq!(News::of(&[row(7, "vault")], 5), News::EVERYTHING);
+    }
+
+    #[test]
+    fn memory_is_believed_while_the_feed_answers() {
+        let shared = Feed::new(true, 0, 100);
+        assert!(shared.is_fresh(|| 100 + BELIEVED_MS));
+        assert!(!shared.is_fresh(|| 101 + BELIEVED_MS));
+        assert!(Feed::new(false, 0, 0).is_fresh(|| u64::MAX));
+    }
+}

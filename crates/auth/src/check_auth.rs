@@ -1,0 +1,188 @@
+//! `check_auth()`: the only decider. Every request and every socket's login comes through here; the
+//! rows stand in the order of the specification's table. A recognised credential costs no database
+//! read; a store that fails is an error, never a yes.
+
+use crate::client_address::Client;
+use crate::cookie::MAX_SESSION_VALUES;
+use crate::identity::{AuthIdentity, Decision, Subject};
+use crate::live::{LiveKey, LiveSession, TokenHash, hash_of, to_hex};
+use crate::live_map::LiveMap;
+use crate::locality::Locality;
+use crate::settings::DisabledScope;
+use crate::state::{Auth, BoxFuture};
+use crate::throttle::ThrottleClass;
+use gatehouse_domain::Timestamp;
+use gatehouse_store::{Conn, StoreError};
+use std::sync::Arc;
+
+/// Characters of a session's cookie value: 32 bytes in base64url.
+const SESSION_CHARS: usize = 43;
+/// What every API key begins with.
+pub(crate) const KEY_PREFIX: &str = "mk_";
+/// Characters of an API key: the prefix and 32 bytes in base64url.
+const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
+/// How often a row is read again because something was revoked meanwhile.
+const TRIES: usize = 3;
+
+/// What of a request decides.
+#[derive(Clone, Copy)]
+pub struct CheckInput<'a> {
+    /// Where it comes from.
+    pub locality: Locality,
+    /// Who it counts against.
+    pub client: &'a Client,
+    /// Its limit; a request over its limit costs no database read.
+    pub class: Option<ThrottleClass>,
+    /// The session cookies it carries.
+    pub sessions: [Option<&'a str>; MAX_SESSION_VALUES],
+    /// The Bearer token it carries.
+    pub api_key: Option<&'a str>,
+}
+
+impl Auth {
+    /// Decides whether a request is let in, and as whom. The first matching row wins.
+    pub async fn check_auth(&self, input: &CheckInput<'_>) -> Result<Decision, StoreError> {
+        let facts = self.facts();
+        let allowed = |identity| Ok(Decision::Allowed(identity));
+        // Row 1.
+        if facts.auth_disabled && self.row_1_reaches(input.locality) {
+            return allowed(AuthIdentity::loopback(Subject::LoopbackDisabled));
+        }
+        // Rows 2 and 3, before any credential is looked at.
+        if !facts.setup_complete {
+            return if input.locality.is_local() {
+                allowed(AuthIdentity::loopback(Subject::LoopbackSetup))
+            } else {
+                Ok(Decision::SetupRequired)
+            };
+        }
+        let now = self.0.now();
+        // Row 4.
+        for value in input.sessions.iter().flatten() {
+            if let Some(session) = self.session(value, input, now).await? {
+                return allowed(AuthIdentity::session(session));
+            }
+        }
+        // Row 5.
+        if let Some(token) = input.api_key
+            && let Some(key) = self.api_key(token, input, now).await?
+        {
+            return allowed(AuthIdentity::api_key(key));
+        }
+        // Row 6.
+        Ok(Decision::Unauthorized)
+    }
+
+    fn row_1_reaches(&self, locality: Locality) -> bool {
+        locality.is_local() || self.0.settings.load().given.disabled_scope == DisabledScope::All
+    }
+
+    async fn session(
+        &self,
+        value: &str,
+        input: &CheckInput<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<LiveSession>>, StoreError> {
+        if value.len() != SESSION_CHARS {
+            return Ok(None);
+        }
+        let hash = hash_of(value);
+        let found = match self.0.sessions.find(&hash) {
+            Some(session) if self.memory_is_fresh() => Some(session),
+            _ if self.may_look(&self.0.sessions, input) => self.look_up_session(hash).await?,
+            _ => None,
+        };
+        let live = found.filter(|session| session.is_live(now));
+        if let Some(session) = &live {
+            session.touch(now);
+        }
+        Ok(live)
+    }
+
+    async fn api_key(
+        &self,
+        token: &str,
+        input: &CheckInput<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<LiveKey>>, StoreError> {
+        if token.len() != KEY_CHARS || !token.starts_with(KEY_PREFIX) {
+            return Ok(None);
+        }
+        let hash = hash_of(token);
+        let found = match self.0.keys.find(&hash) {
+            Some(key) if self.memory_is_fresh() => Some(key),
+            _ if self.may_look(&self.0.keys, input) => self.look_up_key(hash).await?,
+            _ => None,
+        };
+        let live = found.filter(|key| key.is_live(now) && key.may_be_used_from(input.client.ip));
+        if let Some(key) = &live {
+            key.touch(now);
+        }
+        Ok(live)
+    }
+
+    /// Whether a credential that memory does not vouch for may cost a database read.
+    fn may_look<T: crate::live::Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
+        if self.misses_are_final(map.is_complete()) {
+            return false;
+        }
+        let refused = |class| self.0.throttle.would_refuse(class, input.client).is_some();
+        !input.class.is_some_and(refused)
+    }
+
+    async fn look_up_session(
+        &self,
+        hash: TokenHash,
+    ) -> Result<Option<Arc<LiveSession>>, StoreError> {
+        self.look_up(&self.0.sessions, hash, |conn, hex| {
+            Box::pin(async move {
+                let row = conn.find_auth_session(&hex).await?;
+                row.as_ref().map(LiveSession::from_row).transpose()
+            })
+        })
+        .await
+    }
+
+    async fn look_up_key(&self, hash: TokenHash) -> Result<Option<Arc<LiveKey>>, StoreError> {
+        self.look_up(&self.0.keys, hash, |conn, hex| {
+            Box::pin(async move {
+                let row = conn.find_api_key(&hex).await?;
+                row.as_ref().map(LiveKey::from_row).transpose()
+            })
+        })
+        .await
+    }
+
+    /// Reads one record and keeps it, unless something was revoked between reading and keeping.
+    async fn look_up<T: crate::live::Live>(
+        &self,
+        map: &LiveMap<T>,
+        hash: TokenHash,
+        read: for<'c> fn(&'c mut Conn, String) -> BoxFuture<'c, Result<Option<T>, StoreError>>,
+    ) -> Result<Option<Arc<T>>, StoreError>
+    where
+        T: Send + Sync,
+    {
+        let mut turn = None;
+        for round in 0..=TRIES {
+            if round == TRIES {
+                // Nothing is revoked while this is held.
+                turn = Some(self.0.changing.lock().await);
+            }
+            let epoch = map.epoch();
+            let hex = to_hex(&hash);
+            let Some(record) = self.0.store.read(move |conn| read(conn, hex)).await? else {
+                if map.find(&hash).is_some() {
+                    map.end_where(|record| *record.hash() == hash);
+                    self.0.announce(&[]);
+                }
+                return Ok(None);
+            };
+            if let Some(live) = map.insert_at(epoch, record) {
+                return Ok(Some(live));
+            }
+        }
+        drop(turn);
+        Ok(None)
+    }
+}

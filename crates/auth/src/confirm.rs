@@ -1,0 +1,43 @@
+//! Confirming that the person is still there, before something dangerous.
+
+use crate::api::{ConfirmAnswer, ConfirmRequest};
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::state::Auth;
+use crate::visit::Caller;
+
+impl Auth {
+    /// `POST /api/auth/confirm`: by the password or by a passkey.
+    pub async fn confirm(
+        &self,
+        caller: &Caller<'_>,
+        request: ConfirmRequest,
+    ) -> Result<ConfirmAnswer, AuthError> {
+        caller.visit.identity()?;
+        let right = match (request.password, request.challenge_id, request.credential) {
+            (Some(password), None, None) => {
+                self.check_password(caller.visit, &password).await?.is_some()
+            }
+            (None, Some(challenge), Some(credential)) => {
+                match self.verify_passkey_confirmation(caller, challenge, credential).await {
+                    Ok(()) => true,
+                    Err(AuthError::InvalidCredentials) => false,
+                    Err(error) => return Err(error),
+                }
+            }
+            (None, Some(_), None) => return Err(AuthError::field("credential", "required")),
+            (None, None, Some(_)) => return Err(AuthError::field("challenge_id", "required")),
+            (None, None, None) => return Err(AuthError::field("password", "required")),
+            (Some(_), ..) => {
+                let reason = "send either a password or a passkey's answer";
+                return Err(AuthError::field("password", reason));
+            }
+        };
+        if !right {
+            self.note_failure(kinds::CONFIRM_FAILED, &caller.visit.actor()).await;
+            return Err(AuthError::InvalidCredentials);
+        }
+        let valid_until = self.renew_confirmation(caller.visit).await?;
+        Ok(ConfirmAnswer { ok: true, valid_until })
+    }
+}

@@ -1,0 +1,200 @@
+//! Whether a request may come from the page it says it comes from: protection against requests
+//! that another site makes a browser send, and against DNS rebinding. Knows no credentials, only
+//! whether they were sent.
+
+use crate::host::{Authority, HostFinding, InvalidAuthority, default_port, request_authority};
+use crate::throttle::is_ingest;
+use gatehouse_domain::{ErrorCode, Problem};
+use http::header::ORIGIN;
+use http::{HeaderMap, HeaderValue, Method, Uri};
+
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+const X_FORWARDED_HOST: &str = "x-forwarded-host";
+
+/// Why a request was taken for another site's; always 403 FORBIDDEN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OriginRefusal {
+    /// `Origin: null`, several, or one that is no origin.
+    #[error("The request does not say which page sent it.")]
+    Opaque,
+    /// The Origin is another site.
+    #[error("The request was sent by a page of another site.")]
+    Foreign,
+    /// No Origin, but the browser says the page is another site's.
+    #[error("The browser says that a page of another site sent the request.")]
+    CrossSiteFetch,
+}
+
+impl From<OriginRefusal> for Problem {
+    fn from(refusal: OriginRefusal) -> Self {
+        Self::new(ErrorCode::Forbidden, refusal.to_string())
+    }
+}
+
+/// Whether a request may go on.
+pub type OriginVerdict = Result<(), OriginRefusal>;
+
+/// An entry of `server.allowed_origins`: `https://host[:port]`, or `host[:port]` for any scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedOrigin {
+    scheme: Option<String>,
+    authority: Authority<'static>,
+}
+
+impl std::str::FromStr for AllowedOrigin {
+    type Err = InvalidAuthority;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAuthority> {
+        let text = text.strip_suffix('/').unwrap_or(text);
+        let (scheme, authority) = match text.split_once("://") {
+            Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme.to_ascii_lowercase()), rest),
+            Some(_) => return Err(InvalidAuthority),
+            None => (None, text),
+        };
+        Ok(Self {
+            scheme,
+            authority: Authority::parse(authority.as_bytes())?.into_owned(),
+        })
+    }
+}
+
+/// What the operator says about pages that may use this server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OriginSettings {
+    /// `server.allowed_origins`.
+    pub allowed_origins: Vec<AllowedOrigin>,
+    /// `server.external_url`.
+    pub external_url: Option<AllowedOrigin>,
+}
+
+/// What of a request decides.
+#[derive(Clone, Copy, Debug)]
+pub struct CrossSiteRequest<'a> {
+    /// Its method.
+    pub method: &'a Method,
+    /// Its target.
+    pub uri: &'a Uri,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+    /// It asks to become a WebSocket.
+    pub is_upgrade: bool,
+    /// It carries a Bearer token, which no page can make a browser add by itself.
+    pub has_bearer: bool,
+    /// It carries a session cookie, which a browser adds by itself.
+    pub has_session_cookie: bool,
+}
+
+/// Refuses what another site's page makes a browser send: unsafe methods and upgrades whose Origin
+/// is neither the Host, nor an X-Forwarded-Host, nor allowed. No Origin is no browser.
+pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> OriginVerdict {
+    let exempt = (request.has_bearer && !request.has_session_cookie)
+        || is_ingest(request.method, request.uri.path());
+    if exempt || (request.method.is_safe() && !request.is_upgrade) {
+        return Ok(());
+    }
+    let Some(origin) = find_origin(request.headers)? else {
+        let site = request
+            .headers
+            .get(SEC_FETCH_SITE)
+            .map(HeaderValue::as_bytes);
+        return match site {
+            Some(site) if site.eq_ignore_ascii_case(b"cross-site") => {
+                Err(OriginRefusal::CrossSiteFetch)
+            }
+            _ => Ok(()),
+        };
+    };
+    let is_host = match request_authority(request.headers, request.uri) {
+        HostFinding::Found(host) => origin.is(&host),
+        HostFinding::Absent | HostFinding::Conflict | HostFinding::Unparsable => false,
+    };
+    let known = is_host
+        || forwarded_hosts(request.headers).any(|host| origin.is(&host))
+        || settings
+            .allowed_origins
+            .iter()
+            .any(|allowed| origin.is_allowed_by(allowed));
+    if known {
+        Ok(())
+    } else {
+        Err(OriginRefusal::Foreign)
+    }
+}
+
+/// Under `auth_disabled`, where anyone is let in, refuses pages under a name not known to be
+/// ours: DNS can point an attacker's name at this machine, and then Host and Origin agree. Any
+/// method; no Origin is no browser.
+pub fn loopback_or_known_origin(headers: &HeaderMap, settings: &OriginSettings) -> OriginVerdict {
+    let Some(Origin { authority, .. }) = find_origin(headers)? else {
+        return Ok(());
+    };
+    let mut ours = settings
+        .allowed_origins
+        .iter()
+        .chain(&settings.external_url);
+    let known = authority.host.is_loopback()
+        || authority.host.is_ip()
+        || ours.any(|entry| entry.authority.host == authority.host);
+    if known {
+        Ok(())
+    } else {
+        Err(OriginRefusal::Foreign)
+    }
+}
+
+/// The Origin of a request (RFC 6454 section 7).
+#[derive(Debug)]
+struct Origin<'a> {
+    scheme: &'a str,
+    authority: Authority<'a>,
+}
+
+impl Origin<'_> {
+    /// Whether `host` is the same host and port; a port left out is the Origin's scheme's. All
+    /// names of this machine are one host.
+    fn is(&self, host: &Authority<'_>) -> bool {
+        let (a, b) = (&self.authority.host, &host.host);
+        let default = default_port(Some(self.scheme));
+        (a == b || (a.is_loopback() && b.is_loopback()))
+            && self.authority.port_or(default) == host.port_or(default)
+    }
+
+    fn is_allowed_by(&self, entry: &AllowedOrigin) -> bool {
+        let scheme = entry.scheme.as_deref();
+        scheme.is_none_or(|scheme| scheme.eq_ignore_ascii_case(self.scheme))
+            && self.is(&entry.authority)
+    }
+}
+
+fn find_origin(headers: &HeaderMap) -> Result<Option<Origin<'_>>, OriginRefusal> {
+    let mut all = headers.get_all(ORIGIN).iter();
+    let Some(first) = all.next() else {
+        return Ok(None);
+    };
+    let parsed = parse_origin(first).filter(|_| all.next().is_none());
+    parsed.map(Some).ok_or(OriginRefusal::Opaque)
+}
+
+fn parse_origin(value: &HeaderValue) -> Option<Origin<'_>> {
+    let (scheme, rest) = value.to_str().ok()?.split_once("://")?;
+    let authority = Authority::parse(rest.as_bytes()).ok()?;
+    is_scheme(scheme).then_some(Origin { scheme, authority })
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+}
+
+fn forwarded_hosts(headers: &HeaderMap) -> impl Iterator<Item = Authority<'_>> {
+    headers
+        .get_all(X_FORWARDED_HOST)
+        .iter()
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
+        .filter_map(|host| Authority::parse(host.trim_ascii()).ok())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Why an operation of this room was refused or failed, and what of it a caller sees.
+
+use crate::kdf_queue::KdfError;
+use crate::throttle::RetryAfter;
+use gatehouse_domain::{ErrorCode, Problem, Scope};
+use gatehouse_secrets::VaultError;
+use gatehouse_store::StoreError;
+
+/// How long a confirmation counts.
+pub const CONFIRMATION_SECONDS: u64 = 900;
+
+/// An operation was refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthError {
+    /// No valid credential came with the request.
+    #[error("not authenticated")]
+    NotAuthenticated,
+    /// Setup is not complete, and the connection is not local.
+    #[error("setup is required")]
+    SetupRequired,
+    /// The password, passkey or key is wrong.
+    #[error("wrong credentials")]
+    InvalidCredentials,
+    /// The identity lacks a scope.
+    #[error("the scope {} is missing", .0.name())]
+    ScopeMissing(Scope),
+    /// Scopes were asked for that the creator does not hold.
+    #[error("wider than the creator's scopes")]
+    WiderThanCreator,
+    /// The setup code is wrong or missing.
+    #[error("the setup code is wrong or missing")]
+    SetupCode,
+    /// Guessing used up all setup codes.
+    #[error("remote setup is closed")]
+    SetupClosed,
+    /// A recent confirmation is needed.
+    #[error("a recent confirmation is needed")]
+    ConfirmationRequired,
+    /// Too many tries.
+    #[error(transparent)]
+    Wait(#[from] RetryAfter),
+    /// A field of the input is wrong.
+    #[error("the field {field} is refused: {reason}")]
+    Field {
+        /// Which.
+        field: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// There is no such thing.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// The state does not allow it; the sentence is for the caller.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// The vault's key or password is wrong.
+    #[error("wrong vault key")]
+    VaultBadKey,
+    /// The vault refused or failed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Password hashing failed or is busy.
+    #[error(transparent)]
+    Kdf(#[from] KdfError),
+    /// A fault of ours.
+    #[error("{0}")]
+    Internal(&'static str),
+}
+
+impl AuthError {
+    pub(crate) fn field(field: &'static str, reason: impl Into<String>) -> Self {
+        Self::Field {
+            field,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<AuthError> for Problem {
+    fn from(error: AuthError) -> Self {
+        let say = Self::new;
+        match error {
+            AuthError::NotAuthenticated => say(
+                ErrorCode::NotAuthenticated,
+                "Log in, or send an API key.",
+            ),
+            AuthError::SetupRequired => say(
+                ErrorCode::SetupRequired,
+                "Setup is not complete; finish it with the setup code.",
+            ),
+            AuthError::InvalidCredentials => say(
+                ErrorCode::InvalidCredentials,
+                "These credentials are not right.",
+            ),
+            AuthError::ScopeMissing(scope) => say(
+                ErrorCode::Forbidden,
+                format!("This needs the scope {}.", scope.name()),
+            )
+            .with("required_scope", scope.name()),
+            AuthError::WiderThanCreator => say(
+                ErrorCode::Forbidden,
+                "A key cannot have scopes that its creator does not hold.",
+            ),
+            AuthError::SetupCode => say(
+                ErrorCode::Forbidden,
+                "The setup code is wrong or missing; it is printed where the server runs.",
+            ),
+            AuthError::SetupClosed => say(
+                ErrorCode::Forbidden,
+                "Remote setup is closed after too many wrong codes; restart the server or run \
+                 `gatehouse auth setup-code`.",
+            ),
+            AuthError::ConfirmationRequired => say(
+                ErrorCode::ConfirmationRequired,
+                "Confirm that it is you, with the password or a passkey.",
+            )
+            .with("max_age_seconds", CONFIRMATION_SECONDS),
+            AuthError::Wait(wait) => wait.into(),
+            AuthError::Field { field, reason } => Self::invalid_params(field, reason),
+            AuthError::NotFound(what) => Self::not_found(what),
+            AuthError::Conflict(message) => say(ErrorCode::Conflict, message),
+            AuthError::VaultBadKey => say(
+                ErrorCode::VaultBadKey,
+                "This password or key does not open the vault.",
+            ),
+            AuthError::Vault(error) => error.into(),
+            AuthError::Store(error) => error.into(),
+            AuthError::Kdf(error) => error.into(),
+            AuthError::Internal(_) => Self::internal(),
+        }
+    }
+}

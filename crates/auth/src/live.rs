@@ -1,0 +1,280 @@
+//! Sessions and keys as they live in memory: what check_auth() needs of them, and what changes at
+//! each request without a write. Knows no map and no database.
+
+use data_encoding::HEXLOWER;
+use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, ScopeSet, Timestamp};
+use gatehouse_store::{ApiKeyRow, AuthSessionRow, StoreError};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+/// The SHA-256 of a credential as it is sent.
+pub(crate) type TokenHash = [u8; 32];
+
+/// How often at most a credential's last use is written to the database.
+const FLUSH_AFTER_MS: i64 = 60_000;
+
+pub(crate) fn hash_of(token: &str) -> TokenHash {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+pub(crate) fn to_hex(hash: &TokenHash) -> String {
+    HEXLOWER.encode(hash)
+}
+
+fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, StoreError> {
+    let bytes = HEXLOWER.decode(text.as_bytes());
+    let hash = bytes.ok().and_then(|bytes| TokenHash::try_from(bytes).ok());
+    hash.ok_or(StoreError::Damaged { what })
+}
+
+/// When a credential was last used, and when that was last written down.
+#[derive(Debug)]
+struct Usage {
+    used_ms: AtomicI64,
+    written_ms: AtomicI64,
+    ended: AtomicBool,
+}
+
+impl Usage {
+    const fn new(last: i64) -> Self {
+        Self {
+            used_ms: AtomicI64::new(last),
+            written_ms: AtomicI64::new(last),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    fn touch(&self, now: Timestamp) {
+        let now = now.as_millis();
+        if self.used_ms.load(Ordering::Relaxed) != now {
+            self.used_ms.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// The moment to write, when it is newer and the last write is a minute ago (or `all`).
+    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
+        let used = self.used_ms.load(Ordering::Relaxed);
+        let written = self.written_ms.load(Ordering::Relaxed);
+        let ripe = all || now.as_millis().saturating_sub(written) >= FLUSH_AFTER_MS;
+        (used > written && ripe).then(|| Timestamp::from_millis(used))
+    }
+}
+
+/// What the map and the flush need of either kind.
+pub(crate) trait Live {
+    fn hash(&self) -> &TokenHash;
+    fn end(&self);
+    /// The moment of last use that should be written now.
+    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp>;
+    /// Notes that this moment has been written.
+    fn written(&self, at: Timestamp);
+    fn is_expired(&self, now: Timestamp) -> bool;
+}
+
+/// How a session's login went.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum LoginMethod {
+    /// By the password.
+    Password,
+    /// By a passkey.
+    Passkey,
+}
+
+impl LoginMethod {
+    /// As in the database and in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Passkey => "passkey",
+        }
+    }
+
+    pub(crate) fn from_text(text: &str) -> Self {
+        if text == "passkey" {
+            Self::Passkey
+        } else {
+            Self::Password
+        }
+    }
+}
+
+/// A session in memory.
+pub struct LiveSession {
+    id: AuthSessionId,
+    hash: TokenHash,
+    expires_at: Timestamp,
+    confirmed_ms: AtomicI64,
+    usage: Usage,
+}
+
+impl fmt::Debug for LiveSession {
+    /// Without the hash.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LiveSession").field(&self.id).finish()
+    }
+}
+
+impl LiveSession {
+    pub(crate) fn from_row(row: &AuthSessionRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.clone(),
+            hash: from_hex(&row.token_hash, "hash of a session")?,
+            expires_at: row.expires_at,
+            confirmed_ms: AtomicI64::new(row.confirmed_at.as_millis()),
+            usage: Usage::new(row.last_seen_at.as_millis()),
+        })
+    }
+
+    /// Its id.
+    pub const fn id(&self) -> &AuthSessionId {
+        &self.id
+    }
+
+    /// When it ends, whatever happens.
+    pub const fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
+    /// When the person last proved to be there.
+    pub fn confirmed_at(&self) -> Timestamp {
+        Timestamp::from_millis(self.confirmed_ms.load(Ordering::Acquire))
+    }
+
+    /// When it was last used.
+    pub fn last_seen_at(&self) -> Timestamp {
+        Timestamp::from_millis(self.usage.used_ms.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn confirm(&self, at: Timestamp) {
+        self.confirmed_ms.fetch_max(at.as_millis(), Ordering::AcqRel);
+    }
+
+    pub(crate) fn touch(&self, now: Timestamp) {
+        self.usage.touch(now);
+    }
+
+    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
+        !self.usage.ended.load(Ordering::Acquire) && now < self.expires_at
+    }
+}
+
+impl Live for LiveSession {
+    fn hash(&self) -> &TokenHash {
+        &self.hash
+    }
+
+    fn end(&self) {
+        self.usage.ended.store(true, Ordering::Release);
+    }
+
+    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
+        self.usage.due(now, all)
+    }
+
+    fn written(&self, at: Timestamp) {
+        self.usage.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
+    }
+
+    fn is_expired(&self, now: Timestamp) -> bool {
+        now >= self.expires_at
+    }
+}
+
+/// An API key in memory.
+pub struct LiveKey {
+    id: ApiKeyId,
+    hash: TokenHash,
+    scopes: ScopeSet,
+    allowed_cidrs: Option<Vec<Cidr>>,
+    expires_at: Option<Timestamp>,
+    dies_at_setup: bool,
+    usage: Usage,
+}
+
+impl fmt::Debug for LiveKey {
+    /// Without the hash.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LiveKey").field(&self.id).finish()
+    }
+}
+
+impl LiveKey {
+    pub(crate) fn from_row(row: &ApiKeyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.clone(),
+            hash: from_hex(&row.key_hash, "hash of an API key")?,
+            scopes: row.scopes,
+            allowed_cidrs: row.allowed_cidrs.clone(),
+            expires_at: row.expires_at,
+            dies_at_setup: row.dies_at_setup,
+            usage: Usage::new(row.last_used_at.map_or(0, Timestamp::as_millis)),
+        })
+    }
+
+    /// Its id.
+    pub const fn id(&self) -> &ApiKeyId {
+        &self.id
+    }
+
+    /// What it may do.
+    pub const fn scopes(&self) -> ScopeSet {
+        self.scopes
+    }
+
+    /// When it ends.
+    pub const fn expires_at(&self) -> Option<Timestamp> {
+        self.expires_at
+    }
+
+    /// When it was last used.
+    pub fn last_used_at(&self) -> Option<Timestamp> {
+        let used = self.usage.used_ms.load(Ordering::Relaxed);
+        (used > 0).then(|| Timestamp::from_millis(used))
+    }
+
+    pub(crate) const fn dies_at_setup(&self) -> bool {
+        self.dies_at_setup
+    }
+
+    /// Whether it may be used from there: it has a scope, and its networks contain the client.
+    pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
+        let cidrs = self.allowed_cidrs.as_ref();
+        !self.scopes.is_empty()
+            && cidrs.is_none_or(|list| list.iter().any(|cidr| cidr.contains(client)))
+    }
+
+    pub(crate) fn touch(&self, now: Timestamp) {
+        self.usage.touch(now);
+    }
+
+    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
+        !self.usage.ended.load(Ordering::Acquire) && !self.is_expired(now)
+    }
+}
+
+impl Live for LiveKey {
+    fn hash(&self) -> &TokenHash {
+        &self.hash
+    }
+
+    fn end(&self) {
+        self.usage.ended.store(true, Ordering::Release);
+    }
+
+    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
+        self.usage.due(now, all)
+    }
+
+    fn written(&self, at: Timestamp) {
+        self.usage.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
+    }
+
+    fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| now >= end)
+    }
+}

@@ -1,0 +1,66 @@
+//! Login by password, and logout.
+
+use crate::api::{Done, LoginRequest};
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::live::LoginMethod;
+use crate::state::Auth;
+use crate::visit::{Caller, Outcome};
+use gatehouse_secrets::Status;
+
+impl Auth {
+    /// `POST /api/auth/login`. A password that does not open the vault still logs in.
+    pub async fn login(
+        &self,
+        caller: &Caller<'_>,
+        request: LoginRequest,
+    ) -> Result<Outcome<Done>, AuthError> {
+        let password = request.password;
+        let actor = caller.visit.actor();
+        let Some(verified) = self.check_password(caller.visit, &password).await? else {
+            self.note_failure(kinds::LOGIN_FAILED, &actor).await;
+            return Err(AuthError::InvalidCredentials);
+        };
+        let cookies = self
+            .begin_session(caller, LoginMethod::Password, move |conn| {
+                Box::pin(async move {
+                    // The password may have been changed while it was being checked.
+                    if conn.find_password_hash().await? == Some(verified) {
+                        Ok(())
+                    } else {
+                        Err(AuthError::InvalidCredentials)
+                    }
+                })
+            })
+            .await?;
+        if self.0.secrets.status() == Status::Sealed {
+            let secrets = self.0.secrets.clone();
+            let unsealing = self.durable(async move {
+                Ok(secrets.unseal_with_password(&actor, &password).await?)
+            });
+            if let Err(error) = unsealing.await {
+                tracing::warn!(%error, "the login did not unseal the vault");
+            }
+        }
+        Ok(Outcome {
+            body: Done::OK,
+            cookies,
+        })
+    }
+
+    /// `POST /api/auth/logout`.
+    pub async fn logout(&self, caller: &Caller<'_>) -> Result<Outcome<Done>, AuthError> {
+        let identity = caller.visit.identity()?;
+        if let Some(session) = identity.as_session() {
+            match self.delete_session(caller.visit, session.id(), kinds::LOGOUT).await {
+                // Two logouts at once: either way it is gone.
+                Ok(()) | Err(AuthError::NotFound(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Outcome {
+            body: Done::OK,
+            cookies: Self::cleared_cookies(caller.visit),
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! Opening the gate: its state is read, its credentials are not; those are loaded in the background.
+
+use crate::audit::failures::FailureLog;
+use crate::change_feed::Feed;
+use crate::error::AuthError;
+use crate::kdf_queue::KdfQueue;
+use crate::live_map::{CAPACITY, LiveMap};
+use crate::settings::{ActiveSettings, AuthSettings};
+use crate::setup_code::renew_at_start;
+use crate::state::{Auth, AuthInner, Settled};
+use crate::throttle::{DEFAULT_CAPACITY, Throttle};
+use crate::wrong_passwords::WrongPasswords;
+use arc_swap::ArcSwap;
+use gatehouse_domain::{Clock, Random};
+use gatehouse_secrets::Secrets;
+use gatehouse_store::Store;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tokio::sync::{Mutex, broadcast, watch};
+use tokio_util::task::TaskTracker;
+
+/// Events that a slow watcher may lag behind.
+const EVENTS: usize = 64;
+
+impl Auth {
+    /// Reads the state, and makes a setup code when setup is incomplete and there is none that
+    /// works.
+    pub async fn open(
+        store: Store,
+        secrets: Secrets,
+        kdf: KdfQueue,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        settings: AuthSettings,
+    ) -> Result<Self, AuthError> {
+        let (last_change, settled) = read_or_renew(&store, &clock, &random).await?;
+        let inner = AuthInner {
+            throttle: Throttle::new(Arc::clone(&clock), DEFAULT_CAPACITY),
+            wrong_passwords: WrongPasswords::new(Arc::clone(&clock)),
+            failures: FailureLog::default(),
+            feed: Feed::new(store.engine().is_shared(), last_change, clock.monotonic_ms()),
+            settings: ArcSwap::from_pointee(ActiveSettings::from(settings)),
+            setup_code: watch::Sender::new(None),
+            settled: ArcSwap::from_pointee(settled.clone()),
+            sessions: LiveMap::new(CAPACITY),
+            keys: LiveMap::new(CAPACITY),
+            password_generation: AtomicU64::new(1),
+            changed: watch::Sender::new(0),
+            settings_changed: watch::Sender::new(0),
+            events: broadcast::Sender::new(EVENTS),
+            changing: Mutex::new(()),
+            tasks: TaskTracker::new(),
+            store,
+            secrets,
+            kdf,
+            clock,
+            random,
+        };
+        inner.settle(&settled);
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Puts other settings in force.
+    pub fn update_settings(&self, settings: AuthSettings) {
+        self.0.settings.store(Arc::new(ActiveSettings::from(settings)));
+        self.0.announce(&[]);
+    }
+}
+
+/// The state; a write only where one is needed, so that a start on a read-only disk still works.
+async fn read_or_renew(
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+    random: &Arc<dyn Random>,
+) -> Result<(i64, Settled), AuthError> {
+    let (last_change, settled, code) = store
+        .read(|conn| {
+            Box::pin(async move {
+                let last = conn.find_last_change().await?;
+                let settled = Settled::read(conn).await?;
+                Ok::<_, AuthError>((last, settled, conn.find_setup_code().await?))
+            })
+        })
+        .await?;
+    let fresh = code.is_some_and(|row| row.codes_made == 1 && row.wrong_tries == 0);
+    if settled.facts.setup_complete || fresh {
+        return Ok((last_change, settled));
+    }
+    let (now, random) = (clock.now(), Arc::clone(random));
+    let settled = store
+        .write(move |conn| {
+            Box::pin(async move {
+                let settled = Settled::read(conn).await?;
+                if settled.facts.setup_complete {
+                    return Ok(settled);
+                }
+                renew_at_start(conn, now, &*random).await?;
+                Ok::<_, AuthError>(Settled::read(conn).await?)
+            })
+        })
+        .await?;
+    Ok((last_change, settled))
+}

@@ -1,0 +1,115 @@
+//! The list of passkeys: shown, renamed, removed.
+
+use super::api::{PasskeyItem, PasskeyList, RenameRequest};
+use crate::api::Done;
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::state::{Auth, Settled};
+use crate::visit::{Caller, Outcome};
+use gatehouse_domain::{PasskeyId, Scope};
+use gatehouse_store::{AuditEntry, PasskeyRow};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Characters of a passkey's name.
+const MAX_NAME: usize = 100;
+
+pub(super) fn check_name(name: &str) -> Result<String, AuthError> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+        return Err(AuthError::field("name", "must have 1 to 100 characters, none of them control"));
+    }
+    Ok(name.to_owned())
+}
+
+impl From<PasskeyRow> for PasskeyItem {
+    fn from(row: PasskeyRow) -> Self {
+        let PasskeyRow { id, name, rp_id, created_at, last_used_at, .. } = row;
+        Self { id, name, rp_id, created_at, last_used_at }
+    }
+}
+
+impl Auth {
+    pub(super) async fn passkey_rows(&self) -> Result<Vec<PasskeyRow>, AuthError> {
+        let rows = self.0.store.read(|conn| {
+            Box::pin(async move { Ok::<_, AuthError>(conn.list_passkeys().await?) })
+        });
+        rows.await
+    }
+
+    /// `GET /api/auth/passkeys`.
+    pub async fn list_passkeys(&self, caller: &Caller<'_>) -> Result<PasskeyList, AuthError> {
+        caller.visit.require(Scope::Read)?;
+        let passkeys = self.passkey_rows().await?.into_iter().map(PasskeyItem::from).collect();
+        Ok(PasskeyList { passkeys })
+    }
+
+    /// `PATCH /api/auth/passkeys/{id}`.
+    pub async fn rename_passkey(
+        &self,
+        caller: &Caller<'_>,
+        id: PasskeyId,
+        request: RenameRequest,
+    ) -> Result<Outcome<Done>, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        let name = check_name(&request.name)?;
+        let (actor, now, random) =
+            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        self.change(
+            move |conn| {
+                Box::pin(async move {
+                    if !conn.update_passkey_name(&id, &name).await? {
+                        return Err(AuthError::NotFound("passkey"));
+                    }
+                    let detail = json!({ "passkey": id, "name": name });
+                    let entry =
+                        AuditEntry { kind: kinds::PASSKEY_RENAMED, actor: &actor, detail };
+                    conn.append_audit(&entry, now, &*random).await?;
+                    Ok(())
+                })
+            },
+            |inner, ()| inner.announce(&["passkeys"]),
+        )
+        .await?;
+        Ok(Outcome::plain(Done::OK))
+    }
+
+    /// `DELETE /api/auth/passkeys/{id}`. The last way in stays.
+    pub async fn delete_passkey(
+        &self,
+        caller: &Caller<'_>,
+        id: PasskeyId,
+    ) -> Result<Outcome<Done>, AuthError> {
+        let identity = caller.visit.require(Scope::Admin)?;
+        if !self.is_confirmed(identity) {
+            return Err(AuthError::ConfirmationRequired);
+        }
+        let (actor, now, random) =
+            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        self.change(
+            move |conn| {
+                Box::pin(async move {
+                    if !conn.delete_passkey(&id).await? {
+                        return Err(AuthError::NotFound("passkey"));
+                    }
+                    let settled = Settled::read(conn).await?;
+                    if !settled.facts.setup_complete {
+                        return Err(AuthError::Conflict("This is the last way in; use reset."));
+                    }
+                    let detail = json!({ "passkey": id });
+                    let entry =
+                        AuditEntry { kind: kinds::PASSKEY_REMOVED, actor: &actor, detail };
+                    conn.append_audit(&entry, now, &*random).await?;
+                    conn.insert_change("auth_state", now).await?;
+                    Ok(settled)
+                })
+            },
+            |inner, settled| {
+                inner.settle(settled);
+                inner.announce(&["passkeys"]);
+            },
+        )
+        .await?;
+        Ok(Outcome::plain(Done::OK))
+    }
+}

@@ -1,0 +1,92 @@
+//! Login by passkey, and the confirmation that a person is there.
+
+use super::api::{CeremonyBegun, LoginFinishRequest};
+use super::ceremony::{RelyingParty, named_credential};
+use super::challenge::Purpose;
+use crate::api::Done;
+use crate::error::AuthError;
+use crate::live::LoginMethod;
+use crate::state::Auth;
+use crate::visit::{Caller, Outcome};
+use gatehouse_domain::{ChallengeId, PasskeyId};
+use serde_json::Value;
+
+/// A passkey that has answered rightly, not yet noted in the database.
+pub(crate) struct Proof {
+    id: PasskeyId,
+    verified: String,
+    updated: String,
+}
+
+impl Auth {
+    /// `POST /api/auth/passkey/auth/begin`.
+    pub async fn passkey_login_begin(
+        &self,
+        caller: &Caller<'_>,
+        origin: Option<&str>,
+    ) -> Result<CeremonyBegun, AuthError> {
+        let (rp_id, party) = self.relying_party(caller.visit, origin)?;
+        let begun = party.begin_login()?;
+        self.keep_challenge(caller.visit, Purpose::Login, rp_id, begun).await
+    }
+
+    /// `POST /api/auth/passkey/auth/finish`.
+    pub async fn passkey_login_finish(
+        &self,
+        caller: &Caller<'_>,
+        request: LoginFinishRequest,
+    ) -> Result<Outcome<Done>, AuthError> {
+        let actor = caller.visit.actor();
+        let proof = match self.prove_passkey(request.challenge_id, request.credential).await {
+            Ok(proof) => proof,
+            Err(error) => {
+                self.note_failure("passkey.failed", &actor).await;
+                return Err(error);
+            }
+        };
+        let now = self.0.now();
+        let cookies = self
+            .begin_session(caller, LoginMethod::Passkey, move |conn| {
+                Box::pin(async move { proof.note(conn, now).await })
+            })
+            .await?;
+        Ok(Outcome { body: Done::OK, cookies })
+    }
+
+    /// Checks a passkey's answer to a login ceremony, whichever endpoint it came to.
+    pub(crate) async fn prove_passkey(
+        &self,
+        challenge: ChallengeId,
+        answer: Value,
+    ) -> Result<Proof, AuthError> {
+        let challenge = self.claim_challenge(challenge, Purpose::Login).await?;
+        let challenge = challenge.ok_or(AuthError::InvalidCredentials)?;
+        let named = named_credential(&answer)
+            .ok_or_else(|| AuthError::field("credential", "names no credential"))?
+            .to_owned();
+        let row = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                Ok::<_, AuthError>(conn.find_passkey_by_credential(&named).await?)
+            })
+        });
+        // A passkey of another host is none here.
+        let row = row.await?.filter(|row| row.rp_id == challenge.rp_id);
+        let row = row.ok_or(AuthError::InvalidCredentials)?;
+        let party = RelyingParty::new(&challenge.rp_id)?;
+        let updated = party.finish_login(&challenge.state, answer, &row.credential)?;
+        Ok(Proof { id: row.id, verified: row.credential, updated })
+    }
+}
+
+impl Proof {
+    /// Notes the use and the new counter. A passkey that was removed, or used elsewhere, in the
+    /// meantime proves nothing.
+    pub(crate) async fn note(
+        &self,
+        conn: &mut gatehouse_store::Conn,
+        now: gatehouse_domain::Timestamp,
+    ) -> Result<(), AuthError> {
+        let noted = conn.update_passkey_used(&self.id, &self.verified, &self.updated, now).await?;
+        if noted { Ok(()) } else { Err(AuthError::InvalidCredentials) }
+    }
+}

@@ -1,0 +1,56 @@
+//! Passkeys: registration, login, the list. The ceremonies are in `ceremony.rs`; here is who may begin
+//! one, what is stored, and what follows from it.
+
+pub mod api;
+mod ceremony;
+mod challenge;
+mod list;
+mod login;
+mod register;
+
+use crate::error::AuthError;
+use crate::state::Auth;
+use crate::visit::Visit;
+use ceremony::{CeremonyError, RelyingParty, rp_id_for};
+
+impl From<CeremonyError> for AuthError {
+    fn from(error: CeremonyError) -> Self {
+        match &error {
+            CeremonyError::Refused(cause) => {
+                tracing::info!(%cause, "a passkey ceremony was refused");
+                Self::InvalidCredentials
+            }
+            CeremonyError::Malformed(_) => {
+                Self::field("credential", "expected what PublicKeyCredential.toJSON() gives")
+            }
+            CeremonyError::Damaged(cause) => {
+                tracing::error!(%cause, "a stored passkey or ceremony cannot be read");
+                Self::Internal("a stored passkey or ceremony cannot be read")
+            }
+            CeremonyError::Host(_) => no_passkeys_here(),
+        }
+    }
+}
+
+fn no_passkeys_here() -> AuthError {
+    AuthError::field("host", "passkeys need a host name; open this server under one, not an address")
+}
+
+impl Auth {
+    /// The relying party for a page of this origin, if passkeys work there at all.
+    pub(crate) fn rp_id(&self, visit: &Visit, origin: Option<&str>) -> Option<String> {
+        let host = visit.host.as_ref().and_then(|authority| authority.host.name());
+        let settings = self.0.settings.load();
+        rp_id_for(host, origin, settings.given.external_url.as_ref())
+    }
+
+    fn relying_party(
+        &self,
+        visit: &Visit,
+        origin: Option<&str>,
+    ) -> Result<(String, RelyingParty), AuthError> {
+        let rp_id = self.rp_id(visit, origin).ok_or_else(no_passkeys_here)?;
+        let party = RelyingParty::new(&rp_id)?;
+        Ok((rp_id, party))
+    }
+}

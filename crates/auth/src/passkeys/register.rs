@@ -1,0 +1,171 @@
+//! Registration of a passkey: by who is logged in and confirmed, or as the first credential.
+
+use super::api::{CeremonyBegun, PasskeyMade, RegisterBeginRequest, RegisterFinishRequest};
+use super::ceremony::RelyingParty;
+use super::challenge::Purpose;
+use super::list::check_name;
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::live::LoginMethod;
+use crate::sessions::NewSession;
+use crate::setup::{NeededCode, begin_completion, complete_setup};
+use crate::state::{Auth, AuthInner, Settled};
+use crate::visit::{Caller, Outcome};
+use data_encoding::HEXLOWER;
+use gatehouse_domain::{PasskeyId, Scope, Timestamp};
+use gatehouse_store::{AuditEntry, Conn, PasskeyRow, StoreError};
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The row of `settings` with the id under which authenticators keep this instance's passkeys: random,
+/// so that two instances on one host name do not overwrite each other's.
+const USER_HANDLE: &str = "auth_user_handle";
+
+impl Auth {
+    /// `POST /api/auth/passkey/register/begin`.
+    pub async fn passkey_register_begin(
+        &self,
+        caller: &Caller<'_>,
+        request: RegisterBeginRequest,
+        origin: Option<&str>,
+    ) -> Result<CeremonyBegun, AuthError> {
+        let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
+        self.may_register(caller, code).await?;
+        let (rp_id, party) = self.relying_party(caller.visit, origin)?;
+        let existing: Vec<String> = self
+            .passkey_rows()
+            .await?
+            .into_iter()
+            .filter(|row| row.rp_id == rp_id)
+            .map(|row| row.credential)
+            .collect();
+        let begun = party.begin_registration(self.user_handle().await?, &existing)?;
+        self.keep_challenge(caller.visit, Purpose::Register, rp_id, begun).await
+    }
+
+    /// `POST /api/auth/passkey/register/finish`.
+    pub async fn passkey_register_finish(
+        &self,
+        caller: &Caller<'_>,
+        request: RegisterFinishRequest,
+    ) -> Result<Outcome<PasskeyMade>, AuthError> {
+        let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
+        self.may_register(caller, code).await?;
+        let name = check_name(&request.name)?;
+        let needed = self.needed_code(caller, code);
+        let challenge = self.claim_challenge(request.challenge_id, Purpose::Register).await?;
+        let challenge = challenge
+            .ok_or_else(|| AuthError::field("challenge_id", "expired, used or unknown"))?;
+        let party = RelyingParty::new(&challenge.rp_id)?;
+        let made = party.finish_registration(&challenge.state, request.credential);
+        let made = made.map_err(|error| match AuthError::from(error) {
+            // Nobody logs in here: what was refused is the credential.
+            AuthError::InvalidCredentials => {
+                AuthError::field("credential", "the authenticator's answer was refused")
+            }
+            other => other,
+        })?;
+        let row = PasskeyRow {
+            id: PasskeyId::generate(&*self.0.clock, &*self.0.random),
+            credential_id: made.credential_id,
+            credential: made.credential,
+            name,
+            rp_id: challenge.rp_id,
+            created_at: self.0.now(),
+            last_used_at: None,
+        };
+        self.store_passkey(caller, row, needed).await
+    }
+
+    /// Who may add a passkey: anybody with the setup code, or from this machine, while setup is
+    /// incomplete; afterwards an administrator who was confirmed lately.
+    async fn may_register(
+        &self,
+        caller: &Caller<'_>,
+        code: Option<&str>,
+    ) -> Result<(), AuthError> {
+        if !self.facts().setup_complete {
+            return self.pass_setup_code(caller.visit, code).await;
+        }
+        let identity = caller.visit.require(Scope::Admin)?;
+        if self.is_confirmed(identity) { Ok(()) } else { Err(AuthError::ConfirmationRequired) }
+    }
+
+    async fn store_passkey(
+        &self,
+        caller: &Caller<'_>,
+        row: PasskeyRow,
+        code: NeededCode,
+    ) -> Result<Outcome<PasskeyMade>, AuthError> {
+        let completes = !self.facts().setup_complete;
+        let session = completes.then(|| Arc::new(self.new_session(caller, LoginMethod::Passkey)));
+        let cookies = match &session {
+            Some(session) => self.session_cookies(session, caller.visit)?,
+            None => Vec::new(),
+        };
+        let (actor, now, random) =
+            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let (id, in_job) = (row.id.clone(), session.clone());
+        let job = move |conn: &mut Conn| -> crate::state::BoxFuture<'_, _> {
+            Box::pin(async move {
+                if in_job.is_some() {
+                    begin_completion(conn, &code, now, &*random).await?;
+                }
+                insert(conn, &row).await?;
+                let detail = json!({ "passkey": row.id, "name": row.name, "rp_id": row.rp_id });
+                let entry = AuditEntry { kind: kinds::PASSKEY_ADDED, actor: &actor, detail };
+                conn.append_audit(&entry, now, &*random).await?;
+                complete(conn, in_job.as_deref(), now).await?;
+                Ok(Settled::read(conn).await?)
+            })
+        };
+        let apply = move |inner: &AuthInner, settled: &Settled| {
+            match session {
+                Some(session) => inner.setup_completed(settled, &session),
+                None => inner.settle(settled),
+            }
+            inner.announce(&["passkeys"]);
+        };
+        self.change(job, apply).await?;
+        Ok(Outcome { body: PasskeyMade { id }, cookies })
+    }
+
+    /// The id under which authenticators keep this instance's passkeys; made at the first use.
+    async fn user_handle(&self) -> Result<[u8; 16], AuthError> {
+        let fresh = HEXLOWER.encode(&self.0.random.bytes::<16>());
+        let now = self.0.now();
+        let stored = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                if let Some(Value::String(handle)) = conn.find_setting(USER_HANDLE).await? {
+                    return Ok::<_, AuthError>(handle);
+                }
+                conn.update_setting(USER_HANDLE, &json!(fresh), now).await?;
+                Ok(fresh)
+            })
+        });
+        let bytes = HEXLOWER.decode(stored.await?.as_bytes()).ok();
+        bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .ok_or(AuthError::Internal("the stored user handle is damaged"))
+    }
+}
+
+async fn insert(conn: &mut Conn, row: &PasskeyRow) -> Result<(), AuthError> {
+    conn.insert_passkey(row).await.map_err(|error| match error {
+        StoreError::Duplicate(_) => AuthError::Conflict("This passkey is registered already."),
+        other => other.into(),
+    })
+}
+
+async fn complete(
+    conn: &mut Conn,
+    session: Option<&NewSession>,
+    now: Timestamp,
+) -> Result<(), AuthError> {
+    match session {
+        Some(session) => complete_setup(conn, session, now).await?,
+        None => conn.insert_change("auth_state", now).await?,
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Changing the password, or setting the first one after setup by passkey.
+
+use crate::api::{PasswordChangeRequest, SetupAnswer};
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::password_check::VerifiedHash;
+use crate::password_hash::check_rules;
+use crate::state::{Auth, AuthInner, BoxFuture, Settled};
+use crate::visit::{Caller, Outcome};
+use gatehouse_domain::Scope;
+use gatehouse_store::{AuditEntry, Conn};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use std::sync::Arc;
+
+const CHANGED_MEANWHILE: AuthError =
+    AuthError::Conflict("The password was changed meanwhile; try again.");
+
+impl Auth {
+    /// `POST /api/auth/password/change`.
+    pub async fn change_password(
+        &self,
+        caller: &Caller<'_>,
+        request: PasswordChangeRequest,
+    ) -> Result<Outcome<SetupAnswer>, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        let facts = self.facts();
+        if !facts.setup_complete {
+            let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
+            self.pass_setup_code(caller.visit, code).await?;
+            check_rules("new_password", &request.new_password)?;
+            let needed = self.needed_code(caller, code);
+            return self
+                .first_password_completes_setup(caller, request.new_password, needed)
+                .await;
+        }
+        if !facts.has_password {
+            return self.add_password(caller, request.new_password).await;
+        }
+        let Some(current) = request.current_password else {
+            return Err(AuthError::field("current_password", "required"));
+        };
+        let Some(verified) = self.check_password(caller.visit, &current).await? else {
+            self.note_failure(kinds::PASSWORD_CHANGE_FAILED, &caller.visit.actor()).await;
+            return Err(AuthError::InvalidCredentials);
+        };
+        check_rules("new_password", &request.new_password)?;
+        self.replace_password(caller, &current, request.new_password, verified).await
+    }
+
+    /// The first password beside passkeys: only after a recent confirmation.
+    async fn add_password(
+        &self,
+        caller: &Caller<'_>,
+        password: SecretString,
+    ) -> Result<Outcome<SetupAnswer>, AuthError> {
+        if !self.is_confirmed(caller.visit.identity()?) {
+            return Err(AuthError::ConfirmationRequired);
+        }
+        check_rules("new_password", &password)?;
+        let actor = caller.visit.actor();
+        let hash = self.hash_password(actor.client, &password).await?;
+        let plan = Arc::new(self.0.secrets.plan_first_password(&actor, &password).await?);
+        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
+        let planned = Arc::clone(&plan);
+        let job = move |conn: &mut Conn| -> BoxFuture<'_, Result<Settled, AuthError>> {
+            Box::pin(async move {
+                // After a reset meanwhile this would complete setup, which has rules of its own.
+                if !Settled::read(conn).await?.facts.has_passkeys
+                    || !conn.insert_password_hash(&hash, now).await?
+                {
+                    return Err(CHANGED_MEANWHILE);
+                }
+                planned.apply(conn, now).await?;
+                let entry = AuditEntry {
+                    kind: kinds::PASSWORD_SET,
+                    actor: &actor,
+                    detail: json!({}),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                conn.insert_change("auth_state", now).await?;
+                Ok(Settled::read(conn).await?)
+            })
+        };
+        let apply = |inner: &AuthInner, settled: &Settled| {
+            inner.settle(settled);
+            inner.announce(&["password"]);
+        };
+        let recovery_key = self.change_with_plan(job, apply, plan).await?;
+        Ok(Outcome::plain(SetupAnswer { ok: true, recovery_key }))
+    }
+
+    /// Another password: all other sessions end, and sockets that sent the old one. It counts as a
+    /// confirmation, because the old one was right.
+    async fn replace_password(
+        &self,
+        caller: &Caller<'_>,
+        current: &SecretString,
+        password: SecretString,
+        verified: VerifiedHash,
+    ) -> Result<Outcome<SetupAnswer>, AuthError> {
+        let actor = caller.visit.actor();
+        let hash = self.hash_password(actor.client, &password).await?;
+        let secrets = &self.0.secrets;
+        let plan = Arc::new(secrets.plan_password_change(&actor, current, &password).await?);
+        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
+        let kept = caller.visit.identity()?.as_session().cloned();
+        let kept_id = kept.as_ref().map(|session| session.id().clone());
+        let planned = Arc::clone(&plan);
+        let job = move |conn: &mut Conn| -> BoxFuture<'_, Result<Settled, AuthError>> {
+            Box::pin(async move {
+                if !conn.update_password_hash(&verified, &hash, now).await? {
+                    return Err(CHANGED_MEANWHILE);
+                }
+                planned.apply(conn, now).await?;
+                let ended = conn.delete_other_auth_sessions(kept_id.as_ref()).await?;
+                if let Some(id) = &kept_id {
+                    conn.update_auth_session_confirmed(id, now).await?;
+                }
+                let entry = AuditEntry {
+                    kind: kinds::PASSWORD_CHANGED,
+                    actor: &actor,
+                    detail: json!({ "sessions_ended": ended }),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                conn.insert_change("auth_state", now).await?;
+                conn.insert_change("auth_sessions", now).await?;
+                Ok(Settled::read(conn).await?)
+            })
+        };
+        let apply = move |inner: &AuthInner, settled: &Settled| {
+            inner.settle(settled);
+            let kept_id = kept.as_ref().map(|session| session.id());
+            inner.sessions.end_where(|session| Some(session.id()) != kept_id);
+            if let Some(session) = &kept {
+                session.confirm(now);
+            }
+            inner.announce(&["password", "sessions"]);
+        };
+        let recovery_key = self.change_with_plan(job, apply, plan).await?;
+        Ok(Outcome::plain(SetupAnswer { ok: true, recovery_key }))
+    }
+}

@@ -1,0 +1,73 @@
+//! Checking the login password, wherever one is sent: hashing waits its turn, and wrong ones are
+//! counted by the credential that sent them, over all endpoints.
+
+use crate::error::AuthError;
+use crate::password_hash;
+use crate::state::Auth;
+use crate::visit::Visit;
+use gatehouse_domain::ClientKey;
+use secrecy::SecretString;
+
+/// The hash that a right password was checked against: what is then written is bound to it.
+pub(crate) type VerifiedHash = String;
+
+impl Auth {
+    /// The stored hash if the password is right; `None` if it is wrong or none is stored.
+    pub(crate) async fn check_password(
+        &self,
+        visit: &Visit,
+        password: &SecretString,
+    ) -> Result<Option<VerifiedHash>, AuthError> {
+        self.may_try_password(visit)?;
+        let verified = self.verify_password(visit.client.key, password).await?;
+        if verified.is_none() {
+            self.count_wrong_password(visit);
+        }
+        Ok(verified)
+    }
+
+    /// Refuses a credential that has been wrong too often. The anonymous are limited per client by
+    /// the throttle instead.
+    pub(crate) fn may_try_password(&self, visit: &Visit) -> Result<(), AuthError> {
+        if visit.decision.identity().is_some() {
+            self.0.wrong_passwords.check(&visit.credential_id())?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn count_wrong_password(&self, visit: &Visit) {
+        if visit.decision.identity().is_some() {
+            self.0.wrong_passwords.record(&visit.credential_id());
+        }
+    }
+
+    /// As [`Auth::check_password`], without counting.
+    pub(crate) async fn verify_password(
+        &self,
+        client: ClientKey,
+        password: &SecretString,
+    ) -> Result<Option<VerifiedHash>, AuthError> {
+        let read = self.0.store.read(|conn| Box::pin(async move {
+            Ok::<_, AuthError>(conn.find_password_hash().await?)
+        }));
+        let Some(stored) = read.await? else {
+            return Ok(None);
+        };
+        if !password_hash::is_possible(password) {
+            return Ok(None);
+        }
+        let (password, phc) = (password.clone(), stored.clone());
+        let right = self.0.kdf.run(client, move || password_hash::verify(&password, &phc)).await?;
+        Ok(right.then_some(stored))
+    }
+
+    /// The hash to store for a new password.
+    pub(crate) async fn hash_password(
+        &self,
+        client: ClientKey,
+        password: &SecretString,
+    ) -> Result<String, AuthError> {
+        let (password, salt) = (password.clone(), self.0.random.bytes::<16>());
+        self.0.kdf.run(client, move || password_hash::hash(&password, &salt)).await?
+    }
+}

@@ -1,0 +1,66 @@
+//! Recognising a request: each fact is read once, `check_auth()` decides once, and the result is
+//! carried along.
+
+use crate::bearer::bearer_token;
+use crate::check_auth::CheckInput;
+use crate::client_address::{client, request_is_https};
+use crate::cookie::{MAX_SESSION_VALUES, has_session_cookie, session_values};
+use crate::cross_site::{CrossSiteRequest, check, loopback_or_known_origin};
+use crate::host::{HostFinding, request_authority};
+use crate::identity::Subject;
+use crate::locality::locality;
+use crate::state::Auth;
+use crate::throttle::{asks_to_upgrade, class_of};
+use crate::visit::{RecogniseError, RequestFacts, Visit};
+use gatehouse_domain::Problem;
+
+impl Auth {
+    /// Who sends this request, and from where.
+    pub async fn recognise(&self, facts: &RequestFacts<'_>) -> Result<Visit, RecogniseError> {
+        let RequestFacts { method, uri, headers, peer, over_tls } = *facts;
+        let host = match request_authority(headers, uri) {
+            HostFinding::Conflict => return Err(RecogniseError::HostConflict),
+            HostFinding::Found(authority) => Some(authority.into_owned()),
+            HostFinding::Absent | HostFinding::Unparsable => None,
+        };
+        let settings = self.0.settings.load_full();
+        let class = class_of(method, uri.path(), asks_to_upgrade(method, headers));
+        let client = client(&settings.given.proxy, peer, headers);
+        let locality = locality(&settings.given.locality, peer, headers, uri);
+        let mut sessions = [None; MAX_SESSION_VALUES];
+        for (place, value) in sessions.iter_mut().zip(session_values(headers)) {
+            *place = Some(value);
+        }
+        let input = CheckInput {
+            locality,
+            client: &client,
+            class,
+            sessions,
+            api_key: bearer_token(headers),
+        };
+        let decision = self.check_auth(&input).await?;
+        let https = request_is_https(over_tls, &settings.given.proxy, peer, headers);
+        Ok(Visit { locality, client, https, host, decision, class })
+    }
+
+    /// Refuses what another site's page made a browser send, and, where anyone is let in, pages
+    /// under a name that is not known to be ours.
+    pub fn cross_site(&self, facts: &RequestFacts<'_>, visit: &Visit) -> Result<(), Problem> {
+        let RequestFacts { method, uri, headers, .. } = *facts;
+        let settings = self.0.settings.load();
+        let request = CrossSiteRequest {
+            method,
+            uri,
+            headers,
+            is_upgrade: asks_to_upgrade(method, headers),
+            has_bearer: bearer_token(headers).is_some(),
+            has_session_cookie: has_session_cookie(headers),
+        };
+        check(&request, &settings.origins)?;
+        let subject = visit.decision.identity().map(|identity| &identity.subject);
+        if matches!(subject, Some(Subject::LoopbackDisabled)) {
+            loopback_or_known_origin(headers, &settings.origins)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! 'Remove all auth': every credential goes, the vault and what it protects stay.
+
+use crate::api::ResetAnswer;
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::setup_code::make_setup_code;
+use crate::state::{AUTH_DISABLED, Auth, Settled};
+use crate::visit::{Caller, Outcome};
+use gatehouse_domain::{Actor, Scope};
+use gatehouse_store::AuditEntry;
+use serde_json::json;
+use std::sync::Arc;
+
+/// What a reset keeps, as its answer says.
+const KEPT: [&str; 4] = ["vault", "secrets", "settings", "audit_log"];
+
+impl Auth {
+    /// `POST /api/auth/reset`.
+    pub async fn reset(&self, caller: &Caller<'_>) -> Result<Outcome<ResetAnswer>, AuthError> {
+        let identity = caller.visit.require(Scope::Admin)?;
+        if !self.is_confirmed(identity) {
+            return Err(AuthError::ConfirmationRequired);
+        }
+        let body = self.remove_all_auth(caller.visit.actor()).await?;
+        Ok(Outcome {
+            body,
+            cookies: Self::cleared_cookies(caller.visit),
+        })
+    }
+
+    pub(crate) async fn remove_all_auth(&self, actor: Actor) -> Result<ResetAnswer, AuthError> {
+        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
+        self.change(
+            move |conn| {
+                Box::pin(async move {
+                    conn.delete_password().await?;
+                    let passkeys = conn.delete_passkeys().await?;
+                    let sessions = conn.delete_other_auth_sessions(None).await?;
+                    let api_keys = conn.delete_api_keys(false).await?;
+                    conn.update_setting(AUTH_DISABLED, &json!(true), now).await?;
+                    make_setup_code(conn, now, &*random).await?;
+                    let entry = AuditEntry {
+                        kind: kinds::AUTH_RESET,
+                        actor: &actor,
+                        detail: json!({
+                            "passkeys": passkeys, "sessions": sessions, "api_keys": api_keys,
+                        }),
+                    };
+                    conn.append_audit(&entry, now, &*random).await?;
+                    for subject in ["auth_state", "auth_sessions", "auth_api_keys"] {
+                        conn.insert_change(subject, now).await?;
+                    }
+                    Ok(Settled::read(conn).await?)
+                })
+            },
+            |inner, settled| {
+                inner.settle(settled);
+                inner.sessions.end_where(|_| true);
+                inner.keys.end_where(|_| true);
+                let what = ["auth_disabled", "setup", "password", "passkeys", "sessions", "api_keys"];
+                inner.announce(&what);
+            },
+        )
+        .await?;
+        tracing::warn!("all credentials were removed: auth is disabled until setup is completed");
+        Ok(ResetAnswer {
+            ok: true,
+            kept: KEPT.map(str::to_owned).to_vec(),
+        })
+    }
+}

@@ -1,0 +1,272 @@
+//! Login sessions: made, listed, ended.
+
+use crate::api::{Done, EndedAnswer, SessionItem, SessionList};
+use crate::audit::kinds;
+use crate::cookie::{CookieForm, clear_session, set_session};
+use crate::error::AuthError;
+use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
+use crate::state::{Auth, AuthInner};
+use crate::visit::{Caller, Outcome, Visit};
+use data_encoding::BASE64URL_NOPAD;
+use gatehouse_domain::{AuthSessionId, Scope, Timestamp};
+use gatehouse_store::{AuditEntry, AuthSessionRow, Conn, StoreError};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// From login to end, whatever happens between.
+pub(crate) const LIFETIME: Duration = Duration::from_hours(30 * 24);
+/// Characters of a User-Agent that are kept.
+const MAX_USER_AGENT: usize = 256;
+/// Sessions that a list shows, the most recently used first.
+const LISTED: i64 = 10_000;
+
+/// A session that is about to begin, and the secret that its browser gets.
+pub(crate) struct NewSession {
+    row: AuthSessionRow,
+    token: SecretString,
+}
+
+impl NewSession {
+    pub(crate) const fn id(&self) -> &AuthSessionId {
+        &self.row.id
+    }
+}
+
+/// Stores a session; in the transaction of the login.
+pub(crate) async fn create_session(
+    conn: &mut Conn,
+    session: &NewSession,
+) -> Result<(), StoreError> {
+    conn.insert_auth_session(&session.row).await
+}
+
+impl AuthInner {
+    /// Takes a session that was committed into memory.
+    pub(crate) fn adopt_session(&self, session: &NewSession) {
+        if let Ok(live) = LiveSession::from_row(&session.row) {
+            self.sessions.insert(live);
+        }
+        self.announce(&["sessions"]);
+    }
+}
+
+impl Auth {
+    /// Makes the secret and the row of a session for this caller.
+    pub(crate) fn new_session(&self, caller: &Caller<'_>, method: LoginMethod) -> NewSession {
+        let now = self.0.now();
+        let token = SecretString::from(BASE64URL_NOPAD.encode(&self.0.random.bytes::<32>()));
+        let agent = |text: &str| text.chars().take(MAX_USER_AGENT).collect();
+        let row = AuthSessionRow {
+            id: AuthSessionId::generate(&*self.0.clock, &*self.0.random),
+            token_hash: to_hex(&hash_of(token.expose_secret())),
+            login_method: method.as_str().to_owned(),
+            user_agent: caller.user_agent.map(agent),
+            client_ip: Some(caller.visit.client.ip.to_string()),
+            created_at: now,
+            last_seen_at: now,
+            expires_at: now.after(LIFETIME),
+            confirmed_at: now,
+        };
+        NewSession { row, token }
+    }
+
+    /// The Set-Cookie values that give the browser the session.
+    pub(crate) fn session_cookies(
+        &self,
+        session: &NewSession,
+        visit: &Visit,
+    ) -> Result<Vec<String>, AuthError> {
+        let under = |authority: &crate::host::Authority<'_>| authority.host.is_under_localhost();
+        let form = CookieForm {
+            secure: visit.https,
+            domain_localhost: visit.host.as_ref().is_some_and(under),
+        };
+        let value = set_session(session.token.expose_secret(), form);
+        let text = value.ok().and_then(|v| v.to_str().ok().map(str::to_owned));
+        text.map(|line| vec![line])
+            .ok_or(AuthError::Internal("a session's cookie cannot be sent"))
+    }
+
+    /// The Set-Cookie values that make the browser forget its session.
+    pub(crate) fn cleared_cookies(visit: &Visit) -> Vec<String> {
+        let lines = clear_session(visit.https);
+        lines.iter().filter_map(|v| v.to_str().ok().map(str::to_owned)).collect()
+    }
+
+    /// Begins a session for a proof that has been given; `still_holds` runs in its transaction and
+    /// says whether the proof still stands, or refuses.
+    pub(crate) async fn begin_session<J>(
+        &self,
+        caller: &Caller<'_>,
+        method: LoginMethod,
+        still_holds: J,
+    ) -> Result<Vec<String>, AuthError>
+    where
+        J: for<'c> FnOnce(
+                &'c mut Conn,
+            ) -> crate::state::BoxFuture<'c, Result<(), AuthError>>
+            + Send
+            + 'static,
+    {
+        let session = Arc::new(self.new_session(caller, method));
+        let cookies = self.session_cookies(&session, caller.visit)?;
+        let (actor, now) = (caller.visit.actor(), self.0.now());
+        let (random, in_job) = (Arc::clone(&self.0.random), Arc::clone(&session));
+        self.change(
+            move |conn| {
+                Box::pin(async move {
+                    still_holds(conn).await?;
+                    create_session(conn, &in_job).await?;
+                    let entry = AuditEntry {
+                        kind: kinds::LOGIN_SUCCEEDED,
+                        actor: &actor,
+                        detail: json!({ "method": method, "session": in_job.id() }),
+                    };
+                    conn.append_audit(&entry, now, &*random).await?;
+                    Ok(())
+                })
+            },
+            move |inner, ()| inner.adopt_session(&session),
+        )
+        .await?;
+        Ok(cookies)
+    }
+
+    /// Notes in the session that the person has just proved to be there; until when that counts.
+    /// Keys and Loopback identities have nothing to note.
+    pub(crate) async fn renew_confirmation(&self, visit: &Visit) -> Result<Timestamp, AuthError> {
+        let now = self.0.now();
+        let Some(session) = visit.identity()?.as_session().cloned() else {
+            return Ok(Self::confirmation_ends(now));
+        };
+        let id = session.id().clone();
+        let renewed = self
+            .change(
+                move |conn| {
+                    Box::pin(async move {
+                        let renewed = conn.update_auth_session_confirmed(&id, now).await?;
+                        conn.insert_change("auth_sessions", now).await?;
+                        Ok(renewed)
+                    })
+                },
+                move |_, renewed| {
+                    if *renewed {
+                        session.confirm(now);
+                    }
+                },
+            )
+            .await?;
+        if renewed {
+            Ok(Self::confirmation_ends(now))
+        } else {
+            Err(AuthError::NotAuthenticated)
+        }
+    }
+
+    /// `GET /api/auth/sessions`.
+    pub async fn list_sessions(&self, caller: &Caller<'_>) -> Result<SessionList, AuthError> {
+        let identity = caller.visit.require(Scope::Read)?;
+        let now = self.0.now();
+        let rows = self.0.store.read(move |conn| {
+            Box::pin(async move { Ok::<_, AuthError>(conn.list_auth_sessions(now, LISTED).await?) })
+        });
+        let rows = rows.await?;
+        let live = self.0.sessions.all();
+        let live: std::collections::HashMap<&str, &Arc<LiveSession>> =
+            live.iter().map(|session| (session.id().as_str(), session)).collect();
+        let current = identity.as_session().map(|session| session.id().clone());
+        let item = |row: AuthSessionRow| {
+            let seen = live.get(row.id.as_str()).map(|session| session.last_seen_at());
+            SessionItem {
+                current: current.as_ref() == Some(&row.id),
+                id: row.id,
+                created_at: row.created_at,
+                last_seen_at: seen.map_or(row.last_seen_at, |seen| seen.max(row.last_seen_at)),
+                expires_at: row.expires_at,
+                confirmed_at: row.confirmed_at,
+                login_method: LoginMethod::from_text(&row.login_method),
+                user_agent: row.user_agent,
+                client_ip: row.client_ip,
+            }
+        };
+        Ok(SessionList {
+            sessions: rows.into_iter().map(item).collect(),
+        })
+    }
+
+    /// `DELETE /api/auth/sessions/{id}`.
+    pub async fn end_session(
+        &self,
+        caller: &Caller<'_>,
+        id: &AuthSessionId,
+    ) -> Result<Outcome<Done>, AuthError> {
+        let identity = caller.visit.require(Scope::Admin)?;
+        let own = identity.as_session().is_some_and(|session| session.id() == id);
+        self.delete_session(caller.visit, id, kinds::SESSION_ENDED).await?;
+        let mut outcome = Outcome::plain(Done::OK);
+        if own {
+            outcome.cookies = Self::cleared_cookies(caller.visit);
+        }
+        Ok(outcome)
+    }
+
+    pub(crate) async fn delete_session(
+        &self,
+        visit: &Visit,
+        id: &AuthSessionId,
+        kind: &'static str,
+    ) -> Result<(), AuthError> {
+        let (actor, now, random) = (visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let (in_job, in_apply) = (id.clone(), id.clone());
+        self.change(
+            move |conn| {
+                Box::pin(async move {
+                    if !conn.delete_auth_session(&in_job).await? {
+                        return Err(AuthError::NotFound("session"));
+                    }
+                    let detail = json!({ "session": in_job });
+                    let entry = AuditEntry { kind, actor: &actor, detail };
+                    conn.append_audit(&entry, now, &*random).await?;
+                    conn.insert_change("auth_sessions", now).await?;
+                    Ok(())
+                })
+            },
+            move |inner, ()| {
+                inner.sessions.end_where(|session| *session.id() == in_apply);
+                inner.announce(&["sessions"]);
+            },
+        )
+        .await
+    }
+
+    /// `DELETE /api/auth/sessions`: all but the caller's own.
+    pub async fn end_other_sessions(&self, caller: &Caller<'_>) -> Result<EndedAnswer, AuthError> {
+        let identity = caller.visit.require(Scope::Admin)?;
+        let kept = identity.as_session().map(|session| session.id().clone());
+        let (actor, now, random) =
+            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let in_job = kept.clone();
+        let ended = self
+            .change(
+                move |conn| {
+                    Box::pin(async move {
+                        let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
+                        let kind = kinds::SESSIONS_ENDED;
+                        let detail = json!({ "ended": ended });
+                        let entry = AuditEntry { kind, actor: &actor, detail };
+                        conn.append_audit(&entry, now, &*random).await?;
+                        conn.insert_change("auth_sessions", now).await?;
+                        Ok(ended)
+                    })
+                },
+                move |inner, _| {
+                    inner.sessions.end_where(|session| Some(session.id()) != kept.as_ref());
+                    inner.announce(&["sessions"]);
+                },
+            )
+            .await?;
+        Ok(EndedAnswer { ok: true, ended })
+    }
+}

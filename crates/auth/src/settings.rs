@@ -1,0 +1,67 @@
+//! What the operator says about the gate. Does not know where it is written down.
+
+use crate::client_address::ProxyTrust;
+use crate::cross_site::{AllowedOrigin, OriginSettings};
+use crate::locality::LocalitySettings;
+use url::Url;
+
+/// Whom `auth_disabled` lets in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DisabledScope {
+    /// Everyone, as specified.
+    #[default]
+    All,
+    /// Local connections only; others go on through the later rows.
+    Local,
+}
+
+/// The settings of this room; they may change while the server runs.
+#[derive(Clone, Debug)]
+pub struct AuthSettings {
+    /// `auth.disabled_scope`.
+    pub disabled_scope: DisabledScope,
+    /// `auth.step_up`: dangerous changes need a recent confirmation.
+    pub step_up: bool,
+    /// `auth.local_setup_code`: a local caller must send the setup code too.
+    pub local_setup_code: bool,
+    /// What makes a connection local.
+    pub locality: LocalitySettings,
+    /// Whose headers are believed.
+    pub proxy: ProxyTrust,
+    /// `server.external_url`.
+    pub external_url: Option<Url>,
+    /// `server.allowed_origins`.
+    pub allowed_origins: Vec<AllowedOrigin>,
+}
+
+impl Default for AuthSettings {
+    fn default() -> Self {
+        Self {
+            disabled_scope: DisabledScope::default(),
+            step_up: true,
+            local_setup_code: false,
+            locality: LocalitySettings::default(),
+            proxy: ProxyTrust::default(),
+            external_url: None,
+            allowed_origins: Vec::new(),
+        }
+    }
+}
+
+/// The settings in force, with what is made of them once instead of at each request.
+#[derive(Debug)]
+pub(crate) struct ActiveSettings {
+    pub(crate) given: AuthSettings,
+    pub(crate) origins: OriginSettings,
+}
+
+impl From<AuthSettings> for ActiveSettings {
+    fn from(given: AuthSettings) -> Self {
+        let external = given.external_url.as_ref();
+        let origins = OriginSettings {
+            allowed_origins: given.allowed_origins.clone(),
+            external_url: external.and_then(|url| url.origin().ascii_serialization().parse().ok()),
+        };
+        Self { given, origins }
+    }
+}

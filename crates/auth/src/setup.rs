@@ -1,0 +1,136 @@
+//! Setup: the first password or passkey. Both go through [`complete_setup`], in one transaction
+//! with what they store; of two racing requests one finds setup complete and is refused.
+
+use crate::api::{SetupAnswer, SetupRequest};
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::live::LoginMethod;
+use crate::password_hash::check_rules;
+use crate::sessions::{NewSession, create_session};
+use crate::setup_code::check_setup_code;
+use crate::state::{AUTH_DISABLED, Auth, AuthInner, Settled};
+use crate::visit::{Caller, Outcome};
+use gatehouse_domain::{Random, Timestamp};
+use gatehouse_store::{AuditEntry, Conn, StoreError};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use std::sync::Arc;
+
+pub(crate) const fn already_complete() -> AuthError {
+    AuthError::Conflict("Setup is complete already.")
+}
+
+/// The code a transaction that completes setup must find live; `None` where none is needed.
+pub(crate) type NeededCode = Option<String>;
+
+/// Refuses when setup is complete or the code is no longer live; the first step of a transaction
+/// that completes setup.
+pub(crate) async fn begin_completion(
+    conn: &mut Conn,
+    code: &NeededCode,
+    now: Timestamp,
+    random: &dyn Random,
+) -> Result<(), AuthError> {
+    if Settled::read(conn).await?.facts.setup_complete {
+        return Err(already_complete());
+    }
+    match code {
+        Some(code) => check_setup_code(conn, Some(code), now, random).await?.into_result(),
+        None => Ok(()),
+    }
+}
+
+/// What completing setup does besides storing the first password or passkey: the code goes, auth
+/// is enabled, keys that a remote caller minted while it was not die, and a session begins.
+pub(crate) async fn complete_setup(
+    conn: &mut Conn,
+    session: &NewSession,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    conn.delete_setup_code().await?;
+    conn.update_setting(AUTH_DISABLED, &json!(false), now).await?;
+    conn.delete_api_keys(true).await?;
+    create_session(conn, session).await?;
+    conn.insert_change("auth_state", now).await?;
+    conn.insert_change("auth_api_keys", now).await
+}
+
+impl AuthInner {
+    /// What follows in memory from a transaction with [`complete_setup`].
+    pub(crate) fn setup_completed(&self, settled: &Settled, session: &NewSession) {
+        self.settle(settled);
+        self.keys.end_where(crate::live::LiveKey::dies_at_setup);
+        self.adopt_session(session);
+        self.announce(&["setup", "auth_disabled", "api_keys"]);
+    }
+}
+
+impl Auth {
+    /// The code that a caller's completing transaction must find, when one is needed.
+    pub(crate) fn needed_code(&self, caller: &Caller<'_>, given: Option<&str>) -> NeededCode {
+        let needed = self.needs_setup_code(caller.visit);
+        needed.then(|| given.unwrap_or_default().to_owned())
+    }
+
+    /// `POST /api/auth/setup`: stores the first password.
+    pub async fn setup(
+        &self,
+        caller: &Caller<'_>,
+        request: SetupRequest,
+    ) -> Result<Outcome<SetupAnswer>, AuthError> {
+        if self.facts().setup_complete {
+            return Err(already_complete());
+        }
+        let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
+        self.pass_setup_code(caller.visit, code).await?;
+        let Some(password) = request.password else {
+            return Err(AuthError::field("password", "required"));
+        };
+        check_rules("password", &password)?;
+        let needed = self.needed_code(caller, code);
+        self.first_password_completes_setup(caller, password, needed).await
+    }
+
+    /// Stores the first password while there is neither password nor passkey.
+    pub(crate) async fn first_password_completes_setup(
+        &self,
+        caller: &Caller<'_>,
+        password: SecretString,
+        code: NeededCode,
+    ) -> Result<Outcome<SetupAnswer>, AuthError> {
+        let actor = caller.visit.actor();
+        let hash = self.hash_password(actor.client, &password).await?;
+        let plan = Arc::new(self.0.secrets.plan_first_password(&actor, &password).await?);
+        let session = Arc::new(self.new_session(caller, LoginMethod::Password));
+        let cookies = self.session_cookies(&session, caller.visit)?;
+        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
+        let (in_job, in_apply, planned) =
+            (Arc::clone(&session), Arc::clone(&session), Arc::clone(&plan));
+        let job = move |conn: &mut Conn| -> crate::state::BoxFuture<'_, _> {
+            Box::pin(async move {
+                begin_completion(conn, &code, now, &*random).await?;
+                if !conn.insert_password_hash(&hash, now).await? {
+                    return Err(already_complete());
+                }
+                planned.apply(conn, now).await?;
+                complete_setup(conn, &in_job, now).await?;
+                let entry = AuditEntry {
+                    kind: kinds::SETUP_COMPLETED,
+                    actor: &actor,
+                    detail: json!({ "by": "password", "session": in_job.id() }),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                Ok(Settled::read(conn).await?)
+            })
+        };
+        let apply = move |inner: &AuthInner, settled: &Settled| {
+            inner.setup_completed(settled, &in_apply);
+            inner.announce(&["password", "sessions"]);
+        };
+        let recovery_key = self.change_with_plan(job, apply, plan).await?;
+        Ok(Outcome {
+            body: SetupAnswer { ok: true, recovery_key },
+            cookies,
+        })
+    }
+}

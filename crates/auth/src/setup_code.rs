@@ -1,0 +1,325 @@
+//! The setup code: six digits that prove to a remote caller's server that its owner is asking.
+//! Guessing is bounded for everybody together: ten wrong tries replace the code, the next
+//! replacement comes no sooner than ten minutes later, and after five codes remote setup is closed.
+
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::state::{Auth, Settled};
+use crate::throttle::RetryAfter;
+use crate::visit::Visit;
+use gatehouse_domain::{Actor, Random, Timestamp};
+use gatehouse_store::{AuditEntry, Conn, SetupCodeRow, StoreError};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+
+/// Wrong tries, by all callers together, that use up a code.
+const MAX_WRONG: i64 = 10;
+/// Codes until remote setup is closed.
+const MAX_CODES: i64 = 5;
+/// Between two replacements.
+const REPLACE_AFTER: Duration = Duration::from_mins(10);
+
+/// What a try came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CodeVerdict {
+    Right,
+    Wrong,
+    Wait { ms: u64 },
+    Closed,
+}
+
+impl CodeVerdict {
+    pub(crate) fn into_result(self) -> Result<(), AuthError> {
+        match self {
+            Self::Right => Ok(()),
+            Self::Wrong => Err(AuthError::SetupCode),
+            Self::Wait { ms } => Err(AuthError::Wait(RetryAfter { ms: ms.max(1) })),
+            Self::Closed => Err(AuthError::SetupClosed),
+        }
+    }
+}
+
+fn new_code(random: &dyn Random) -> String {
+    format!("{:06}", random.below(1_000_000))
+}
+
+fn first_code(now: Timestamp, random: &dyn Random) -> SetupCodeRow {
+    SetupCodeRow {
+        code: new_code(random),
+        wrong_tries: 0,
+        codes_made: 1,
+        replaced_at: None,
+        created_at: now,
+    }
+}
+
+/// Makes the first code of a count, as after a reset.
+pub(crate) async fn make_setup_code(
+    conn: &mut Conn,
+    now: Timestamp,
+    random: &dyn Random,
+) -> Result<(), StoreError> {
+    conn.update_setup_code(&first_code(now, random)).await
+}
+
+/// A restart, or the operator's command, opens remote setup again: the count of codes starts over.
+/// A code that still works is kept, with the tries against it.
+pub(crate) async fn renew_at_start(
+    conn: &mut Conn,
+    now: Timestamp,
+    random: &dyn Random,
+) -> Result<(), StoreError> {
+    let row = match conn.find_setup_code().await? {
+        Some(row) if row.wrong_tries < MAX_WRONG => SetupCodeRow { codes_made: 1, ..row },
+        _ => first_code(now, random),
+    };
+    conn.update_setup_code(&row).await?;
+    conn.insert_change("auth_state", now).await
+}
+
+/// The next code in place of a used-up one, when its time has come.
+fn replacement(row: &SetupCodeRow, now: Timestamp, random: &dyn Random) -> Option<SetupCodeRow> {
+    let used_up = row.wrong_tries >= MAX_WRONG && row.codes_made < MAX_CODES;
+    (used_up && replacement_wait(row, now).is_none()).then(|| SetupCodeRow {
+        code: new_code(random),
+        wrong_tries: 0,
+        codes_made: row.codes_made + 1,
+        replaced_at: Some(now),
+        created_at: now,
+    })
+}
+
+fn replacement_wait(row: &SetupCodeRow, now: Timestamp) -> Option<Duration> {
+    let since = row.replaced_at?.until(now);
+    REPLACE_AFTER.checked_sub(since).filter(|wait| !wait.is_zero())
+}
+
+/// Judges one try and counts it. Pure: the row to store stands beside the verdict.
+fn judge(
+    mut row: SetupCodeRow,
+    given: Option<&str>,
+    now: Timestamp,
+    random: &dyn Random,
+) -> (CodeVerdict, SetupCodeRow) {
+    if let Some(next) = replacement(&row, now, random) {
+        row = next;
+    }
+    if row.wrong_tries >= MAX_WRONG {
+        let verdict = match replacement_wait(&row, now) {
+            Some(wait) if row.codes_made < MAX_CODES => CodeVerdict::Wait {
+                ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            },
+            _ => CodeVerdict::Closed,
+        };
+        return (verdict, row);
+    }
+    // Nothing sent is refused too, but is no guess.
+    let Some(given) = given.filter(|text| !text.is_empty()) else {
+        return (CodeVerdict::Wrong, row);
+    };
+    if bool::from(given.as_bytes().ct_eq(row.code.as_bytes())) {
+        return (CodeVerdict::Right, row);
+    }
+    row.wrong_tries += 1;
+    let row = replacement(&row, now, random).unwrap_or(row);
+    (CodeVerdict::Wrong, row)
+}
+
+/// Judges one try in a transaction, counts it, and notes in the audit log when a code is used up.
+pub(crate) async fn check_setup_code(
+    conn: &mut Conn,
+    given: Option<&str>,
+    now: Timestamp,
+    random: &dyn Random,
+) -> Result<CodeVerdict, StoreError> {
+    let before = match conn.find_setup_code().await? {
+        Some(row) => row,
+        None => {
+            let first = first_code(now, random);
+            conn.update_setup_code(&first).await?;
+            first
+        }
+    };
+    let (verdict, after) = judge(before.clone(), given, now, random);
+    if after != before {
+        conn.update_setup_code(&after).await?;
+        note_replacement(conn, &before, &after, now, random).await?;
+    }
+    Ok(verdict)
+}
+
+async fn note_replacement(
+    conn: &mut Conn,
+    before: &SetupCodeRow,
+    after: &SetupCodeRow,
+    now: Timestamp,
+    random: &dyn Random,
+) -> Result<(), StoreError> {
+    let closed = after.wrong_tries >= MAX_WRONG && after.codes_made >= MAX_CODES;
+    let kind = if after.codes_made != before.codes_made {
+        kinds::SETUP_CODE_REPLACED
+    } else if closed {
+        kinds::SETUP_CODE_CLOSED
+    } else {
+        return Ok(());
+    };
+    let actor = Actor::system();
+    let detail = json!({ "codes_made": after.codes_made });
+    let entry = AuditEntry { kind, actor: &actor, detail };
+    conn.append_audit(&entry, now, random).await?;
+    conn.insert_change("auth_state", now).await
+}
+
+impl Auth {
+    /// Whether this caller must send the setup code to store the first password or passkey.
+    pub(crate) fn needs_setup_code(&self, visit: &Visit) -> bool {
+        !visit.locality.is_local() || self.0.settings.load().given.local_setup_code
+    }
+
+    /// Judges and counts the code that a caller sends, before any work is done for them. The
+    /// transaction that completes setup checks it once more with [`check_setup_code`].
+    pub(crate) async fn pass_setup_code(
+        &self,
+        visit: &Visit,
+        given: Option<&str>,
+    ) -> Result<(), AuthError> {
+        if !self.needs_setup_code(visit) {
+            return Ok(());
+        }
+        let (given, now) = (given.map(str::to_owned), self.0.now());
+        let (random, actor) = (Arc::clone(&self.0.random), visit.actor());
+        let sent = given.is_some();
+        let (verdict, _) = self
+            .change(
+                move |conn| {
+                    Box::pin(async move {
+                        // Setup may have been completed meanwhile: then no code is to be made.
+                        if Settled::read(conn).await?.facts.setup_complete {
+                            return Err(crate::setup::already_complete());
+                        }
+                        let verdict =
+                            check_setup_code(conn, given.as_deref(), now, &*random).await?;
+                        Ok((verdict, Settled::read(conn).await?))
+                    })
+                },
+                |inner, (_, settled)| inner.settle(settled),
+            )
+            .await?;
+        if verdict == CodeVerdict::Wrong && sent {
+            self.note_failure(kinds::SETUP_CODE_WRONG, &actor).await;
+        }
+        verdict.into_result()
+    }
+
+    /// Puts the next code in place of a used-up one when its time has come, so that the operator
+    /// sees it before anybody tries it.
+    pub(crate) async fn replace_due_setup_code(&self) -> Result<(), AuthError> {
+        if self.facts().setup_complete {
+            return Ok(());
+        }
+        let now = self.0.now();
+        let random = Arc::clone(&self.0.random);
+        let due = self.0.store.read(move |conn| Box::pin(async move {
+            let row = conn.find_setup_code().await?;
+            Ok::<_, AuthError>(row.is_some_and(|row| replacement(&row, now, &*random).is_some()))
+        }));
+        if !due.await? {
+            return Ok(());
+        }
+        let random = Arc::clone(&self.0.random);
+        self.change(
+            move |conn| {
+                Box::pin(async move {
+                    if !Settled::read(conn).await?.facts.setup_complete {
+                        check_setup_code(conn, None, now, &*random).await?;
+                    }
+                    Ok(Settled::read(conn).await?)
+                })
+            },
+            |inner, settled| inner.settle(settled),
+        )
+        .await
+        .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::SeededRandom;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(seconds * 1000)
+    }
+
+    fn wrong(row: SetupCodeRow, now: Timestamp, times: u32) -> SetupCodeRow {
+        let random = SeededRandom::new(9);
+        (0..times).fold(row, |row, _| {
+            let (verdict, row) = judge(row, Some("x"), now, &random);
+            assert_eq!(verdict, CodeVerdict::Wrong);
+            row
+        })
+    }
+
+    #[test]
+    fn the_tenth_wrong_try_replaces_the_code_at_once() {
+        let random = SeededRandom::new(1);
+        let first = first_code(at(0), &random);
+        let nine = wrong(first.clone(), at(0), 9);
+        assert_eq!((nine.code.as_str(), nine.wrong_tries), (first.code.as_str(), 9));
+        let second = wrong(nine, at(0), 1);
+        assert_ne!(second.code, first.code);
+        assert_eq!((second.wrong_tries, second.codes_made), (0, 2));
+        let (old, second) = judge(second, Some(&first.code), at(0), &random);
+        assert_eq!(old, CodeVerdict::Wrong);
+        let code = second.code.clone();
+        assert_eq!(judge(second, Some(&code), at(0), &random).0, CodeVerdict::Right);
+    }
+
+    #[test]
+    fn the_next_replacement_takes_ten_minutes_and_after_five_codes_setup_is_closed() {
+        let random = SeededRandom::new(1);
+        let mut row = wrong(first_code(at(0), &random), at(0), 20);
+        assert_eq!((row.codes_made, row.wrong_tries), (2, 10));
+        let code = row.code.clone();
+        let (verdict, same) = judge(row.clone(), Some(&code), at(599), &random);
+        assert_eq!(verdict, CodeVerdict::Wait { ms: 1000 }, "even the right one waits");
+        assert!(same == row, "a refused try is not counted");
+        for (number, seconds) in [(3, 600), (4, 1200), (5, 1800)] {
+            let (verdict, next) = judge(row, Some(&code), at(seconds), &random);
+            assert_eq!(verdict, CodeVerdict::Wrong);
+            assert_eq!((next.codes_made, next.wrong_tries), (number, 1));
+            row = wrong(next, at(seconds), 9);
+        }
+        let last = row.code.clone();
+        for seconds in [1800, 99_999] {
+            let (verdict, _) = judge(row.clone(), Some(&last), at(seconds), &random);
+            assert_eq!(verdict, CodeVerdict::Closed);
+        }
+    }
+
+    #[test]
+    fn nothing_sent_is_refused_but_is_no_guess() {
+        let random = SeededRandom::new(1);
+        let row = first_code(at(0), &random);
+        for given in [None, Some("")] {
+            let (verdict, after) = judge(row.clone(), given, at(0), &random);
+            assert_eq!(verdict, CodeVerdict::Wrong);
+            assert!(after == row);
+        }
+        for given in ["00000", "0000000", " 000000", "٠٠٠٠٠٠"] {
+            assert_eq!(judge(row.clone(), Some(given), at(0), &random).1.wrong_tries, 1);
+        }
+    }
+
+    #[test]
+    fn a_code_is_six_digits() {
+        let random = SeededRandom::new(3);
+        for _ in 0..100 {
+            let code = new_code(&random);
+            assert!(code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()), "{code}");
+        }
+    }
+}

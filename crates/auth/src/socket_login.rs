@@ -1,0 +1,65 @@
+//! The credential in a socket's `connect` message: the same decision as for a request, and besides
+//! it the password. Wrong ones have a counter of their own, of the login's size.
+
+use crate::api::ConnectAuth;
+use crate::audit::kinds;
+use crate::check_auth::CheckInput;
+use crate::cookie::MAX_SESSION_VALUES;
+use crate::error::AuthError;
+use crate::identity::{AuthIdentity, Decision};
+use crate::state::Auth;
+use crate::throttle::ThrottleClass;
+use crate::visit::Visit;
+use gatehouse_domain::Problem;
+use secrecy::ExposeSecret;
+use std::sync::atomic::Ordering;
+
+impl Auth {
+    /// Recognises a socket by what its `connect` message carries.
+    pub async fn socket_login(
+        &self,
+        visit: &Visit,
+        auth: ConnectAuth,
+    ) -> Result<AuthIdentity, Problem> {
+        Ok(self.recognise_connect(visit, auth).await?)
+    }
+
+    async fn recognise_connect(
+        &self,
+        visit: &Visit,
+        auth: ConnectAuth,
+    ) -> Result<AuthIdentity, AuthError> {
+        let throttle = &self.0.throttle;
+        if let Some(wait) = throttle.would_refuse(ThrottleClass::Connect, &visit.client) {
+            return Err(wait.into());
+        }
+        let input = CheckInput {
+            locality: visit.locality,
+            client: &visit.client,
+            class: Some(ThrottleClass::Connect),
+            sessions: [None; MAX_SESSION_VALUES],
+            api_key: auth.api_key.as_ref().map(ExposeSecret::expose_secret),
+        };
+        match self.check_auth(&input).await? {
+            Decision::Allowed(identity) => return Ok(identity),
+            Decision::SetupRequired => return Err(AuthError::SetupRequired),
+            Decision::Unauthorized => {}
+        }
+        if let (None, Some(password)) = (&auth.api_key, &auth.password) {
+            // Read first: a password that is replaced while it is checked is not the current one.
+            let generation = self.0.password_generation.load(Ordering::Acquire);
+            self.may_try_password(visit)?;
+            if self.verify_password(visit.client.key, password).await?.is_some() {
+                return Ok(AuthIdentity::socket_password(generation, self.0.now()));
+            }
+            self.count_wrong_password(visit);
+        } else if auth.api_key.is_none() && auth.device_token.is_none() {
+            return Err(AuthError::NotAuthenticated);
+        }
+        // The counter also bounds how many wrong ones run side by side.
+        let counted = throttle.admit(ThrottleClass::Connect, &visit.client);
+        self.note_failure(kinds::CONNECT_FAILED, &visit.actor()).await;
+        counted?;
+        Err(AuthError::InvalidCredentials)
+    }
+}

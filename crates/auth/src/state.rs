@@ -1,0 +1,229 @@
+//! What this room holds in memory, and the one way in which it changes together with the database:
+//! [`Auth::change`] commits first and then applies, in the order of the commits, even when the
+//! caller has gone away meanwhile. A revoked credential must not live on because a client hung up.
+
+use crate::audit::failures::FailureLog;
+use crate::change_feed::Feed;
+use crate::error::AuthError;
+use crate::identity::AuthIdentity;
+use crate::kdf_queue::KdfQueue;
+use crate::live::{LiveKey, LiveSession};
+use crate::live_map::LiveMap;
+use crate::settings::ActiveSettings;
+use crate::throttle::Throttle;
+use crate::wrong_passwords::WrongPasswords;
+use arc_swap::ArcSwap;
+use gatehouse_domain::{Clock, Random, Timestamp};
+use gatehouse_secrets::Secrets;
+use gatehouse_store::{Conn, Store, StoreError};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::{Mutex, broadcast, watch};
+use tokio_util::task::TaskTracker;
+
+/// The key in the table `settings`.
+pub(crate) const AUTH_DISABLED: &str = "auth_disabled";
+
+/// A future that borrows a connection.
+pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
+
+/// What everybody may know of the gate's state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AuthFacts {
+    /// A password or a passkey is stored.
+    pub setup_complete: bool,
+    /// A password is stored.
+    pub has_password: bool,
+    /// At least one passkey is stored.
+    pub has_passkeys: bool,
+    /// Row 1 holds.
+    pub auth_disabled: bool,
+}
+
+/// The gate's state as one transaction saw it.
+#[derive(Clone)]
+pub(crate) struct Settled {
+    pub(crate) facts: AuthFacts,
+    /// The SHA-256 of the password's hash: tells whether the password is another one.
+    password_mark: Option<[u8; 32]>,
+    setup_code: Option<String>,
+}
+
+impl Settled {
+    /// Reads it; inside a transaction that has changed something, as its last step.
+    pub(crate) async fn read(conn: &mut Conn) -> Result<Self, StoreError> {
+        let password = conn.find_password_hash().await?;
+        let has_passkeys = conn.count_passkeys().await? > 0;
+        let auth_disabled = conn.find_setting(AUTH_DISABLED).await? == Some(Value::Bool(true));
+        let code = conn.find_setup_code().await?;
+        Ok(Self {
+            facts: AuthFacts {
+                setup_complete: password.is_some() || has_passkeys,
+                has_password: password.is_some(),
+                has_passkeys,
+                auth_disabled,
+            },
+            password_mark: password.map(|hash| Sha256::digest(hash.as_bytes()).into()),
+            setup_code: code.map(|row| row.code),
+        })
+    }
+}
+
+/// The gate. A cheap handle.
+#[derive(Clone)]
+pub struct Auth(pub(crate) Arc<AuthInner>);
+
+impl std::fmt::Debug for Auth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Auth").field("facts", &self.facts()).finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct AuthInner {
+    pub(crate) store: Store,
+    pub(crate) secrets: Secrets,
+    pub(crate) kdf: KdfQueue,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) settings: ArcSwap<ActiveSettings>,
+    pub(crate) settled: ArcSwap<Settled>,
+    pub(crate) sessions: LiveMap<LiveSession>,
+    pub(crate) keys: LiveMap<LiveKey>,
+    pub(crate) throttle: Throttle,
+    pub(crate) wrong_passwords: WrongPasswords,
+    pub(crate) failures: FailureLog,
+    pub(crate) feed: Feed,
+    /// Counts passwords; sockets that sent an earlier one are dead.
+    pub(crate) password_generation: AtomicU64,
+    pub(crate) setup_code: watch::Sender<Option<String>>,
+    pub(crate) changed: watch::Sender<u64>,
+    pub(crate) settings_changed: watch::Sender<u64>,
+    pub(crate) events: broadcast::Sender<&'static str>,
+    /// Held over a commit and what follows from it in memory.
+    pub(crate) changing: Mutex<()>,
+    pub(crate) tasks: TaskTracker,
+}
+
+impl AuthInner {
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Takes over what a transaction saw. Only while `changing` is held.
+    pub(crate) fn settle(&self, settled: &Settled) {
+        let before = self.settled.load();
+        if before.password_mark != settled.password_mark {
+            self.password_generation.fetch_add(1, Ordering::AcqRel);
+        }
+        self.settled.store(Arc::new(settled.clone()));
+        self.setup_code.send_if_modified(|code| {
+            let other = *code != settled.setup_code;
+            if other {
+                code.clone_from(&settled.setup_code);
+            }
+            other
+        });
+    }
+
+    /// Tells sockets to look again, and watchers what changed.
+    pub(crate) fn announce(&self, what: &[&'static str]) {
+        self.changed.send_modify(|count| *count = count.wrapping_add(1));
+        for name in what {
+            // Nobody listening is no error.
+            drop(self.events.send(name));
+        }
+    }
+}
+
+impl Auth {
+    /// What everybody may know of the state; from memory.
+    pub fn facts(&self) -> AuthFacts {
+        self.0.settled.load().facts
+    }
+
+    /// Runs to its end whether or not the caller waits for it.
+    pub(crate) async fn durable<T, F>(&self, work: F) -> Result<T, AuthError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, AuthError>> + Send + 'static,
+    {
+        let task = self.0.tasks.spawn(work);
+        task.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a change was broken off");
+            Err(AuthError::Internal("a change was broken off"))
+        })
+    }
+
+    /// One transaction, and after its commit what follows from it in memory; in the order of the
+    /// commits, and to the end even if the caller goes away.
+    pub(crate) async fn change<T, J, A>(&self, job: J, apply: A) -> Result<T, AuthError>
+    where
+        T: Send + 'static,
+        J: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, AuthError>> + Send + 'static,
+        A: FnOnce(&AuthInner, &T) + Send + 'static,
+    {
+        let auth = self.clone();
+        self.durable(async move {
+            let _turn = auth.0.changing.lock().await;
+            let value = auth.0.store.write(job).await?;
+            apply(&auth.0, &value);
+            Ok(value)
+        })
+        .await
+    }
+
+    /// Whether the credential behind an identity still counts; from memory.
+    pub fn is_live(&self, identity: &AuthIdentity) -> bool {
+        use crate::identity::Subject;
+        let now = self.0.now();
+        match &identity.subject {
+            Subject::LoopbackDisabled => self.facts().auth_disabled,
+            Subject::LoopbackSetup => !self.facts().setup_complete,
+            Subject::Session(session) => session.is_live(now),
+            Subject::ApiKey(key) => key.is_live(now),
+            Subject::SocketPassword { generation, since } => {
+                *generation == self.0.password_generation.load(Ordering::Acquire)
+                    && now < since.after(crate::sessions::LIFETIME)
+            }
+        }
+    }
+
+    /// When the credential behind an identity ends by itself.
+    pub fn expires_at(&self, identity: &AuthIdentity) -> Option<Timestamp> {
+        use crate::identity::Subject;
+        match &identity.subject {
+            Subject::LoopbackDisabled | Subject::LoopbackSetup => None,
+            Subject::Session(session) => Some(session.expires_at()),
+            Subject::ApiKey(key) => key.expires_at(),
+            Subject::SocketPassword { since, .. } => Some(since.after(crate::sessions::LIFETIME)),
+        }
+    }
+
+    /// Counts up after every change of a credential or of the state; look at [`Auth::is_live`] then.
+    pub fn changed(&self) -> watch::Receiver<u64> {
+        self.0.changed.subscribe()
+    }
+
+    /// What changed: `sessions`, `api_keys`, `passkeys`, `password`, `setup`, `auth_disabled`.
+    pub fn changes_events(&self) -> broadcast::Receiver<&'static str> {
+        self.0.events.subscribe()
+    }
+
+    /// Counts up when another node may have changed the table `settings`.
+    pub fn settings_changed(&self) -> watch::Receiver<u64> {
+        self.0.settings_changed.subscribe()
+    }
+
+    /// The live setup code while setup is incomplete, to be printed where the server runs.
+    pub fn setup_code(&self) -> watch::Receiver<Option<String>> {
+        self.0.setup_code.subscribe()
+    }
+
+    /// The limits per client.
+    pub fn throttle(&self) -> &Throttle {
+        &self.0.throttle
+    }
+}

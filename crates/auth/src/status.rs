@@ -1,0 +1,34 @@
+//! `GET /api/auth/status`: what a caller may know of the gate before and after login.
+
+use crate::api::AuthStatus;
+use crate::host::Authority;
+use crate::state::Auth;
+use crate::visit::Visit;
+
+impl Auth {
+    /// The status as this caller may see it; from memory.
+    pub fn status(&self, visit: &Visit) -> AuthStatus {
+        let facts = self.facts();
+        let identity = visit.decision.identity();
+        AuthStatus {
+            setup_required: !facts.setup_complete,
+            setup_complete: facts.setup_complete,
+            setup_code_required: !facts.setup_complete && self.needs_setup_code(visit),
+            has_password: facts.has_password,
+            has_passkeys: facts.has_passkeys,
+            authenticated: identity.is_some(),
+            auth_method: identity.map(|identity| identity.method),
+            scopes: identity.map(|identity| identity.scopes),
+            auth_disabled: facts.auth_disabled,
+            is_local: visit.locality.is_local(),
+            locality: identity.map(|_| visit.locality.into()),
+            webauthn_available: visit.host.as_ref().is_some_and(has_name),
+            vault_status: self.0.secrets.status().as_str().to_owned(),
+        }
+    }
+}
+
+/// A passkey is bound to a name; on a bare address there is none.
+fn has_name(authority: &Authority<'_>) -> bool {
+    authority.host.name().is_some()
+}

@@ -1,0 +1,66 @@
+//! What an identity must have for a change: the scope, and for dangerous ones a recent confirmation.
+
+use crate::error::{AuthError, CONFIRMATION_SECONDS};
+use crate::identity::{AuthIdentity, Subject};
+use crate::state::Auth;
+use crate::visit::Caller;
+use gatehouse_domain::{Problem, Scope, Timestamp};
+use secrecy::SecretString;
+use std::time::Duration;
+
+impl Auth {
+    /// Whether the identity holds the scope.
+    pub fn require_scope(&self, identity: &AuthIdentity, scope: Scope) -> Result<(), Problem> {
+        if identity.allows(scope) {
+            Ok(())
+        } else {
+            Err(AuthError::ScopeMissing(scope).into())
+        }
+    }
+
+    /// Whether the identity was confirmed lately, or need not be.
+    pub fn require_step_up(&self, identity: &AuthIdentity) -> Result<(), Problem> {
+        if self.is_confirmed(identity) {
+            Ok(())
+        } else {
+            Err(AuthError::ConfirmationRequired.into())
+        }
+    }
+
+    /// Until when a confirmation of this moment counts.
+    pub(crate) fn confirmation_ends(confirmed_at: Timestamp) -> Timestamp {
+        confirmed_at.after(Duration::from_secs(CONFIRMATION_SECONDS))
+    }
+
+    pub(crate) fn is_confirmed(&self, identity: &AuthIdentity) -> bool {
+        if !self.0.settings.load().given.step_up {
+            return true;
+        }
+        let recent = |at| self.0.now() <= Self::confirmation_ends(at);
+        match &identity.subject {
+            Subject::LoopbackDisabled | Subject::LoopbackSetup => true,
+            Subject::ApiKey(key) => key.scopes().allows(Scope::Admin),
+            Subject::Session(session) => recent(session.confirmed_at()),
+            Subject::SocketPassword { since, .. } => recent(*since),
+        }
+    }
+
+    /// As [`Auth::require_step_up`], where a right login password in the very request counts too.
+    pub(crate) async fn step_up_with(
+        &self,
+        caller: &Caller<'_>,
+        password: Option<&SecretString>,
+    ) -> Result<(), AuthError> {
+        if self.is_confirmed(caller.visit.identity()?) {
+            return Ok(());
+        }
+        let Some(password) = password else {
+            return Err(AuthError::ConfirmationRequired);
+        };
+        if self.check_password(caller.visit, password).await?.is_none() {
+            self.note_failure("confirm.failed", &caller.visit.actor()).await;
+            return Err(AuthError::ConfirmationRequired);
+        }
+        self.renew_confirmation(caller.visit).await.map(drop)
+    }
+}

@@ -1,0 +1,161 @@
+//! Which limit a request falls under, by method and path alone.
+
+use http::{HeaderMap, Method, header};
+
+/// The groups of requests that are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ThrottleClass {
+    /// `POST /api/auth/login`.
+    Login,
+    /// Any other `/api/auth/*`.
+    Auth,
+    /// Any other `/api`, `/api/*`, `/v1/*`, and `/metrics`.
+    Api,
+    /// `/share/*`.
+    Share,
+    /// `/ws`, `/ws/*`, and any other request that asks to upgrade.
+    WebSocket,
+    /// A wrong `connect` message on a WebSocket; no HTTP request is of this class.
+    Connect,
+}
+
+impl ThrottleClass {
+    /// Every class, in the order of the documented table.
+    pub const ALL: [Self; 6] = [
+        Self::Login,
+        Self::Auth,
+        Self::Api,
+        Self::Share,
+        Self::WebSocket,
+        Self::Connect,
+    ];
+
+    /// How many requests any 60 seconds admit per client.
+    pub const fn limit(self) -> u32 {
+        match self {
+            Self::Login | Self::Connect => 5,
+            Self::Auth => 120,
+            Self::Api => 180,
+            Self::Share => 90,
+            Self::WebSocket => 30,
+        }
+    }
+
+    /// The name in logs and metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Auth => "auth",
+            Self::Api => "api",
+            Self::Share => "share",
+            Self::WebSocket => "websocket",
+            Self::Connect => "connect",
+        }
+    }
+}
+
+/// The class of a request; `None` is not throttled here: pages, and webhook ingest, which has
+/// limits of its own. The path decides before the wish to upgrade, so that an Upgrade header
+/// cannot move a login under a wider limit.
+pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<ThrottleClass> {
+    if is_ingest(method, path) {
+        return None;
+    }
+    let class = if path == "/api/auth/login" && method == Method::POST {
+        ThrottleClass::Login
+    } else if path.starts_with("/api/auth/") {
+        ThrottleClass::Auth
+    } else if path == "/api"
+        || path == "/metrics"
+        || path.starts_with("/api/")
+        || path.starts_with("/v1/")
+    {
+        ThrottleClass::Api
+    } else if path.starts_with("/share/") {
+        ThrottleClass::Share
+    } else if is_upgrade || path == "/ws" || path.starts_with("/ws/") {
+        ThrottleClass::WebSocket
+    } else {
+        return None;
+    };
+    Some(class)
+}
+
+/// `POST /api/webhooks/ingest/*`: public, and authenticated by its own mode.
+pub fn is_ingest(method: &Method, path: &str) -> bool {
+    method == Method::POST && path.starts_with("/api/webhooks/ingest/")
+}
+
+/// Whether a request asks to become a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or
+/// CONNECT (HTTP/2, RFC 8441).
+pub fn asks_to_upgrade(method: &Method, headers: &HeaderMap) -> bool {
+    let names_it = |line: &http::HeaderValue| {
+        let mut words = line.as_bytes().split(|byte| *byte == b',');
+        words.any(|word| word.trim_ascii().eq_ignore_ascii_case(b"websocket"))
+    };
+    method == Method::CONNECT || headers.get_all(header::UPGRADE).iter().any(names_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn each_path_has_its_class() {
+        use ThrottleClass::{Api, Auth, Login, Share, WebSocket};
+        let cases = [
+            ("POST", "/api/auth/login", Some(Login)),
+            ("GET", "/api/auth/login", Some(Auth)),
+            ("POST", "/api/auth/login/", Some(Auth)),
+            ("GET", "/api/auth/status", Some(Auth)),
+            ("POST", "/api/auth/setup", Some(Auth)),
+            ("GET", "/api", Some(Api)),
+            ("GET", "/api/", Some(Api)),
+            ("GET", "/api/authority", Some(Api)),
+            ("GET", "/v1/models", Some(Api)),
+            ("GET", "/metrics", Some(Api)),
+            ("GET", "/api/webhooks/ingest/abc", Some(Api)),
+            ("POST", "/api/webhooks/ingest", Some(Api)),
+            ("POST", "/api/webhooks/ingest/abc", None),
+            ("GET", "/share/abc", Some(Share)),
+            ("GET", "/ws", Some(WebSocket)),
+            ("GET", "/ws/chat", Some(WebSocket)),
+            ("GET", "/", None),
+            ("GET", "/health", None),
+            ("GET", "/share", None),
+            ("GET", "/wsx", None),
+            ("GET", "/apix", None),
+            ("GET", "/v1", None),
+            ("GET", "/metrics/x", None),
+        ];
+        for (method, path, class) in cases {
+            let method: Method = method.parse().unwrap();
+            assert_eq!(class_of(&method, path, false), class, "{method} {path}");
+            let ingest = is_ingest(&method, path);
+            let upgraded = if ingest {
+                None
+            } else {
+                class.or(Some(WebSocket))
+            };
+            assert_eq!(
+                class_of(&method, path, true),
+                upgraded,
+                "{method} {path} upgrading"
+            );
+        }
+    }
+
+    #[test]
+    fn a_websocket_is_asked_for_by_upgrade_or_connect() {
+        let asks = |value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("upgrade", HeaderValue::from_static(value));
+            asks_to_upgrade(&Method::GET, &headers)
+        };
+        assert!(asks("websocket") && asks("WebSocket") && asks("h2c, websocket"));
+        assert!(!asks("h2c") && !asks("") && !asks("websockets"));
+        assert!(asks_to_upgrade(&Method::CONNECT, &HeaderMap::new()));
+        assert!(!asks_to_upgrade(&Method::GET, &HeaderMap::new()));
+    }
+}

@@ -1,0 +1,55 @@
+//! One exact sliding window: when each counted event happened, and nothing older.
+
+use std::collections::VecDeque;
+
+/// The moments that count, oldest first, as the low 32 bits of a millisecond clock: 4 bytes each,
+/// so that a flood of clients stays small. Right as long as no window is left alone for 49 days,
+/// which the sweeps of `KeyedWindows` rule out.
+#[derive(Debug, Default)]
+pub(super) struct SlidingWindow {
+    moments: VecDeque<u32>,
+}
+
+impl SlidingWindow {
+    /// How long until one more event keeps every `window_ms` at or below `limit`; `None` is now.
+    pub(super) fn wait(&self, limit: u32, window_ms: u32, now_ms: u64) -> Option<u64> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        // The event that must have left the window before another may enter.
+        let blocking = self.moments.get(self.moments.len().checked_sub(limit)?)?;
+        let left = window_ms.checked_sub(age(*blocking, now_ms))?;
+        (left > 0).then_some(u64::from(left))
+    }
+
+    /// Counts one event and drops those that no longer matter.
+    pub(super) fn record(&mut self, window_ms: u32, now_ms: u64) {
+        while self
+            .moments
+            .front()
+            .is_some_and(|moment| age(*moment, now_ms) >= window_ms)
+        {
+            self.moments.pop_front();
+        }
+        self.moments.push_back(low_bits(now_ms));
+    }
+
+    /// Whether nothing in it counts any more.
+    pub(super) fn is_idle(&self, window_ms: u32, now_ms: u64) -> bool {
+        self.moments
+            .back()
+            .is_none_or(|moment| age(*moment, now_ms) >= window_ms)
+    }
+
+    /// What it holds on the heap.
+    #[cfg(test)]
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.moments.capacity() * size_of::<u32>()
+    }
+}
+
+fn age(moment: u32, now_ms: u64) -> u32 {
+    low_bits(now_ms).wrapping_sub(moment)
+}
+
+fn low_bits(now_ms: u64) -> u32 {
+    u32::try_from(now_ms & u64::from(u32::MAX)).unwrap_or_default()
+}

@@ -1,0 +1,208 @@
+//! The vault's endpoints as the gate sees them: who may, how recently confirmed, how often wrong.
+//! What the vault does is the room `secrets`.
+
+use crate::api::{
+    EmptyRequest, VaultAnswer, VaultDisableAnswer, VaultDisableReport, VaultOptionalPassword,
+    VaultPassword, VaultRecovery, VaultRecoveryKeyAnswer, VaultStatusAnswer,
+};
+use crate::audit::kinds;
+use crate::error::AuthError;
+use crate::state::Auth;
+use crate::visit::{Caller, Visit};
+use gatehouse_domain::{Actor, Scope};
+use gatehouse_secrets::{Secrets, Status, VaultError};
+use secrecy::{ExposeSecret, SecretString};
+
+impl Auth {
+    /// `GET /api/auth/vault/status`.
+    pub fn vault_status(&self) -> VaultStatusAnswer {
+        VaultStatusAnswer {
+            status: self.0.secrets.status().as_str().to_owned(),
+        }
+    }
+
+    /// Runs an operation of the vault to its end. A wrong password or key is counted against the
+    /// credential and noted; a right password counts as a confirmation.
+    async fn with_vault<T, F, W>(
+        &self,
+        visit: &Visit,
+        has_password: bool,
+        work: W,
+    ) -> Result<T, AuthError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, VaultError>> + Send + 'static,
+        W: FnOnce(Secrets, Actor) -> F,
+    {
+        self.may_try_password(visit)?;
+        let work = work(self.0.secrets.clone(), visit.actor());
+        match self.durable(async move { Ok(work.await?) }).await {
+            Ok(value) => {
+                if has_password {
+                    self.renew_confirmation(visit).await?;
+                }
+                Ok(value)
+            }
+            Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(visit).await),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn bad_key(&self, visit: &Visit) -> AuthError {
+        self.count_wrong_password(visit);
+        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor()).await;
+        AuthError::VaultBadKey
+    }
+
+    /// `POST /api/auth/vault/initialize`: with the current login password, and no other.
+    pub async fn vault_initialize(
+        &self,
+        caller: &Caller<'_>,
+        request: VaultPassword,
+    ) -> Result<VaultAnswer, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        // Where there is a record the answer is a conflict, whatever the password.
+        let exists = matches!(self.0.secrets.status(), Status::Sealed | Status::Unsealed);
+        if !exists && self.check_password(caller.visit, &request.password).await?.is_none() {
+            self.note_failure(kinds::VAULT_KEY_REFUSED, &caller.visit.actor()).await;
+            return Err(AuthError::VaultBadKey);
+        }
+        let key = self
+            .with_vault(caller.visit, !exists, |secrets, actor| async move {
+                secrets.initialize(&actor, request.password).await
+            })
+            .await?;
+        Ok(self.vault_answer(Some(&key)))
+    }
+
+    /// `POST /api/auth/vault/unlock`.
+    pub async fn vault_unlock(
+        &self,
+        caller: &Caller<'_>,
+        request: VaultPassword,
+    ) -> Result<VaultAnswer, AuthError> {
+        caller.visit.require(Scope::Write)?;
+        self.with_vault(caller.visit, true, |secrets, actor| async move {
+            secrets.unseal_with_password(&actor, &request.password).await
+        })
+        .await?;
+        Ok(self.vault_answer(None))
+    }
+
+    /// `POST /api/auth/vault/recovery`.
+    pub async fn vault_recovery(
+        &self,
+        caller: &Caller<'_>,
+        request: VaultRecovery,
+    ) -> Result<VaultAnswer, AuthError> {
+        caller.visit.require(Scope::Write)?;
+        let key = request.recovery_key;
+        self.with_vault(caller.visit, false, |secrets, actor| async move {
+            secrets.unseal_with_recovery_key(&actor, key.expose_secret()).await
+        })
+        .await?;
+        Ok(self.vault_answer(None))
+    }
+
+    /// `POST /api/auth/vault/disable`.
+    pub async fn vault_disable(
+        &self,
+        caller: &Caller<'_>,
+        request: VaultOptionalPassword,
+    ) -> Result<VaultDisableAnswer, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        let password = request.password;
+        self.step_up_with(caller, password.as_ref()).await?;
+        let sent = password.is_some();
+        let report = self
+            .with_vault(caller.visit, sent, |secrets, actor| async move {
+                secrets.disable(&actor, password).await
+            })
+            .await?;
+        Ok(VaultDisableAnswer {
+            ok: true,
+            status: self.0.secrets.status().as_str().to_owned(),
+            restart_advised: true,
+            report: VaultDisableReport {
+                env_vars: report.env_vars,
+                ssh_keys: report.ssh_keys,
+                channels: report.channels,
+                webhooks: report.webhooks,
+                provider_keys: report.provider_keys,
+            },
+        })
+    }
+
+    /// `POST /api/auth/vault/enable`.
+    pub async fn vault_enable(
+        &self,
+        caller: &Caller<'_>,
+        request: VaultOptionalPassword,
+    ) -> Result<VaultAnswer, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        let password = request.password;
+        let sent = password.is_some();
+        self.with_vault(caller.visit, sent, |secrets, actor| async move {
+            secrets.enable(&actor, password).await
+        })
+        .await?;
+        Ok(self.vault_answer(None))
+    }
+
+    /// `POST /api/auth/vault/seal`.
+    pub async fn vault_seal(
+        &self,
+        caller: &Caller<'_>,
+        _request: EmptyRequest,
+    ) -> Result<VaultAnswer, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        self.with_vault(caller.visit, false, |secrets, actor| async move {
+            secrets.seal(&actor).await
+        })
+        .await?;
+        Ok(self.vault_answer(None))
+    }
+
+    /// `POST /api/auth/vault/rotate`.
+    pub async fn vault_rotate(
+        &self,
+        caller: &Caller<'_>,
+        request: VaultPassword,
+    ) -> Result<VaultAnswer, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        self.step_up_with(caller, Some(&request.password)).await?;
+        let key = self
+            .with_vault(caller.visit, true, |secrets, actor| async move {
+                secrets.rotate(&actor, request.password).await
+            })
+            .await?;
+        Ok(self.vault_answer(Some(&key)))
+    }
+
+    /// `POST /api/auth/vault/recovery-key`.
+    pub async fn vault_recovery_key(
+        &self,
+        caller: &Caller<'_>,
+        request: VaultPassword,
+    ) -> Result<VaultRecoveryKeyAnswer, AuthError> {
+        caller.visit.require(Scope::Admin)?;
+        self.step_up_with(caller, Some(&request.password)).await?;
+        let key = self
+            .with_vault(caller.visit, true, |secrets, actor| async move {
+                secrets.new_recovery_key(&actor, request.password).await
+            })
+            .await?;
+        Ok(VaultRecoveryKeyAnswer {
+            ok: true,
+            recovery_key: key.expose_secret().to_owned(),
+        })
+    }
+
+    fn vault_answer(&self, recovery_key: Option<&SecretString>) -> VaultAnswer {
+        VaultAnswer {
+            ok: true,
+            status: self.0.secrets.status().as_str().to_owned(),
+            recovery_key: recovery_key.map(|key| key.expose_secret().to_owned()),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Reads the TOML file into dotted keys with their lines.
+
+use crate::error::ConfigError;
+use crate::key::{ID, KeySpec, describe, is_valid_id};
+use crate::suggest;
+use crate::value::{InvalidValue, from_json};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use toml::de::{DeTable, DeValue};
+
+/// A value and the line it stands on.
+pub(crate) struct Located {
+    pub(crate) value: Value,
+    pub(crate) line: usize,
+}
+
+/// The settings of a file by dotted key.
+pub(crate) type FileValues = BTreeMap<String, Located>;
+
+/// Reads a file's text. Of several mistakes the first is reported.
+pub(crate) fn read(name: &str, text: &str) -> Result<FileValues, ConfigError> {
+    let document = DeTable::parse(text).map_err(|error| {
+        // Only the message: the error's own text shows the line, and with it maybe a secret.
+        let line = error.span().map(|span| line_at(text, span.start));
+        ConfigError::new(name, error.message().lines().next().unwrap_or("not TOML")).at(line)
+    })?;
+    let mut walk = Walk {
+        name,
+        text,
+        values: BTreeMap::new(),
+        errors: Vec::new(),
+    };
+    walk.table(document.get_ref(), &mut Vec::new());
+    match walk.errors.into_iter().min_by_key(|error| error.line) {
+        Some(error) => Err(error),
+        None => Ok(walk.values),
+    }
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    text.bytes()
+        .take(offset)
+        .filter(|byte| *byte == b'\n')
+        .count()
+        + 1
+}
+
+/// What stands at a path in the table of settings.
+enum Place {
+    Setting(&'static KeySpec),
+    Section,
+    BadId,
+    Nothing,
+}
+
+fn place_of(path: &[String]) -> Place {
+    let mut place = Place::Nothing;
+    for spec in describe() {
+        let parts: Vec<&str> = spec.key.split('.').collect();
+        let fits = parts.len() >= path.len()
+            && path
+                .iter()
+                .zip(&parts)
+                .all(|(given, part)| *part == ID || given == part);
+        if !fits {
+            continue;
+        }
+        if path
+            .iter()
+            .zip(&parts)
+            .any(|(given, part)| *part == ID && !is_valid_id(given))
+        {
+            place = Place::BadId;
+        } else if parts.len() == path.len() {
+            return Place::Setting(spec);
+        } else {
+            return Place::Section;
+        }
+    }
+    place
+}
+
+struct Walk<'t> {
+    name: &'t str,
+    text: &'t str,
+    values: FileValues,
+    errors: Vec<ConfigError>,
+}
+
+impl Walk<'_> {
+    fn table(&mut self, table: &DeTable<'_>, path: &mut Vec<String>) {
+        for (key, value) in table {
+            path.push(key.get_ref().to_string());
+            let line = line_at(self.text, key.span().start);
+            self.entry(value.get_ref(), path, line);
+            path.pop();
+        }
+    }
+
+    fn entry(&mut self, value: &DeValue<'_>, path: &mut Vec<String>, line: usize) {
+        let key = path.join(".");
+        let checked = match (place_of(path), value) {
+            (Place::Section, DeValue::Table(table)) => return self.table(table, path),
+            (Place::Setting(spec), value) => from_json(spec.kind, &to_json(value)),
+            (Place::Section, _) => Err(InvalidValue::new("expected a table")),
+            (Place::BadId, _) => Err(InvalidValue::new(
+                "a name has 1 to 64 letters, digits, underscores, dots or hyphens",
+            )),
+            (Place::Nothing, value) => {
+                let near = match value {
+                    DeValue::Table(_) => suggest::section(&key),
+                    _ => suggest::key(&key),
+                };
+                let error = ConfigError::unknown(self.name, "key", &key, near);
+                return self.errors.push(error.at(Some(line)));
+            }
+        };
+        match checked {
+            Ok(value) => drop(self.values.insert(key, Located { value, line })),
+            Err(reason) => {
+                let error = ConfigError::invalid(self.name, &key, &reason);
+                self.errors.push(error.at(Some(line)));
+            }
+        }
+    }
+}
+
+/// What JSON has no word for becomes `null`, which no setting accepts.
+fn to_json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
+        }
+        DeValue::Boolean(flag) => Value::Bool(*flag),
+        DeValue::Array(items) => items.iter().map(|item| to_json(item.get_ref())).collect(),
+        DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => Value::Null,
+    }
+}

@@ -1,0 +1,321 @@
+//! The table of settings. What a key is, who may change it and when the change holds are data here;
+//! the sample, the schema and the scope rules only read it.
+
+use crate::section;
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+/// Stands in a key's pattern for a name that the operator chooses.
+pub(crate) const ID: &str = "<id>";
+/// Sections whose settings decide who gets in, or where the service listens and writes.
+const ADMIN_SECTIONS: [&str; 7] = [
+    "auth", "vault", "server", "proxy", "network", "database", "mcp",
+];
+/// Sections that need a recent confirmation besides.
+const STEP_UP_SECTIONS: [&str; 2] = ["auth", "vault"];
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct KeySpec {
+    /// Dotted key; `<id>` stands for a name of `[A-Za-z0-9_.-]{1,64}`.
+    pub key: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// What it is when nobody sets it.
+    pub default: Initial,
+    /// One line for people.
+    pub doc: &'static str,
+    /// A value in TOML for the sample of a setting that has no default.
+    pub example: &'static str,
+    /// Whether and when a change at run time holds.
+    pub change: Change,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// True or false.
+    Flag,
+    /// A whole number within bounds, both allowed.
+    Whole {
+        /// The least.
+        min: i64,
+        /// The most.
+        max: i64,
+    },
+    /// Text of a certain form.
+    Text(Rule),
+    /// A list of such texts; in the environment separated by commas, or a JSON array.
+    List(Rule),
+}
+
+/// What a text must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// An IP address and a port.
+    Address,
+    /// An http or https URL.
+    WebUrl,
+    /// The base URL of an API; one without a path means `/v1`.
+    BaseUrl,
+    /// `scheme://host[:port]` or `host:port`.
+    Origin,
+    /// An address or a CIDR network.
+    Network,
+    /// The name of an HTTP header.
+    HeaderName,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A path; a relative one counts from the data directory.
+    File,
+    /// `provider/model`.
+    ModelPath,
+    /// One line of text.
+    Line,
+    /// A secret: never shown.
+    Secret,
+    /// A level, or `target=level` directives separated by commas.
+    LogFilter,
+    /// `sqlite://…` or `postgres://…`.
+    DatabaseUrl,
+}
+
+/// What a setting is when nobody sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// Nothing, or worked out from other settings.
+    Unset,
+    /// True or false.
+    Flag(bool),
+    /// A number.
+    Whole(i64),
+    /// A text.
+    Text(&'static str),
+    /// The empty list.
+    Empty,
+}
+
+/// Whether and when a change at run time holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// At once.
+    Live,
+    /// At the next start.
+    Restart,
+    /// Stored like any run-time change, but another operation does it; the text says which.
+    Elsewhere(&'static str),
+    /// Not at run time; the text says why. A stored value is ignored.
+    Never(&'static str),
+}
+
+impl KeySpec {
+    /// Whether its value is never shown.
+    pub fn is_secret(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Text(Rule::Secret) | Kind::List(Rule::Secret)
+        )
+    }
+
+    /// Whether changing it needs `operator.admin`: by its section, or because it names a program,
+    /// a file or a URL.
+    pub fn needs_admin(&self) -> bool {
+        let outside = match self.kind {
+            Kind::Text(rule) | Kind::List(rule) => matches!(
+                rule,
+                Rule::WebUrl | Rule::BaseUrl | Rule::Origin | Rule::File | Rule::DatabaseUrl
+            ),
+            Kind::Flag | Kind::Whole { .. } => false,
+        };
+        outside || ADMIN_SECTIONS.contains(&section_of(self.key))
+    }
+
+    /// Whether changing it needs a recent confirmation.
+    pub fn needs_step_up(&self) -> bool {
+        STEP_UP_SECTIONS.contains(&section_of(self.key))
+    }
+
+    /// Whether a change holds only after a restart.
+    pub fn restart_required(&self) -> bool {
+        !matches!(self.change, Change::Live)
+    }
+
+    /// The default as JSON; `null` when it has none of its own.
+    pub fn default_json(&self) -> Value {
+        match self.default {
+            Initial::Unset => Value::Null,
+            Initial::Flag(flag) => json!(flag),
+            Initial::Whole(number) => json!(number),
+            Initial::Text(text) => json!(text),
+            Initial::Empty => json!([]),
+        }
+    }
+
+    /// The id in a key of this pattern: empty for a pattern without one, none for another key.
+    pub(crate) fn id_in<'k>(&self, key: &'k str) -> Option<&'k str> {
+        match self.key.split_once(ID) {
+            None => (self.key == key).then_some(""),
+            Some((head, tail)) => key
+                .strip_prefix(head)?
+                .strip_suffix(tail)
+                .filter(|id| is_valid_id(id)),
+        }
+    }
+
+    /// The variable that sets it. Dots and hyphens within an id become underscores.
+    pub(crate) fn env_name(&self, id: &str) -> String {
+        let id = id.replace(['.', '-'], "_");
+        let name = self
+            .key
+            .replace('.', "__")
+            .replace('-', "_")
+            .replace(ID, &id);
+        format!("SERVICE_{}", name.to_ascii_uppercase())
+    }
+
+    /// The key that a variable sets, with the id in lower case.
+    pub(crate) fn key_of_env(&self, name: &str) -> Option<String> {
+        let pattern = self.env_name(ID);
+        match pattern.split_once(ID.to_ascii_uppercase().as_str()) {
+            None => (pattern == name).then(|| self.key.to_owned()),
+            Some((head, tail)) => {
+                let id = name
+                    .strip_prefix(head)?
+                    .strip_suffix(tail)?
+                    .to_ascii_lowercase();
+                is_valid_id(&id).then(|| self.key.replace(ID, &id))
+            }
+        }
+    }
+}
+
+/// Every setting, in the order of the sample.
+pub fn describe() -> &'static [KeySpec] {
+    static KEYS: LazyLock<Vec<KeySpec>> = LazyLock::new(|| section::KEYS.concat());
+    &KEYS
+}
+
+/// The setting that a dotted key names.
+pub fn find_key(key: &str) -> Option<&'static KeySpec> {
+    describe().iter().find(|spec| spec.id_in(key).is_some())
+}
+
+/// The variable that sets a key.
+pub fn env_name(key: &str) -> Option<String> {
+    describe()
+        .iter()
+        .find_map(|spec| spec.id_in(key).map(|id| spec.env_name(id)))
+}
+
+/// Whether changing a key needs `operator.admin`. A key that is not known goes by its section.
+pub fn key_needs_admin(key: &str) -> bool {
+    find_key(key).map_or_else(
+        || ADMIN_SECTIONS.contains(&section_of(key)),
+        KeySpec::needs_admin,
+    )
+}
+
+/// Whether changing a key needs a recent confirmation.
+pub fn key_needs_step_up(key: &str) -> bool {
+    STEP_UP_SECTIONS.contains(&section_of(key))
+}
+
+/// Whether a key's value is never shown.
+pub fn key_is_secret(key: &str) -> bool {
+    find_key(key).is_some_and(KeySpec::is_secret)
+}
+
+/// The first part of a key.
+pub(crate) fn section_of(key: &str) -> &str {
+    key.split('.').next().unwrap_or(key)
+}
+
+/// `[A-Za-z0-9_.-]{1,64}`.
+pub(crate) fn is_valid_id(id: &str) -> bool {
+    (1..=64).contains(&id.len())
+        && id
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_have_an_alphabet_and_a_length() {
+        let pattern = |id: &str| format!("models.providers.{id}.kind");
+        for id in ["a", "My-1.b_c", &"x".repeat(64)] {
+            assert!(find_key(&pattern(id)).is_some(), "{id}");
+        }
+        for id in ["", "a b", "ä", "a/b", &"x".repeat(65)] {
+            assert!(find_key(&pattern(id)).is_none(), "{id}");
+        }
+    }
+
+    #[test]
+    fn variables_follow_from_keys() {
+        let name = |key| env_name(key).unwrap();
+        assert_eq!(name("server.bind"), "SERVICE_SERVER__BIND");
+        assert_eq!(
+            name("server.tls.self_signed"),
+            "SERVICE_SERVER__TLS__SELF_SIGNED"
+        );
+        let dynamic = name("models.providers.my-own.ai.base_url");
+        assert_eq!(dynamic, "SERVICE_MODELS__PROVIDERS__MY_OWN_AI__BASE_URL");
+        assert_eq!(env_name("server.bnid"), None);
+        for spec in describe() {
+            let key = spec.key.replace(ID, "some_id");
+            let name = env_name(&key).unwrap();
+            assert_eq!(spec.key_of_env(&name).as_deref(), Some(key.as_str()));
+        }
+    }
+
+    #[test]
+    fn who_may_change_what() {
+        for key in [
+            "auth.step_up",
+            "vault.plaintext_while_sealed",
+            "server.bind",
+            "proxy.header",
+            "network.allow_private",
+            "database.url",
+            "mcp.servers.x.command",
+            "models.providers.openai.base_url",
+        ] {
+            assert!(key_needs_admin(key), "{key}");
+        }
+        for key in [
+            "models.default",
+            "models.autodetect",
+            "log.level",
+            "metrics.enabled",
+        ] {
+            assert!(!key_needs_admin(key), "{key}");
+        }
+        assert!(key_needs_step_up("auth.disabled_scope") && key_needs_step_up("vault.x"));
+        assert!(!key_needs_step_up("server.bind"));
+        assert!(key_is_secret("models.providers.openai.api_key"));
+        assert!(!key_is_secret("models.providers.openai.kind"));
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        let mut names = std::collections::HashSet::new();
+        for spec in describe() {
+            assert!(names.insert(spec.key), "{} twice", spec.key);
+            assert!(
+                !spec.doc.is_empty() && !spec.doc.contains('\n'),
+                "{}",
+                spec.key
+            );
+            if spec.default == Initial::Unset {
+                assert!(!spec.example.is_empty(), "{} needs an example", spec.key);
+            } else {
+                let default = spec.default_json();
+                let checked = crate::value::from_json(spec.kind, &default);
+                assert_eq!(checked.as_ref(), Ok(&default), "{}", spec.key);
+            }
+        }
+    }
+}

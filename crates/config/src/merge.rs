@@ -1,0 +1,146 @@
+//! Where a value comes from, and the typed reading of values that have been put together.
+
+use crate::value::InvalidValue;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where a value comes from; an earlier one wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A flag of this start.
+    CommandLine,
+    /// A variable.
+    Environment,
+    /// A change at run time, from the database.
+    Settings,
+    /// The file.
+    Toml,
+    /// Nobody set it.
+    Default,
+}
+
+impl Origin {
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CommandLine => "command_line",
+            Self::Environment => "environment",
+            Self::Settings => "settings",
+            Self::Toml => "toml",
+            Self::Default => "default",
+        }
+    }
+}
+
+/// A value and where it comes from; `null` when there is none.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+}
+
+/// Every key with the value that holds.
+pub(crate) type Merged = BTreeMap<String, Entry>;
+
+/// Settings that are right one by one but not together.
+#[derive(Debug)]
+pub(crate) struct Bad {
+    pub(crate) key: String,
+    pub(crate) reason: InvalidValue,
+}
+
+impl Bad {
+    pub(crate) fn new(key: &str, reason: impl Into<String>) -> Self {
+        Self {
+            key: key.to_owned(),
+            reason: InvalidValue::new(reason),
+        }
+    }
+}
+
+/// Reads typed values out of the merged ones.
+pub(crate) struct Reader<'a> {
+    merged: &'a Merged,
+    data_dir: &'a Path,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(merged: &'a Merged, data_dir: &'a Path) -> Self {
+        Self { merged, data_dir }
+    }
+
+    pub(crate) fn merged(&self) -> &'a Merged {
+        self.merged
+    }
+
+    pub(crate) fn data_dir(&self) -> &'a Path {
+        self.data_dir
+    }
+
+    pub(crate) fn origin(&self, key: &str) -> Origin {
+        self.merged
+            .get(key)
+            .map_or(Origin::Default, |entry| entry.origin)
+    }
+
+    fn value(&self, key: &str) -> &'a Value {
+        self.merged
+            .get(key)
+            .map_or(&Value::Null, |entry| &entry.value)
+    }
+
+    pub(crate) fn flag(&self, key: &str) -> Result<bool, Bad> {
+        self.value(key)
+            .as_bool()
+            .ok_or_else(|| Bad::new(key, "expected true or false"))
+    }
+
+    pub(crate) fn whole<T: TryFrom<i64>>(&self, key: &str) -> Result<T, Bad> {
+        let number = self
+            .value(key)
+            .as_i64()
+            .and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| Bad::new(key, "expected a whole number"))
+    }
+
+    pub(crate) fn text(&self, key: &str) -> Option<&'a str> {
+        self.value(key).as_str()
+    }
+
+    pub(crate) fn optional<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, Bad> {
+        self.text(key).map(|text| parsed(key, text)).transpose()
+    }
+
+    pub(crate) fn required<T: FromStr<Err: Display>>(&self, key: &str) -> Result<T, Bad> {
+        self.optional(key)?
+            .ok_or_else(|| Bad::new(key, "is missing"))
+    }
+
+    pub(crate) fn list<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Vec<T>, Bad> {
+        let items = self
+            .value(key)
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        items
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|text| parsed(key, text))
+            .collect()
+    }
+
+    /// A path; a relative one counts from the data directory.
+    pub(crate) fn file(&self, key: &str) -> Option<PathBuf> {
+        self.text(key).map(|text| self.data_dir.join(text))
+    }
+}
+
+fn parsed<T: FromStr<Err: Display>>(key: &str, text: &str) -> Result<T, Bad> {
+    text.parse()
+        .map_err(|error: T::Err| Bad::new(key, error.to_string()))
+}

@@ -1,0 +1,54 @@
+//! What only the environment says about this one process: no setting, never stored.
+
+use crate::environment::Environment;
+use crate::error::ConfigError;
+use crate::value::web_url;
+use secrecy::SecretString;
+use std::path::PathBuf;
+use url::Url;
+
+/// What only the environment says.
+pub struct Process {
+    /// `SERVICE_BEHIND_PROXY`: every connection is remote.
+    pub behind_proxy: bool,
+    /// `SERVICE_TRUST_DOCKER_LOOPBACK`: the first three local-connection checks suffice.
+    pub trust_docker_loopback: bool,
+    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE`: holds the recovery key; goes before the next.
+    pub auto_unseal_key_file: Option<PathBuf>,
+    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key itself.
+    pub auto_unseal_key: Option<SecretString>,
+    /// `SERVICE_LOG`; also stands in `log.level`.
+    pub log_filter: Option<String>,
+    /// `SERVICE_API_KEY`, for commands against a running server.
+    pub api_key: Option<SecretString>,
+    /// `SERVICE_URL`, where that server is.
+    pub url: Option<Url>,
+    /// `SERVICE_PASSWORD_FILE`, for commands that ask for the password.
+    pub password_file: Option<PathBuf>,
+    /// `OPENAI_API_KEY`
+    pub openai_api_key: Option<SecretString>,
+    /// `ANTHROPIC_API_KEY`
+    pub anthropic_api_key: Option<SecretString>,
+    /// `NO_COLOR` is set.
+    pub no_color: bool,
+}
+
+impl Process {
+    pub(crate) fn read(environment: &Environment) -> Result<Self, ConfigError> {
+        let url = environment.text("SERVICE_URL")?.map(web_url).transpose();
+        Ok(Self {
+            behind_proxy: environment.flag("SERVICE_BEHIND_PROXY")?,
+            trust_docker_loopback: environment.flag("SERVICE_TRUST_DOCKER_LOOPBACK")?,
+            auto_unseal_key_file: environment.path("SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE"),
+            auto_unseal_key: environment.secret("SERVICE_VAULT_AUTO_UNSEAL_KEY")?,
+            log_filter: environment.text("SERVICE_LOG")?.map(str::to_owned),
+            api_key: environment.secret("SERVICE_API_KEY")?,
+            url: url
+                .map_err(|reason| ConfigError::invalid("SERVICE_URL", "SERVICE_URL", &reason))?,
+            password_file: environment.path("SERVICE_PASSWORD_FILE"),
+            openai_api_key: environment.secret("OPENAI_API_KEY")?,
+            anthropic_api_key: environment.secret("ANTHROPIC_API_KEY")?,
+            no_color: environment.is_set("NO_COLOR"),
+        })
+    }
+}

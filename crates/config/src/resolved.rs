@@ -1,0 +1,248 @@
+//! Puts the sources together with the run-time changes: what holds, and where it comes from.
+
+use crate::error::ConfigError;
+use crate::key::{Change, ID, KeySpec, describe, env_name, find_key, section_of};
+use crate::layers::Layers;
+use crate::merge::{Bad, Entry, Merged, Origin, Reader};
+use crate::section::database::{self, DatabaseUrl};
+use crate::section::{Settings, models};
+use crate::value::from_json;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Stands for a secret.
+pub const MASK: &str = "••••";
+
+/// The settings that hold.
+pub struct Resolved {
+    /// Typed.
+    pub settings: Settings,
+    /// Keys whose value in the file does not hold, because something above it sets them.
+    pub shadowed: Vec<String>,
+    /// Stored changes that were skipped, one line each.
+    pub warnings: Vec<String>,
+    merged: Merged,
+}
+
+/// One setting as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SettingValue {
+    /// Dotted key.
+    pub key: String,
+    /// Its value; a secret is masked, `null` is unset.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it is a secret.
+    pub secret: bool,
+}
+
+impl Layers {
+    /// Puts the run-time changes (table `settings`, by dotted key) between environment and file. A
+    /// change that does not hold any more is skipped with a warning: it must not stop a start.
+    pub fn resolve(&self, overrides: &BTreeMap<String, Value>) -> Result<Resolved, ConfigError> {
+        let (mut accepted, mut warnings) = accept(overrides);
+        loop {
+            let merged = self.merge(&accepted);
+            match Settings::read(&Reader::new(&merged, &self.data_dir)) {
+                Ok(settings) => {
+                    let shadowed = self.file.keys().filter(|key| {
+                        merged
+                            .get(*key)
+                            .is_some_and(|entry| entry.origin < Origin::Toml)
+                    });
+                    let shadowed = shadowed.cloned().collect();
+                    return Ok(Resolved {
+                        settings,
+                        shadowed,
+                        warnings,
+                        merged,
+                    });
+                }
+                Err(bad) => {
+                    // Right one by one, wrong together: without its stored changes the section is
+                    // what was validated at start.
+                    let before = accepted.len();
+                    accepted.retain(|key, _| section_of(key) != section_of(&bad.key));
+                    if accepted.len() == before {
+                        return Err(self.error_at(&bad.key, &bad.reason));
+                    }
+                    warnings.push(skipped(&bad.key, &bad.reason.to_string()));
+                }
+            }
+        }
+    }
+
+    /// What is wrong with the settings once these changes hold.
+    pub(crate) fn check_together(&self, changes: &BTreeMap<String, Value>) -> Result<(), Bad> {
+        let merged = self.merge(changes);
+        Settings::read(&Reader::new(&merged, &self.data_dir)).map(drop)
+    }
+
+    fn merge(&self, overrides: &BTreeMap<String, Value>) -> Merged {
+        let mut merged = Merged::new();
+        for key in self.keys(overrides) {
+            let Some(spec) = find_key(&key) else { continue };
+            let variable = env_name(&key).and_then(|name| self.environment.get(&name));
+            let candidates = [
+                (self.command_line.get(key.as_str()), Origin::CommandLine),
+                (
+                    variable.map(|variable| &variable.value),
+                    Origin::Environment,
+                ),
+                (overrides.get(&key), Origin::Settings),
+                (
+                    self.file.get(&key).map(|located| &located.value),
+                    Origin::Toml,
+                ),
+            ];
+            let found = candidates.into_iter().find_map(|(value, origin)| {
+                value.map(|value| Entry {
+                    value: value.clone(),
+                    origin,
+                })
+            });
+            let default = || Entry {
+                value: spec.default_json(),
+                origin: Origin::Default,
+            };
+            merged.insert(key, found.unwrap_or_else(default));
+        }
+        models::fill_defaults(&mut merged);
+        database::fill_defaults(&mut merged, &self.data_dir);
+        merged
+    }
+
+    /// Every key there is: those of the table, with every id that some source names.
+    fn keys(&self, overrides: &BTreeMap<String, Value>) -> BTreeSet<String> {
+        let fixed = describe().iter().filter(|spec| !spec.key.contains(ID));
+        let mut keys: BTreeSet<String> = fixed.map(|spec| spec.key.to_owned()).collect();
+        for key in self.file.keys().chain(overrides.keys()) {
+            keys.extend(siblings(key));
+        }
+        // A variable belongs to the ids that are spelled like it; else it makes its own.
+        let known: BTreeSet<String> = keys.iter().filter_map(|key| env_name(key)).collect();
+        for name in self
+            .environment
+            .keys()
+            .filter(|name| !known.contains(*name))
+        {
+            let key = describe().iter().find_map(|spec| spec.key_of_env(name));
+            keys.extend(key.iter().flat_map(|key| siblings(key)));
+        }
+        keys
+    }
+}
+
+/// The keys of the same id, or the key alone.
+fn siblings(key: &str) -> Vec<String> {
+    let Some((spec, id)) = describe()
+        .iter()
+        .find_map(|spec| spec.id_in(key).map(|id| (spec, id)))
+    else {
+        return Vec::new();
+    };
+    let family = |spec: &'static KeySpec| spec.key.split_once(ID).map(|(head, _)| head);
+    let head = family(spec);
+    let same = describe()
+        .iter()
+        .filter(|other| head.is_some() && family(other) == head);
+    let mut keys: Vec<String> = same.map(|other| other.key.replace(ID, id)).collect();
+    keys.push(key.to_owned());
+    keys
+}
+
+fn skipped(key: &str, reason: &str) -> String {
+    format!("the stored change of `{key}` is skipped: {reason}")
+}
+
+/// The stored changes that hold by themselves, and a line for each that does not.
+pub(crate) fn accept(
+    overrides: &BTreeMap<String, Value>,
+) -> (BTreeMap<String, Value>, Vec<String>) {
+    let (mut accepted, mut warnings) = (BTreeMap::new(), Vec::new());
+    for (key, value) in overrides.iter().filter(|(_, value)| !value.is_null()) {
+        match find_key(key).map(|spec| (spec.change, from_json(spec.kind, value))) {
+            None => warnings.push(skipped(key, "there is no such setting")),
+            Some((Change::Never(reason), _)) => warnings.push(skipped(key, reason)),
+            Some((_, Err(reason))) => warnings.push(skipped(key, &reason.to_string())),
+            Some((_, Ok(value))) => drop(accepted.insert(key.clone(), value)),
+        }
+    }
+    (accepted, warnings)
+}
+
+impl Resolved {
+    /// Where a key's value comes from.
+    pub fn origin(&self, key: &str) -> Origin {
+        self.merged
+            .get(key)
+            .map_or(Origin::Default, |entry| entry.origin)
+    }
+
+    /// Where each value comes from.
+    pub fn origins(&self) -> impl Iterator<Item = (&str, Origin)> {
+        self.merged
+            .iter()
+            .map(|(key, entry)| (key.as_str(), entry.origin))
+    }
+
+    /// The settings as they are shown: all, or those that are named by key or section. A key that
+    /// is not known is left out; [`crate::check_key`] refuses it.
+    pub fn values(&self, keys: Option<&[String]>) -> Vec<SettingValue> {
+        let Some(keys) = keys else {
+            return self
+                .merged
+                .iter()
+                .map(|(key, entry)| shown(key, entry))
+                .collect();
+        };
+        let mut values = Vec::new();
+        for key in keys {
+            let below = format!("{key}.");
+            let mut found = self
+                .merged
+                .iter()
+                .filter(|(k, _)| *k == key || k.starts_with(&below));
+            values.extend(found.by_ref().map(|(key, entry)| shown(key, entry)));
+            if let (None, Some(spec)) = (self.merged.get(key), find_key(key)) {
+                let entry = Entry {
+                    value: spec.default_json(),
+                    origin: Origin::Default,
+                };
+                values.push(shown(key, &entry));
+            }
+        }
+        values
+    }
+}
+
+fn shown(key: &str, entry: &Entry) -> SettingValue {
+    let secret = find_key(key).is_none_or(KeySpec::is_secret);
+    let value = match &entry.value {
+        Value::Null => Value::Null,
+        _ if secret => json!(MASK),
+        Value::String(text) if key == "database.url" && entry.origin != Origin::Default => text
+            .parse::<DatabaseUrl>()
+            .map_or(json!(MASK), |url| json!(url.to_string())),
+        value => value.clone(),
+    };
+    SettingValue {
+        key: key.to_owned(),
+        value,
+        origin: entry.origin,
+        secret,
+    }
+}
+
+impl fmt::Debug for Resolved {
+    /// Values may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolved")
+            .field("shadowed", &self.shadowed)
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
+}

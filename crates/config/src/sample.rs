@@ -1,0 +1,34 @@
+//! The sample file: every setting with its default, commented out.
+
+use crate::key::{ID, KeySpec, describe};
+use std::fmt::Write as _;
+
+const HEAD: &str = "\
+## Settings of Gatehouse. Each line shows a default, or an example where there is none: take away
+## one # to set it. An environment variable SERVICE_<SECTION>__<KEY> wins over this file.
+";
+
+/// The sample. Taking away the first `#` of every line leaves a valid file.
+pub fn sample() -> String {
+    let mut text = HEAD.to_owned();
+    let mut section = "";
+    for spec in describe() {
+        let Some((table, name)) = spec.key.rsplit_once('.') else {
+            continue;
+        };
+        if table != section {
+            section = table;
+            let _ = writeln!(text, "\n#[{}]", table.replace(ID, "openai"));
+        }
+        let _ = writeln!(text, "## {}\n#{name} = {}", spec.doc, in_toml(spec));
+    }
+    text
+}
+
+/// JSON spells the defaults that there are as TOML does.
+fn in_toml(spec: &KeySpec) -> String {
+    match spec.default_json() {
+        serde_json::Value::Null => spec.example.to_owned(),
+        value => value.to_string(),
+    }
+}

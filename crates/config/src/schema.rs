@@ -1,0 +1,86 @@
+//! The JSON Schema of the file, for editors.
+
+use crate::key::{ID, KeySpec, Kind, Rule, describe};
+use serde_json::{Map, Value, json};
+
+/// The schema of `gatehouse.toml` (JSON Schema, draft 2020-12).
+pub fn json_schema() -> Value {
+    let mut properties = Map::new();
+    for spec in describe() {
+        let parts: Vec<&str> = spec.key.split('.').collect();
+        insert(&mut properties, &parts, spec);
+    }
+    let mut schema = object(properties);
+    schema.insert(
+        "$schema".into(),
+        json!("https://json-schema.org/draft/2020-12/schema"),
+    );
+    schema.insert("title".into(), json!("Gatehouse settings"));
+    Value::Object(schema)
+}
+
+fn object(properties: Map<String, Value>) -> Map<String, Value> {
+    let mut schema = Map::new();
+    schema.insert("type".into(), json!("object"));
+    schema.insert("additionalProperties".into(), json!(false));
+    schema.insert("properties".into(), Value::Object(properties));
+    schema
+}
+
+/// Puts a setting where its path says, making the tables on the way.
+fn insert(into: &mut Map<String, Value>, path: &[&str], spec: &KeySpec) {
+    match path {
+        [] => {}
+        [name] => {
+            into.insert((*name).to_owned(), leaf(spec));
+        }
+        [name, ID, rest @ ..] => {
+            let names = "^[A-Za-z0-9_.-]{1,64}$";
+            let table = into.entry(*name).or_insert_with(|| {
+                json!({
+                    "type": "object",
+                    "additionalProperties": false,
+                    "patternProperties": { (names): object(Map::new()) },
+                })
+            });
+            let below = format!("/patternProperties/{names}/properties");
+            if let Some(Value::Object(below)) = table.pointer_mut(&below) {
+                insert(below, rest, spec);
+            }
+        }
+        [name, rest @ ..] => {
+            let table = into
+                .entry(*name)
+                .or_insert_with(|| Value::Object(object(Map::new())));
+            if let Some(Value::Object(below)) = table.get_mut("properties") {
+                insert(below, rest, spec);
+            }
+        }
+    }
+}
+
+fn leaf(spec: &KeySpec) -> Value {
+    let mut schema = match spec.kind {
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Text(rule) => text(rule),
+        Kind::List(rule) => json!({ "type": "array", "items": text(rule) }),
+    };
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("description".into(), json!(spec.doc));
+        if !spec.default_json().is_null() {
+            schema.insert("default".into(), spec.default_json());
+        }
+    }
+    schema
+}
+
+fn text(rule: Rule) -> Value {
+    match rule {
+        Rule::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Rule::WebUrl | Rule::BaseUrl => json!({ "type": "string", "format": "uri" }),
+        Rule::Secret => json!({ "type": "string", "writeOnly": true }),
+        Rule::Network => json!({ "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] }),
+        _ => json!({ "type": "string" }),
+    }
+}

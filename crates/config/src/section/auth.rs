@@ -1,0 +1,99 @@
+//! `[auth]`: who gets in.
+
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+use crate::value::InvalidValue;
+use std::str::FromStr;
+
+const SCOPES: &[&str] = &["all", "local"];
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "auth.vault_enabled",
+        kind: Kind::Flag,
+        default: Initial::Flag(true),
+        doc: "Encrypt stored secrets under the password; changed by vault disable and enable.",
+        example: "",
+        change: Change::Elsewhere("it changes only through vault disable and vault enable"),
+    },
+    KeySpec {
+        key: "auth.disabled_scope",
+        kind: Kind::Text(Rule::OneOf(SCOPES)),
+        default: Initial::Text("all"),
+        doc: "Whom 'Remove all auth' lets in: everyone (all), or local connections only (local).",
+        example: "",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "auth.step_up",
+        kind: Kind::Flag,
+        default: Initial::Flag(true),
+        doc: "Dangerous changes need the password or a passkey again when it was 15 minutes ago.",
+        example: "",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "auth.kdf_concurrency",
+        kind: Kind::Whole { min: 1, max: 64 },
+        default: Initial::Whole(2),
+        doc: "How many password hashes run at a time; each takes a core and 64 MiB.",
+        example: "",
+        change: Change::Restart,
+    },
+    KeySpec {
+        key: "auth.local_setup_code",
+        kind: Kind::Flag,
+        default: Initial::Flag(false),
+        doc: "Ask local connections for the setup code too.",
+        example: "",
+        change: Change::Live,
+    },
+];
+
+/// `[auth]`
+#[derive(Clone, Debug)]
+pub struct Auth {
+    /// Whether stored secrets are encrypted.
+    pub vault_enabled: bool,
+    /// Whom `auth_disabled` lets in.
+    pub disabled_scope: DisabledScope,
+    /// Whether dangerous changes need a recent confirmation.
+    pub step_up: bool,
+    /// How many password hashes run at a time.
+    pub kdf_concurrency: usize,
+    /// Whether local connections need the setup code too.
+    pub local_setup_code: bool,
+}
+
+impl Auth {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            vault_enabled: reader.flag("auth.vault_enabled")?,
+            disabled_scope: reader.required("auth.disabled_scope")?,
+            step_up: reader.flag("auth.step_up")?,
+            kdf_concurrency: reader.whole("auth.kdf_concurrency")?,
+            local_setup_code: reader.flag("auth.local_setup_code")?,
+        })
+    }
+}
+
+/// Whom `auth_disabled` lets in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DisabledScope {
+    /// Everyone.
+    All,
+    /// Local connections.
+    Local,
+}
+
+impl FromStr for DisabledScope {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "all" => Ok(Self::All),
+            "local" => Ok(Self::Local),
+            _ => Err(InvalidValue::expected_one_of(SCOPES)),
+        }
+    }
+}

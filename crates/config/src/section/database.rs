@@ -1,0 +1,235 @@
+//! `[database]`: where the data is.
+
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Merged, Origin, Reader};
+use crate::value::InvalidValue;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use url::Url;
+
+const KEY: &str = "database.url";
+
+pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
+    key: KEY,
+    kind: Kind::Text(Rule::DatabaseUrl),
+    default: Initial::Unset,
+    doc: "sqlite://path, or postgres://… for several nodes; by default gatehouse.db in the data \
+          directory. SERVICE_DATABASE_URL sets it too.",
+    example: "\"postgres://gatehouse@localhost/gatehouse\"",
+    change: Change::Never(
+        "the database cannot hold its own address: set it in the file or the environment",
+    ),
+}];
+
+/// `[database]`
+pub struct Database {
+    /// Where it is.
+    pub url: DatabaseUrl,
+}
+
+impl Database {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        let url = match reader.origin(KEY) {
+            // Not by way of the text: a path need not be Unicode.
+            Origin::Default => DatabaseUrl::Sqlite {
+                path: default_path(reader.data_dir()),
+            },
+            _ => reader.required(KEY)?,
+        };
+        Ok(Self { url })
+    }
+}
+
+fn default_path(data_dir: &Path) -> PathBuf {
+    data_dir.join("gatehouse.db")
+}
+
+/// Fills in where the database is when nobody says so.
+pub(crate) fn fill_defaults(merged: &mut Merged, data_dir: &Path) {
+    if let Some(entry) = merged.get_mut(KEY).filter(|entry| entry.value.is_null()) {
+        entry.value = json!(format!("sqlite://{}", default_path(data_dir).display()));
+    }
+}
+
+/// Where the database is. Shown without its password.
+pub enum DatabaseUrl {
+    /// An SQLite file.
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A PostgreSQL server.
+    Postgres {
+        /// The whole URL, which may hold a password.
+        url: SecretString,
+    },
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = InvalidValue;
+
+    /// The reasons never repeat the text: it may hold a password.
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        if let Some(rest) = text.strip_prefix("sqlite:") {
+            return sqlite(rest.strip_prefix("//").unwrap_or(rest));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            Url::parse(text).map_err(|_| InvalidValue::new("the URL cannot be parsed"))?;
+            return Ok(Self::Postgres {
+                url: SecretString::from(text),
+            });
+        }
+        Err(InvalidValue::new(
+            "expected sqlite://path or postgres://user@host/name",
+        ))
+    }
+}
+
+fn sqlite(rest: &str) -> Result<DatabaseUrl, InvalidValue> {
+    let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    if !matches!(parameters, "" | "mode=rwc") {
+        return Err(InvalidValue::new("SQLite takes no parameters here"));
+    }
+    if path == ":memory:" {
+        return Err(InvalidValue::new(
+            "a database in memory would forget everything at each stop",
+        ));
+    }
+    match percent_decoded(path) {
+        Some(path) if !path.is_empty() && !path.contains('\0') => Ok(DatabaseUrl::Sqlite {
+            path: PathBuf::from(path),
+        }),
+        _ => Err(InvalidValue::new("expected a path after sqlite://")),
+    }
+}
+
+/// `%3F` is `?`: that is how a path with such characters is spelled in a URL.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let hex = part
+            .get(..2)
+            .filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(hex, 16).ok()?);
+        bytes.extend_from_slice(part.as_bytes().get(2..)?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite { path } => write!(f, "sqlite://{}", path.display()),
+            Self::Postgres { url } => f.write_str(&without_password(url.expose_secret())),
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DatabaseUrl({self})")
+    }
+}
+
+/// Passwords stand before the host or in the query.
+fn without_password(text: &str) -> String {
+    let Ok(url) = Url::parse(text) else {
+        return crate::MASK.to_owned();
+    };
+    let mut shown = format!("{}://", url.scheme());
+    if !url.username().is_empty() || url.password().is_some() {
+        shown.push_str(url.username());
+        if url.password().is_some() {
+            shown.push(':');
+            shown.push_str(crate::MASK);
+        }
+        shown.push('@');
+    }
+    shown.push_str(url.host_str().unwrap_or_default());
+    if let Some(port) = url.port() {
+        let _ = write!(shown, ":{port}");
+    }
+    shown.push_str(url.path());
+    for (index, pair) in url
+        .query()
+        .into_iter()
+        .flat_map(|query| query.split('&'))
+        .enumerate()
+    {
+        shown.push(if index == 0 { '?' } else { '&' });
+        match pair.split_once('=') {
+            // A name that is spelled with escapes may be any name.
+            Some((name, _)) if name.to_ascii_lowercase().contains("pass") || name.contains('%') => {
+                let _ = write!(shown, "{name}={}", crate::MASK);
+            }
+            _ => shown.push_str(pair),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_never_shown() {
+        for (text, shown) in [
+            (
+                "postgres://u:hunter2@h:5433/db",
+                "postgres://u:••••@h:5433/db",
+            ),
+            (
+                "postgresql://u@h/db?password=hunter2&sslmode=disable",
+                "postgresql://u@h/db?password=••••&sslmode=disable",
+            ),
+            (
+                "postgres://h/db?p%61ssword=hunter2",
+                "postgres://h/db?p%61ssword=••••",
+            ),
+            (
+                "postgres:///db?host=/run/postgresql",
+                "postgres:///db?host=/run/postgresql",
+            ),
+        ] {
+            let url: DatabaseUrl = text.parse().unwrap();
+            assert_eq!(url.to_string(), shown);
+            assert!(!format!("{url:?}").contains("hunter2"));
+        }
+        let error = "postgres://u:hunter2@h:port/db"
+            .parse::<DatabaseUrl>()
+            .unwrap_err();
+        assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn sqlite_is_a_path() {
+        for (text, path) in [
+            ("sqlite:///var/lib/g.db", "/var/lib/g.db"),
+            ("sqlite://g.db?mode=rwc", "g.db"),
+            ("sqlite:/a%3Fb%25.db", "/a?b%.db"),
+        ] {
+            let DatabaseUrl::Sqlite { path: got } = text.parse().unwrap() else {
+                panic!("{text}")
+            };
+            assert_eq!(got, Path::new(path));
+        }
+        for text in [
+            "",
+            "sqlite://",
+            "sqlite::memory:",
+            "sqlite://a?mode=ro",
+            "sqlite://a%f",
+            "sqlite://%00",
+            "sqlite://%+1",
+            "mysql://h/db",
+            "/var/lib/g.db",
+        ] {
+            assert!(text.parse::<DatabaseUrl>().is_err(), "{text}");
+        }
+    }
+}

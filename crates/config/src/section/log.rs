@@ -1,0 +1,93 @@
+//! `[log]`: what is written to standard error, and how.
+
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+use crate::value::InvalidValue;
+use std::str::FromStr;
+
+const FORMATS: &[&str] = &["text", "json"];
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "log.level",
+        kind: Kind::Text(Rule::LogFilter),
+        default: Initial::Text("info"),
+        doc: "off, error, warn, info, debug or trace, also per part: info,sqlx=warn. \
+              SERVICE_LOG sets it too.",
+        example: "",
+        change: Change::Restart,
+    },
+    KeySpec {
+        key: "log.format",
+        kind: Kind::Text(Rule::OneOf(FORMATS)),
+        default: Initial::Text("text"),
+        doc: "text for people, json for collectors.",
+        example: "",
+        change: Change::Restart,
+    },
+];
+
+/// `[log]`
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// A level, or directives such as `info,sqlx=warn`.
+    pub level: String,
+    /// How a line is written.
+    pub format: LogFormat,
+}
+
+impl Log {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            level: reader.required("log.level")?,
+            format: reader.required("log.format")?,
+        })
+    }
+}
+
+/// How a log line is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl FromStr for LogFormat {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(InvalidValue::expected_one_of(FORMATS)),
+        }
+    }
+}
+
+/// A level, or `target=level` directives separated by commas. A bare word must be a level: taken as
+/// a target, a misspelled level would log everything or nothing.
+pub(crate) fn check_filter(text: &str) -> Result<String, InvalidValue> {
+    let is_target = |target: &str| {
+        !target.is_empty()
+            && target
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'-'))
+    };
+    for directive in text.split(',') {
+        let directive = directive.trim();
+        let level = match directive.split_once('=') {
+            Some((target, level)) if is_target(target) => level,
+            Some(_) => "",
+            None => directive,
+        };
+        if !LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level)) {
+            return Err(InvalidValue::new(
+                "expected off, error, warn, info, debug or trace, or parts such as info,sqlx=warn",
+            ));
+        }
+    }
+    Ok(text.replace(char::is_whitespace, ""))
+}

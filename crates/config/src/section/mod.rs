@@ -1,0 +1,65 @@
+//! The sections of the settings, one file each: its keys, and the typed struct made from them.
+
+pub(crate) mod auth;
+pub(crate) mod database;
+pub(crate) mod log;
+pub(crate) mod metrics;
+pub(crate) mod models;
+pub(crate) mod network;
+pub(crate) mod proxy;
+pub(crate) mod server;
+pub(crate) mod vault;
+
+use crate::key::KeySpec;
+use crate::merge::{Bad, Reader};
+
+/// The keys of every section, in the order of the sample.
+pub(crate) const KEYS: &[&[KeySpec]] = &[
+    server::KEYS,
+    proxy::KEYS,
+    auth::KEYS,
+    vault::KEYS,
+    database::KEYS,
+    network::KEYS,
+    models::KEYS,
+    log::KEYS,
+    metrics::KEYS,
+];
+
+/// Every setting, validated.
+pub struct Settings {
+    /// `[server]`
+    pub server: server::Server,
+    /// `[proxy]`
+    pub proxy: proxy::Proxy,
+    /// `[auth]`
+    pub auth: auth::Auth,
+    /// `[vault]`
+    pub vault: vault::Vault,
+    /// `[database]`
+    pub database: database::Database,
+    /// `[network]`
+    pub network: network::Network,
+    /// `[models]`
+    pub models: models::Models,
+    /// `[log]`
+    pub log: log::Log,
+    /// `[metrics]`
+    pub metrics: metrics::Metrics,
+}
+
+impl Settings {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            server: server::Server::read(reader)?,
+            proxy: proxy::Proxy::read(reader)?,
+            auth: auth::Auth::read(reader)?,
+            vault: vault::Vault::read(reader)?,
+            database: database::Database::read(reader)?,
+            network: network::Network::read(reader)?,
+            models: models::Models::read(reader)?,
+            log: log::Log::read(reader)?,
+            metrics: metrics::Metrics::read(reader)?,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! `[proxy]`: which reverse proxies are believed about the client's address.
+
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+use gatehouse_domain::Cidr;
+
+use crate::value::InvalidValue;
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "proxy.trusted_cidrs",
+        kind: Kind::List(Rule::Network),
+        default: Initial::Empty,
+        doc: "Networks of reverse proxies whose forwarding header is believed.",
+        example: "",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "proxy.header",
+        kind: Kind::Text(Rule::HeaderName),
+        default: Initial::Text("x-forwarded-for"),
+        doc: "The one header in which a trusted proxy names the client's address.",
+        example: "",
+        change: Change::Live,
+    },
+];
+
+/// `[proxy]`
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    /// Proxies that are believed.
+    pub trusted_cidrs: Vec<Cidr>,
+    /// The header they name the client in, in lower case.
+    pub header: String,
+}
+
+impl Proxy {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            trusted_cidrs: reader.list("proxy.trusted_cidrs")?,
+            header: reader.required("proxy.header")?,
+        })
+    }
+}
+
+/// A header's name (RFC 9110, `token`), in lower case.
+pub(crate) fn check_header(text: &str) -> Result<String, InvalidValue> {
+    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if (1..=64).contains(&text.len()) && text.bytes().all(is_token) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(InvalidValue::new(
+            "expected the name of a header, such as x-forwarded-for",
+        ))
+    }
+}

@@ -1,0 +1,265 @@
+//! `[server]`: where the service listens, and under which names it is reached.
+
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+use crate::value::InvalidValue;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use url::Url;
+
+const TLS_FILES: Change =
+    Change::Never("certificate and key belong together: set both in the file or the environment");
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "server.bind",
+        kind: Kind::Text(Rule::Address),
+        default: Initial::Text("127.0.0.1:8420"),
+        doc: "Address and port to listen on.",
+        example: "",
+        change: Change::Restart,
+    },
+    KeySpec {
+        key: "server.external_url",
+        kind: Kind::Text(Rule::WebUrl),
+        default: Initial::Unset,
+        doc: "The URL under which browsers and webhook senders reach the service.",
+        example: "\"https://gatehouse.example.com\"",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "server.allowed_origins",
+        kind: Kind::List(Rule::Origin),
+        default: Initial::Empty,
+        doc: "Further origins that may call from a browser: scheme://host[:port] or host:port.",
+        example: "",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "server.max_message_bytes",
+        kind: Kind::Whole {
+            min: 65_536,
+            max: 268_435_456,
+        },
+        default: Initial::Whole(37_748_736),
+        doc: "The largest WebSocket message and RPC body, in bytes.",
+        example: "",
+        change: Change::Restart,
+    },
+    KeySpec {
+        key: "server.tls.cert",
+        kind: Kind::Text(Rule::File),
+        default: Initial::Unset,
+        doc: "PEM file with the certificate chain; relative paths count from the data directory.",
+        example: "\"cert.pem\"",
+        change: TLS_FILES,
+    },
+    KeySpec {
+        key: "server.tls.key",
+        kind: Kind::Text(Rule::File),
+        default: Initial::Unset,
+        doc: "PEM file with the certificate's private key.",
+        example: "\"key.pem\"",
+        change: TLS_FILES,
+    },
+    KeySpec {
+        key: "server.tls.self_signed",
+        kind: Kind::Flag,
+        default: Initial::Flag(false),
+        doc: "Serve TLS with a certificate that the service makes itself.",
+        example: "",
+        change: Change::Restart,
+    },
+];
+
+/// `[server]`
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Where it listens.
+    pub bind: SocketAddr,
+    /// Under which URL it is reached, where the operator said so.
+    pub external_url: Option<Url>,
+    /// Further origins that may call from a browser.
+    pub allowed_origins: Vec<AllowedOrigin>,
+    /// The largest WebSocket message and RPC body.
+    pub max_message_bytes: usize,
+    /// Whether and with what it serves TLS.
+    pub tls: Tls,
+}
+
+impl Server {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            bind: reader.required("server.bind")?,
+            external_url: reader.optional("server.external_url")?,
+            allowed_origins: reader.list("server.allowed_origins")?,
+            max_message_bytes: reader.whole("server.max_message_bytes")?,
+            tls: Tls::read(reader)?,
+        })
+    }
+}
+
+/// Whether and with what TLS is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tls {
+    /// Plain HTTP.
+    Off,
+    /// With a certificate that the service makes itself.
+    SelfSigned,
+    /// With these PEM files.
+    Files {
+        /// The certificate chain.
+        cert: PathBuf,
+        /// Its private key.
+        key: PathBuf,
+    },
+}
+
+impl Tls {
+    fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        let self_signed = reader.flag("server.tls.self_signed")?;
+        match (
+            reader.file("server.tls.cert"),
+            reader.file("server.tls.key"),
+        ) {
+            (Some(_), Some(_)) if self_signed => Err(Bad::new(
+                "server.tls.self_signed",
+                "a certificate is configured; use one or the other",
+            )),
+            (Some(cert), Some(key)) => Ok(Self::Files { cert, key }),
+            (Some(_), None) => Err(Bad::new(
+                "server.tls.cert",
+                "`server.tls.key` is missing beside it",
+            )),
+            (None, Some(_)) => Err(Bad::new(
+                "server.tls.key",
+                "`server.tls.cert` is missing beside it",
+            )),
+            (None, None) if self_signed => Ok(Self::SelfSigned),
+            (None, None) => Ok(Self::Off),
+        }
+    }
+}
+
+/// An origin that may call from a browser. Compared by host and port, as the cross-site check does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllowedOrigin {
+    /// `http` or `https`, when the operator gave one.
+    pub scheme: Option<String>,
+    /// In lower case; an IPv6 address in brackets.
+    pub host: String,
+    /// With the scheme's default filled in.
+    pub port: u16,
+}
+
+impl AllowedOrigin {
+    /// Whether a host (in lower case, IPv6 in brackets) and port are this one.
+    pub fn matches(&self, host: &str, port: u16) -> bool {
+        self.port == port && self.host == host
+    }
+}
+
+impl FromStr for AllowedOrigin {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let wrong = || {
+            InvalidValue::new(
+                "expected an origin such as https://chat.example.com or chat.example.com:8443",
+            )
+        };
+        let bare = !text.contains("://");
+        let url = if bare {
+            format!("http://{text}")
+        } else {
+            text.to_owned()
+        };
+        let url = Url::parse(&url).map_err(|_| wrong())?;
+        let plain = matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.path() == "/"
+            && url.query().is_none()
+            && url.fragment().is_none();
+        // The parser drops a port that is the scheme's default: look at the text for it.
+        let (_, port) = text.rsplit_once(':').unwrap_or_default();
+        if !plain || bare && (port.is_empty() || !port.bytes().all(|b| b.is_ascii_digit())) {
+            return Err(wrong());
+        }
+        let host = url
+            .host_str()
+            .filter(|host| !host.contains('*'))
+            .ok_or_else(wrong)?;
+        Ok(Self {
+            scheme: (!bare).then(|| url.scheme().to_owned()),
+            host: host.to_ascii_lowercase(),
+            port: url.port_or_known_default().ok_or_else(wrong)?,
+        })
+    }
+}
+
+impl fmt::Display for AllowedOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let default = match self.scheme.as_deref() {
+            Some("https") => Some(443),
+            Some(_) => Some(80),
+            None => None,
+        };
+        if let Some(scheme) = &self.scheme {
+            write!(f, "{scheme}://")?;
+        }
+        f.write_str(&self.host)?;
+        if default == Some(self.port) {
+            Ok(())
+        } else {
+            write!(f, ":{}", self.port)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_compared_by_host_and_port() {
+        for (text, host, port, shown) in [
+            (
+                "https://Chat.Example.com",
+                "chat.example.com",
+                443,
+                "https://chat.example.com",
+            ),
+            (
+                "http://a.example:8080/",
+                "a.example",
+                8080,
+                "http://a.example:8080",
+            ),
+            ("a.example:80", "a.example", 80, "a.example:80"),
+            ("[::1]:3000", "[::1]", 3000, "[::1]:3000"),
+        ] {
+            let origin: AllowedOrigin = text.parse().unwrap();
+            assert!(origin.matches(host, port), "{origin:?}");
+            assert!(!origin.matches(host, port + 1));
+            assert_eq!(origin.to_string(), shown);
+        }
+        for text in [
+            "",
+            "a.example",
+            "[::1]",
+            "*",
+            "https://*.example.com",
+            "https://a.example/path",
+            "https://u:p@a.example",
+            "ftp://a.example",
+            "a.example:",
+            "a.example:99999",
+            "null",
+        ] {
+            assert!(text.parse::<AllowedOrigin>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Whether a change at run time may be stored. Storing it is the caller's business.
+
+use crate::key::{Change, describe, find_key};
+use crate::layers::Layers;
+use crate::merge::Origin;
+use crate::resolved::accept;
+use crate::suggest;
+use crate::value::{InvalidValue, from_json};
+use gatehouse_domain::{ErrorCode, Problem};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Why a change is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetError {
+    /// There is no such setting.
+    #[error("unknown key `{key}`{}", did_you_mean(suggestion.as_deref()))]
+    UnknownKey {
+        /// What was asked for.
+        key: String,
+        /// The nearest that there is.
+        suggestion: Option<String>,
+    },
+    /// A flag or a variable says what it is.
+    #[error("`{key}` is fixed by {by} of the server")]
+    FixedByEnvironment {
+        /// The setting.
+        key: String,
+        /// "the environment" or "the command line".
+        by: &'static str,
+    },
+    /// The value is not one that this setting takes.
+    #[error("invalid value: {reason}")]
+    Invalid {
+        /// What was expected.
+        reason: InvalidValue,
+    },
+    /// This setting is not changed this way.
+    #[error("`{key}` cannot be changed here: {reason}")]
+    NotSettable {
+        /// The setting.
+        key: String,
+        /// Which way then.
+        reason: &'static str,
+    },
+}
+
+fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+impl From<SetError> for Problem {
+    fn from(error: SetError) -> Self {
+        let text = error.to_string();
+        match error {
+            SetError::FixedByEnvironment { .. } => {
+                Self::new(ErrorCode::Conflict, format!("{text}."))
+            }
+            SetError::Invalid { reason } => Self::invalid_params("value", reason.to_string()),
+            SetError::UnknownKey { .. } | SetError::NotSettable { .. } => {
+                Self::invalid_params("key", text)
+            }
+        }
+    }
+}
+
+/// Whether a key, or a section, is known.
+pub fn check_key(key: &str) -> Result<(), SetError> {
+    let section = format!("{key}.");
+    if find_key(key).is_some() || describe().iter().any(|spec| spec.key.starts_with(&section)) {
+        Ok(())
+    } else {
+        Err(unknown(key))
+    }
+}
+
+fn unknown(key: &str) -> SetError {
+    // A caller's key may be as long as a message; there is no need to repeat it all.
+    let key: String = key.chars().take(128).collect();
+    SetError::UnknownKey {
+        suggestion: suggest::key(&key),
+        key,
+    }
+}
+
+impl Layers {
+    /// Whether a key may be set to a value at run time, given the changes stored so far. `null`
+    /// takes a stored change back.
+    pub fn check_set(
+        &self,
+        key: &str,
+        value: &Value,
+        current: &BTreeMap<String, Value>,
+    ) -> Result<(), SetError> {
+        let spec = find_key(key).ok_or_else(|| unknown(key))?;
+        if let Change::Elsewhere(reason) | Change::Never(reason) = spec.change {
+            return Err(SetError::NotSettable {
+                key: key.to_owned(),
+                reason,
+            });
+        }
+        if let Some(origin) = self.fixed_by(key) {
+            let by = match origin {
+                Origin::CommandLine => "the command line",
+                _ => "the environment",
+            };
+            return Err(SetError::FixedByEnvironment {
+                key: key.to_owned(),
+                by,
+            });
+        }
+        let (mut changes, _) = accept(current);
+        if value.is_null() {
+            changes.remove(key);
+        } else {
+            let checked = from_json(spec.kind, value);
+            changes.insert(
+                key.to_owned(),
+                checked.map_err(|reason| SetError::Invalid { reason })?,
+            );
+        }
+        self.check_together(&changes)
+            .map_err(|bad| SetError::Invalid { reason: bad.reason })
+    }
+}

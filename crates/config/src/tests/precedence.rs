@@ -1,0 +1,260 @@
+//! Which source wins, and where the directories and files come from.
+
+use super::{Start, shown, write};
+use crate::{DatabaseUrl, Environment, Invocation, Layers, LogFormat, Origin, ProviderKind, Tls};
+use rstest::rstest;
+use secrecy::ExposeSecret;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Every combination of sources of `server.bind`, which all of them can set.
+#[test]
+fn flag_then_environment_then_settings_then_file_then_default() {
+    for bits in 0..16_u8 {
+        let has = |bit: u8| bits & (1 << bit) != 0;
+        let toml = if has(0) {
+            "[server]\nbind = \"127.0.0.1:1\"\n"
+        } else {
+            ""
+        };
+        let mut start = Start::with_toml(toml);
+        let stored = [("server.bind", json!("127.0.0.1:2"))];
+        let overrides = if has(1) { &stored[..] } else { &[] };
+        if has(2) {
+            start = start.var("SERVICE_SERVER__BIND", "127.0.0.1:3");
+        }
+        if has(3) {
+            start.invocation.bind = Some("127.0.0.1:4".into());
+        }
+        let resolved = start.resolve(overrides);
+        let (port, origin) = match 7 - bits.leading_zeros() {
+            _ if bits == 0 => (8420, "default"),
+            0 => (1, "toml"),
+            1 => (2, "settings"),
+            2 => (3, "environment"),
+            _ => (4, "command_line"),
+        };
+        assert_eq!(resolved.settings.server.bind.port(), port, "{bits:04b}");
+        let expected = (json!(format!("127.0.0.1:{port}")), origin);
+        assert_eq!(shown(&resolved, "server.bind"), expected);
+        assert_eq!(resolved.origin("server.bind").as_str(), origin);
+        let shadowed = has(0) && bits > 1;
+        assert_eq!(!resolved.shadowed.is_empty(), shadowed, "{bits:04b}");
+        assert!(resolved.shadowed.iter().all(|key| key == "server.bind"));
+    }
+}
+
+#[test]
+fn the_defaults_are_the_contract_s() {
+    let start = Start::empty();
+    let resolved = start.resolve(&[]);
+    let s = &resolved.settings;
+    assert_eq!(s.server.bind.to_string(), "127.0.0.1:8420");
+    assert_eq!(s.server.max_message_bytes, 36 * 1024 * 1024);
+    assert_eq!(s.server.tls, Tls::Off);
+    assert!(s.server.external_url.is_none() && s.server.allowed_origins.is_empty());
+    assert!(s.proxy.trusted_cidrs.is_empty());
+    assert_eq!(s.proxy.header, "x-forwarded-for");
+    assert!(s.auth.vault_enabled && s.auth.step_up && !s.auth.local_setup_code);
+    assert_eq!(s.auth.disabled_scope, crate::DisabledScope::All);
+    assert_eq!(s.auth.kdf_concurrency, 2);
+    assert!(s.vault.plaintext_while_sealed && s.vault.keep_plaintext_provider_keys);
+    assert!(!s.network.allow_private && s.metrics.enabled && s.models.autodetect);
+    assert!(s.models.default.is_none() && s.models.providers.is_empty());
+    assert_eq!(
+        (s.log.level.as_str(), s.log.format),
+        ("info", LogFormat::Text)
+    );
+    let DatabaseUrl::Sqlite { path } = &s.database.url else {
+        panic!("not SQLite")
+    };
+    assert_eq!(path, &start.dir.path().join("gatehouse.db"));
+    assert!(
+        resolved
+            .origins()
+            .all(|(_, origin)| origin == Origin::Default)
+    );
+    assert!(resolved.shadowed.is_empty() && resolved.warnings.is_empty());
+}
+
+#[test]
+fn an_empty_variable_is_unset() {
+    let start = Start::with_toml("[auth]\nstep_up = false\n")
+        .var("SERVICE_AUTH__STEP_UP", "")
+        .var("SERVICE_SERVER__BIND", "  ")
+        .var("SERVICE_BEHIND_PROXY", "")
+        .var("SERVICE_NO__SUCH", "")
+        .var("SERVICE_VAULT_AUTO_UNSEAL_KEY", " ")
+        .var("SERVICE_CONFIG", "");
+    let layers = start.load().unwrap();
+    assert!(!layers.process().behind_proxy && layers.process().auto_unseal_key.is_none());
+    let resolved = start.resolve(&[]);
+    assert_eq!(shown(&resolved, "auth.step_up"), (json!(false), "toml"));
+    assert_eq!(
+        shown(&resolved, "server.bind"),
+        (json!("127.0.0.1:8420"), "default")
+    );
+}
+
+#[rstest]
+#[case("TRUE", true)]
+#[case("1", true)]
+#[case("False", false)]
+#[case("0", false)]
+fn both_kinds_of_switches_take_every_spelling(#[case] text: &str, #[case] expected: bool) {
+    let start = Start::empty()
+        .var("SERVICE_NETWORK__ALLOW_PRIVATE", text)
+        .var("SERVICE_BEHIND_PROXY", text)
+        .var("SERVICE_TRUST_DOCKER_LOOPBACK", text);
+    assert_eq!(start.resolve(&[]).settings.network.allow_private, expected);
+    let layers = start.load().unwrap();
+    assert_eq!(layers.process().behind_proxy, expected);
+    assert_eq!(layers.process().trust_docker_loopback, expected);
+}
+
+#[test]
+fn every_variable_sets_its_key() {
+    for spec in crate::describe() {
+        let value = match spec.kind {
+            crate::Kind::Flag => "true".to_owned(),
+            crate::Kind::Whole { max, .. } => max.to_string(),
+            _ if spec.default.eq(&crate::Initial::Unset) => spec.example.trim_matches('"').into(),
+            crate::Kind::Text(_) => spec.default_json().as_str().unwrap().to_owned(),
+            crate::Kind::List(crate::Rule::Origin) => "a.example:1".into(),
+            crate::Kind::List(_) => "10.0.0.1".into(),
+        };
+        let key = spec.key.replace("<id>", "x");
+        let mut start = Start::empty().var(&crate::env_name(&key).unwrap(), &value);
+        if key.starts_with("server.tls.") && !key.ends_with("self_signed") {
+            let other = if key.ends_with("cert") { "KEY" } else { "CERT" };
+            start = start.var(&format!("SERVICE_SERVER__TLS__{other}"), "other.pem");
+        }
+        let resolved = start.resolve(&[]);
+        assert_eq!(resolved.origin(&key), Origin::Environment, "{key}");
+        assert!(start.load().unwrap().fixed_by(&key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn the_short_names_win_over_the_long_ones() {
+    let start = Start::with_toml("[log]\nlevel = \"warn\"\n")
+        .var("SERVICE_LOG", "info,sqlx=error")
+        .var("SERVICE_LOG__LEVEL", "debug")
+        .var("SERVICE_DATABASE_URL", "sqlite://short.db")
+        .var("SERVICE_DATABASE__URL", "sqlite://long.db");
+    let resolved = start.resolve(&[]);
+    assert_eq!(
+        shown(&resolved, "log.level"),
+        (json!("info,sqlx=error"), "environment")
+    );
+    assert_eq!(
+        shown(&resolved, "database.url"),
+        (json!("sqlite://short.db"), "environment")
+    );
+    let layers = start.load().unwrap();
+    assert_eq!(
+        layers.process().log_filter.as_deref(),
+        Some("info,sqlx=error")
+    );
+    let warnings = layers.warnings();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings.contains(&"SERVICE_LOG wins over SERVICE_LOG__LEVEL".to_owned()));
+}
+
+#[test]
+fn an_id_is_the_same_however_it_is_spelled() {
+    let toml = "[models.providers.\"My-own.ai\"]\nbase_url = \"http://127.0.0.1:9\"\n\
+                [models.providers.anthropic]\nmodels = [\"claude\"]\n";
+    let start = Start::with_toml(toml)
+        .var("SERVICE_MODELS__PROVIDERS__MY_OWN_AI__API_KEY", "sk-1")
+        .var("SERVICE_MODELS__PROVIDERS__GROQ__MODELS", "a, b");
+    let settings = start.resolve(&[]).settings;
+    let ids: Vec<&str> = settings
+        .models
+        .providers
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(ids, ["My-own.ai", "anthropic", "groq"]);
+    let own = &settings.models.providers["My-own.ai"];
+    assert_eq!(own.base_url.as_str(), "http://127.0.0.1:9/v1");
+    assert_eq!(own.api_key.as_ref().unwrap().expose_secret(), "sk-1");
+    let anthropic = &settings.models.providers["anthropic"];
+    assert_eq!(anthropic.kind, ProviderKind::Anthropic);
+    assert_eq!(anthropic.base_url.as_str(), "https://api.anthropic.com/v1");
+    assert_eq!(settings.models.providers["groq"].models, ["a", "b"]);
+    assert_eq!(settings.models.providers["groq"].kind, ProviderKind::Openai);
+}
+
+#[rstest]
+#[case(Some("/flag"), Some("/var"), Some("/xdg"), "/flag")]
+#[case(None, Some("/var"), Some("/xdg"), "/var")]
+#[case(None, None, Some("/xdg"), "/xdg/gatehouse")]
+#[case(None, None, Some("relative"), "/home/me/.local/share/gatehouse")]
+#[case(None, None, None, "/home/me/.local/share/gatehouse")]
+fn the_data_directory(
+    #[case] flag: Option<&str>,
+    #[case] variable: Option<&str>,
+    #[case] xdg: Option<&str>,
+    #[case] expected: &str,
+) {
+    let pairs = [
+        ("SERVICE_DATA_DIR", variable),
+        ("XDG_DATA_HOME", xdg),
+        ("HOME", Some("/home/me")),
+    ];
+    let pairs = pairs
+        .into_iter()
+        .map(|(name, value)| (name, value.unwrap_or("")));
+    let invocation = Invocation {
+        data_dir: flag.map(PathBuf::from),
+        ..Invocation::default()
+    };
+    let layers = Layers::load(&Environment::from_pairs(pairs), &invocation).unwrap();
+    assert_eq!(layers.data_dir(), Path::new(expected));
+    assert_eq!(
+        layers.config_path(),
+        Path::new(expected).join("gatehouse.toml")
+    );
+}
+
+#[test]
+fn without_a_home_there_is_no_data_directory() {
+    let none = Environment::from_pairs([("XDG_DATA_HOME", "")]);
+    let error = Layers::load(&none, &Invocation::default()).unwrap_err();
+    assert!(error.to_string().contains("--data-dir"), "{error}");
+}
+
+#[test]
+fn the_file_is_named_by_flag_then_variable() {
+    let mut start = Start::with_toml("[server]\nbind = \"127.0.0.1:1\"\n");
+    let other = start.dir.path().join("other.toml");
+    write(&other, "[server]\nbind = \"127.0.0.1:2\"\n");
+    start = start.var("SERVICE_CONFIG", other.to_str().unwrap());
+    assert_eq!(start.resolve(&[]).settings.server.bind.port(), 2);
+    start.invocation.config = Some(start.dir.path().join("missing.toml"));
+    assert_eq!(start.resolve(&[]).settings.server.bind.port(), 8420);
+    assert_eq!(start.load().unwrap().warnings().len(), 1);
+}
+
+#[test]
+fn nothing_of_a_secret_is_in_debug_text() {
+    let start = Start::with_toml("[models.providers.a]\napi_key = \"hunter2\"\n")
+        .var("SERVICE_DATABASE_URL", "postgres://u:hunter2@h/db")
+        .var("SERVICE_VAULT_AUTO_UNSEAL_KEY", "hunter2");
+    let environment = Environment::from_pairs(start.variables.clone());
+    let url = Some("hunter2".to_owned());
+    let invocation = Invocation {
+        database_url: url,
+        ..Invocation::default()
+    };
+    let resolved = start.resolve(&[]);
+    let debug = format!(
+        "{environment:?} {invocation:?} {:?} {resolved:?} {:?} {:?}",
+        start.load(),
+        resolved.settings.database.url,
+        resolved.values(None),
+    );
+    assert!(!debug.contains("hunter2"), "{debug}");
+    assert!(debug.contains("postgres://u:••••@h/db"), "{debug}");
+}

@@ -1,0 +1,317 @@
+//! Checks one value against its kind and brings it to one spelling. Reasons name what was expected
+//! and never repeat the value, which may be a secret.
+
+use crate::key::{Kind, Rule};
+use crate::section::{database::DatabaseUrl, log, models, proxy, server::AllowedOrigin};
+use gatehouse_domain::Cidr;
+use serde_json::Value;
+use std::net::SocketAddr;
+use url::Url;
+
+/// The longest text that any setting takes, in bytes.
+const MAX_TEXT_BYTES: usize = 8192;
+/// The most entries of a list.
+const MAX_ENTRIES: usize = 1000;
+
+/// What is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidValue(String);
+
+impl InvalidValue {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+
+    pub(crate) fn expected_one_of(words: &[&str]) -> Self {
+        Self(format!("expected {}", words.join(" or ")))
+    }
+}
+
+/// Checks a value as it stands in TOML, in JSON or in the database.
+pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue> {
+    match kind {
+        Kind::Flag => match value {
+            Value::Bool(_) => Ok(value.clone()),
+            _ => Err(InvalidValue::new("expected true or false")),
+        },
+        Kind::Whole { min, max } => whole(value.as_i64(), min, max),
+        Kind::Text(rule) => text(rule, value).map(Value::String),
+        Kind::List(rule) => match value {
+            Value::Array(items) if items.len() > MAX_ENTRIES => Err(InvalidValue::new(format!(
+                "more than {MAX_ENTRIES} entries"
+            ))),
+            Value::Array(items) => {
+                let texts = items.iter().map(|item| text(rule, item));
+                Ok(texts.collect::<Result<Vec<_>, _>>()?.into())
+            }
+            _ => Err(InvalidValue::new("expected a list of texts")),
+        },
+    }
+}
+
+/// Checks a value as it stands in the environment or on the command line.
+pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, InvalidValue> {
+    let text = text.trim();
+    match kind {
+        Kind::Flag => flag(text).map(Value::Bool),
+        Kind::Whole { min, max } => whole(text.parse().ok(), min, max),
+        Kind::Text(_) => from_json(kind, &Value::from(text)),
+        Kind::List(_) => from_json(kind, &list(text)?),
+    }
+}
+
+/// A JSON array, or texts separated by commas. `[::1]:80` is no array.
+fn list(text: &str) -> Result<Value, InvalidValue> {
+    match serde_json::from_str(text) {
+        Ok(items @ Value::Array(_)) => Ok(items),
+        _ if text.starts_with('[') && text.contains('"') => {
+            Err(InvalidValue::new("the JSON array cannot be parsed"))
+        }
+        _ => {
+            let items = text.split(',').map(str::trim);
+            Ok(items
+                .filter(|item| !item.is_empty())
+                .map(Value::from)
+                .collect())
+        }
+    }
+}
+
+/// `true`/`1`, `false`/`0`, any case.
+pub(crate) fn flag(text: &str) -> Result<bool, InvalidValue> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(InvalidValue::new("expected true, 1, false or 0")),
+    }
+}
+
+fn whole(number: Option<i64>, min: i64, max: i64) -> Result<Value, InvalidValue> {
+    match number {
+        Some(number) if (min..=max).contains(&number) => Ok(Value::from(number)),
+        _ => Err(InvalidValue(format!(
+            "expected a whole number from {min} to {max}"
+        ))),
+    }
+}
+
+fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
+    let text = value
+        .as_str()
+        .ok_or_else(|| InvalidValue::new("expected a text"))?;
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(InvalidValue(format!("longer than {MAX_TEXT_BYTES} bytes")));
+    }
+    match rule {
+        Rule::Address => text
+            .parse::<SocketAddr>()
+            .map(|a| a.to_string())
+            .map_err(|_| {
+                InvalidValue::new("expected an IP address and a port, such as 127.0.0.1:8420")
+            }),
+        Rule::WebUrl => web_url(text).map(|url| url.as_str().trim_end_matches('/').to_owned()),
+        Rule::BaseUrl => base_url(text),
+        Rule::Origin => text
+            .parse::<AllowedOrigin>()
+            .map(|origin| origin.to_string()),
+        Rule::Network => text
+            .parse::<Cidr>()
+            .map(|net| net.to_string())
+            .map_err(|_| InvalidValue::new("expected an address or a network, such as 10.0.0.0/8")),
+        Rule::HeaderName => proxy::check_header(text),
+        Rule::OneOf(words) if words.contains(&text) => Ok(text.to_owned()),
+        Rule::OneOf(words) => Err(InvalidValue::expected_one_of(words)),
+        Rule::File if text.is_empty() || text.contains('\0') => {
+            Err(InvalidValue::new("expected a path"))
+        }
+        Rule::File => Ok(text.to_owned()),
+        Rule::ModelPath => models::check_model_path(text),
+        Rule::Line => check_line(text),
+        Rule::Secret => check_secret(text),
+        Rule::LogFilter => log::check_filter(text),
+        Rule::DatabaseUrl => text.parse::<DatabaseUrl>().map(|_| text.to_owned()),
+    }
+}
+
+/// One line of 1 to 256 characters.
+pub(crate) fn check_line(text: &str) -> Result<String, InvalidValue> {
+    let length = text.chars().count();
+    if (1..=256).contains(&length) && !text.chars().any(char::is_control) {
+        Ok(text.to_owned())
+    } else {
+        Err(InvalidValue::new(
+            "expected one line of 1 to 256 characters",
+        ))
+    }
+}
+
+/// Secrets travel in headers: a line break, which a file leaves at its end, would break the request.
+fn check_secret(text: &str) -> Result<String, InvalidValue> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().any(char::is_control) {
+        Err(InvalidValue::new("expected one line that is not empty"))
+    } else {
+        Ok(text.to_owned())
+    }
+}
+
+/// An http or https URL with a host and without credentials, query or fragment.
+pub(crate) fn web_url(text: &str) -> Result<Url, InvalidValue> {
+    let wrong = || InvalidValue::new("expected a URL such as https://gatehouse.example.com");
+    let url = Url::parse(text).map_err(|_| wrong())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return Err(wrong());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(InvalidValue::new(
+            "the URL must not carry a user name or password",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(InvalidValue::new(
+            "the URL must end with its path, without ? or #",
+        ));
+    }
+    Ok(url)
+}
+
+/// A base URL as the vendor's SDK takes it; one without a path means `/v1`.
+fn base_url(text: &str) -> Result<String, InvalidValue> {
+    let url = web_url(text)?;
+    let base = url.as_str().trim_end_matches('/');
+    Ok(if url.path().trim_end_matches('/').is_empty() {
+        format!("{base}/v1")
+    } else {
+        base.to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    #[rstest]
+    #[case("true", Some(true))]
+    #[case("TRUE", Some(true))]
+    #[case("True", Some(true))]
+    #[case("1", Some(true))]
+    #[case("false", Some(false))]
+    #[case("FALSE", Some(false))]
+    #[case("fAlse", Some(false))]
+    #[case("0", Some(false))]
+    #[case("yes", None)]
+    #[case("on", None)]
+    #[case("2", None)]
+    #[case("01", None)]
+    #[case("truee", None)]
+    fn booleans(#[case] text: &str, #[case] expected: Option<bool>) {
+        assert_eq!(flag(text).ok(), expected);
+    }
+
+    #[test]
+    fn a_flag_is_no_number_or_text_in_toml_and_json() {
+        for value in [json!("true"), json!(1), json!(null)] {
+            assert!(from_json(Kind::Flag, &value).is_err(), "{value}");
+        }
+    }
+
+    #[rstest]
+    #[case("server.max_message_bytes", 65_536, 268_435_456)]
+    #[case("auth.kdf_concurrency", 1, 64)]
+    fn numbers_have_bounds(#[case] key: &str, #[case] min: i64, #[case] max: i64) {
+        let kind = crate::find_key(key).unwrap().kind;
+        for (number, fits) in [(min - 1, false), (min, true), (max, true), (max + 1, false)] {
+            assert_eq!(from_json(kind, &json!(number)).is_ok(), fits, "{number}");
+            assert_eq!(
+                from_text(kind, &number.to_string()).is_ok(),
+                fits,
+                "{number}"
+            );
+        }
+        for value in [json!(2.5), json!("2"), json!(u64::MAX), json!(null)] {
+            assert!(from_json(kind, &value).is_err(), "{value}");
+        }
+    }
+
+    #[rstest]
+    #[case(Rule::Address, "[::1]:80", Some("[::1]:80"))]
+    #[case(Rule::Address, "localhost:80", None)]
+    #[case(Rule::Address, "127.0.0.1", None)]
+    #[case(Rule::Address, "127.0.0.1:65536", None)]
+    #[case(Rule::WebUrl, "HTTPS://Gate.Example/", Some("https://gate.example"))]
+    #[case(Rule::WebUrl, "https://user:pw@gate.example", None)]
+    #[case(Rule::WebUrl, "https://gate.example/?a=1", None)]
+    #[case(Rule::WebUrl, "https://", None)]
+    #[case(Rule::WebUrl, "ftp://gate.example", None)]
+    #[case(Rule::WebUrl, "gate.example", None)]
+    #[case(Rule::BaseUrl, "http://127.0.0.1:9", Some("http://127.0.0.1:9/v1"))]
+    #[case(Rule::BaseUrl, "https://api.example/", Some("https://api.example/v1"))]
+    #[case(
+        Rule::BaseUrl,
+        "https://api.example/openai/v1/",
+        Some("https://api.example/openai/v1")
+    )]
+    #[case(Rule::Network, "::ffff:10.0.0.0/104", Some("10.0.0.0/8"))]
+    #[case(Rule::Network, "10.0.0.0/33", None)]
+    #[case(Rule::HeaderName, "CF-Connecting-IP", Some("cf-connecting-ip"))]
+    #[case(Rule::HeaderName, "x forwarded", None)]
+    #[case(Rule::HeaderName, "", None)]
+    #[case(Rule::OneOf(&["all", "local"]), "local", Some("local"))]
+    #[case(Rule::OneOf(&["all", "local"]), "none", None)]
+    #[case(Rule::ModelPath, "router/meta/llama", Some("router/meta/llama"))]
+    #[case(Rule::ModelPath, "gpt", None)]
+    #[case(Rule::ModelPath, "openai/", None)]
+    #[case(Rule::Secret, " sk-1\n", Some("sk-1"))]
+    #[case(Rule::Secret, "a\nb", None)]
+    #[case(Rule::Secret, " ", None)]
+    #[case(
+        Rule::LogFilter,
+        "info, sqlx::query=WARN",
+        Some("info,sqlx::query=WARN")
+    )]
+    #[case(Rule::LogFilter, "inof", None)]
+    #[case(Rule::LogFilter, "sqlx=", None)]
+    #[case(Rule::LogFilter, "=info", None)]
+    #[case(Rule::File, "a b.pem", Some("a b.pem"))]
+    #[case(Rule::File, "", None)]
+    fn texts(#[case] rule: Rule, #[case] given: &str, #[case] expected: Option<&str>) {
+        let got = from_json(Kind::Text(rule), &json!(given));
+        assert_eq!(
+            got.as_ref().ok().and_then(Value::as_str),
+            expected,
+            "{got:?}"
+        );
+    }
+
+    #[test]
+    fn lists_are_arrays_or_separated_by_commas() {
+        let kind = Kind::List(Rule::Network);
+        let expected = json!(["10.0.0.0/8", "::1/128"]);
+        for text in [
+            "10.0.0.0/8,::1",
+            " 10.0.0.0/8 , ::1, ",
+            r#"["10.0.0.0/8","::1"]"#,
+        ] {
+            assert_eq!(from_text(kind, text).as_ref(), Ok(&expected), "{text}");
+        }
+        for text in ["10.0.0.0/8;::1", "[1]", "[\"::1\"", "{}"] {
+            assert!(from_text(kind, text).is_err(), "{text}");
+        }
+        let bracketed = from_text(Kind::List(Rule::Origin), "[::1]:80").unwrap();
+        assert_eq!(bracketed, json!(["[::1]:80"]));
+        let many = |count| Value::from(vec!["::1"; count]);
+        assert!(from_json(kind, &many(1000)).is_ok());
+        assert!(from_json(kind, &many(1001)).is_err());
+    }
+
+    #[test]
+    fn lengths_are_limited() {
+        let line = |count| from_json(Kind::Text(Rule::Line), &json!("ä".repeat(count))).is_ok();
+        assert!(line(256) && !line(257) && !line(0));
+        let secret = |count| from_json(Kind::Text(Rule::Secret), &json!("a".repeat(count))).is_ok();
+        assert!(secret(8192) && !secret(8193));
+    }
+}

@@ -1,0 +1,436 @@
+//! The life of one WebSocket, without the socket: the loop in `web` feeds it what happens and does
+//! what it answers. It must not know axum, and it reads time only from the injected clock.
+
+pub mod heartbeat;
+
+use crate::census::SocketGuard;
+use crate::dispatch::{Admitted, Rpc, not_authenticated};
+use crate::envelope::{Id, Incoming, answer, batch_answer, parse, refusal};
+use crate::events::Event;
+use crate::method::{Boxed, outcome_of};
+use crate::methods::connect::{ConnectParams, hello};
+use gatehouse_auth::{AuthIdentity, Decision, Visit};
+use gatehouse_domain::{ErrorCode, Problem};
+use heartbeat::{Beat, Heartbeat};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+/// How long an unauthenticated client may take to say `connect`.
+pub const CONNECT_WITHIN_MS: u64 = 10_000;
+/// The longest message before authentication.
+pub const MAX_BYTES_BEFORE_AUTH: usize = 64 * 1024;
+/// Calls in work on one connection.
+pub const MAX_CALLS: usize = 64;
+/// Messages that may wait for the answer to `connect`.
+const MAX_QUEUED: usize = 64;
+
+/// Which of the two doors a socket came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    /// `/ws`: public at the gate; a refusal there waits for `connect`.
+    Public,
+    /// Any other `/ws/*`: behind the gate.
+    Gated,
+}
+
+/// What happens to a connection.
+#[derive(Debug)]
+pub enum Input {
+    /// A text message arrived.
+    Text(String),
+    /// A binary message arrived.
+    Binary,
+    /// A message arrived that is longer than the socket takes.
+    Oversized,
+    /// The client answered a ping.
+    Pong,
+    /// Something was published.
+    Event(Arc<Event>),
+    /// Events were missed, or the client does not read what it is sent.
+    TooSlow,
+    /// About a second has passed.
+    Tick,
+    /// Some credential ended, maybe this connection's.
+    CredentialChanged,
+    /// A call came to its end.
+    CallFinished(Finished),
+    /// The server is about to stop.
+    Shutdown,
+}
+
+/// What is to be done.
+pub enum Output {
+    /// Send this text.
+    Send(String),
+    /// Send a ping.
+    Ping,
+    /// Run this and feed its outcome back as [`Input::CallFinished`].
+    Call(Boxed<Finished>),
+    /// Close, and feed nothing more.
+    Close {
+        /// The close code.
+        code: u16,
+        /// The reason, for people.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Send(text) => f.debug_tuple("Send").field(text).finish(),
+            Self::Ping => f.write_str("Ping"),
+            Self::Call(_) => f.write_str("Call"),
+            Self::Close { code, reason } => write!(f, "Close({code}, {reason})"),
+        }
+    }
+}
+
+/// The outcome of a call, for the connection it came from.
+#[derive(Debug)]
+pub struct Finished(Ending);
+
+#[derive(Debug)]
+enum Ending {
+    /// Of `connect`: to whom it is answered, and who the client is.
+    Connect(Id, Result<AuthIdentity, Problem>),
+    /// Of calls: the answer, if any is wanted, and what is no longer in work.
+    Calls {
+        answer: Option<String>,
+        calls: usize,
+        bytes: usize,
+    },
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nobody yet; `connect` must come until then.
+    Waiting { deadline_ms: u64 },
+    /// `connect` is being checked.
+    Connecting,
+    /// Somebody.
+    Ready(AuthIdentity),
+    /// Over.
+    Closed,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Connection {
+    rpc: Rpc,
+    visit: Arc<Visit>,
+    state: State,
+    heartbeat: Heartbeat,
+    /// Calls in work, and the bytes of their messages.
+    calls: usize,
+    bytes: usize,
+    /// What came while `connect` was being checked.
+    queued: VecDeque<String>,
+    /// The place among the unauthenticated.
+    place: Option<SocketGuard>,
+}
+
+impl Connection {
+    /// A connection whose upgrade passed the gate with this visit. Refused are an unauthenticated
+    /// one on a gated path, and one too many of the unauthenticated: answer the upgrade with that.
+    pub fn open(rpc: Rpc, visit: Visit, path: PathKind) -> Result<Self, Problem> {
+        let now = rpc.rooms().clock.monotonic_ms();
+        let heartbeat = Heartbeat::begin(now);
+        let (state, place) = match &visit.decision {
+            Decision::Allowed(identity) => (State::Ready(identity.clone()), None),
+            _ if path == PathKind::Gated => return Err(not_authenticated(&visit)),
+            _ => {
+                let place = rpc
+                    .census()
+                    .admit(visit.client.key, visit.client.limit_factor);
+                let place = place.ok_or_else(|| Problem::rate_limited(CONNECT_WITHIN_MS))?;
+                (
+                    State::Waiting {
+                        deadline_ms: now.saturating_add(CONNECT_WITHIN_MS),
+                    },
+                    Some(place),
+                )
+            }
+        };
+        let visit = Arc::new(visit);
+        let queued = VecDeque::new();
+        Ok(Self {
+            rpc,
+            visit,
+            state,
+            heartbeat,
+            calls: 0,
+            bytes: 0,
+            queued,
+            place,
+        })
+    }
+
+    /// Whether it is over.
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
+    /// Whether the client has said who it is.
+    pub const fn is_authenticated(&self) -> bool {
+        matches!(self.state, State::Ready(_))
+    }
+
+    /// The longest message that is taken now.
+    pub fn max_message_bytes(&self) -> usize {
+        match self.state {
+            State::Ready(_) => self.rpc.rooms().config.max_message_bytes(),
+            _ => MAX_BYTES_BEFORE_AUTH,
+        }
+    }
+
+    /// Takes in what happened; what is to be done, in this order.
+    pub fn handle(&mut self, input: Input) -> Vec<Output> {
+        let mut out = Vec::new();
+        if self.is_closed() {
+            return out;
+        }
+        if self.credential_ended() {
+            self.close(
+                &mut out,
+                ErrorCode::NotAuthenticated.close_code(),
+                "credential ended",
+            );
+            return out;
+        }
+        match input {
+            Input::Text(text) => {
+                self.heartbeat.heard();
+                self.text(text, &mut out);
+            }
+            Input::Binary => {
+                let problem = Problem::new(ErrorCode::InvalidRequest, "Send text messages only.");
+                self.refuse(&mut out, &Id::null(), &problem, "binary message");
+            }
+            Input::Oversized => self.oversized(&mut out),
+            Input::Pong => self.heartbeat.heard(),
+            Input::Event(event) => self.event(&event, &mut out),
+            Input::TooSlow => {
+                self.close(&mut out, ErrorCode::RateLimited.close_code(), "too slow");
+            }
+            Input::Tick => self.tick(&mut out),
+            // The check above was what it is for.
+            Input::CredentialChanged => {}
+            Input::CallFinished(finished) => self.finished(finished, &mut out),
+            // 1012: the server restarts (RFC 6455's registry); a client connects again.
+            Input::Shutdown => self.close(&mut out, 1012, "server is stopping"),
+        }
+        out
+    }
+
+    fn credential_ended(&self) -> bool {
+        let State::Ready(identity) = &self.state else {
+            return false;
+        };
+        let rooms = self.rpc.rooms();
+        !rooms.auth.is_live(identity)
+            || rooms
+                .auth
+                .expires_at(identity)
+                .is_some_and(|at| at <= rooms.clock.now())
+    }
+
+    fn close(&mut self, out: &mut Vec<Output>, code: u16, reason: &'static str) {
+        self.state = State::Closed;
+        self.queued.clear();
+        self.place = None;
+        out.push(Output::Close { code, reason });
+    }
+
+    /// An error answer, then the end.
+    fn refuse(&mut self, out: &mut Vec<Output>, id: &Id, problem: &Problem, reason: &'static str) {
+        out.push(Output::Send(refusal(id, problem)));
+        self.close(out, problem.code.close_code(), reason);
+    }
+
+    fn oversized(&mut self, out: &mut Vec<Output>) {
+        let problem = Problem::new(ErrorCode::PayloadTooLarge, "The message is too long.")
+            .with("max_bytes", self.max_message_bytes());
+        self.refuse(out, &Id::null(), &problem, "message too long");
+    }
+
+    fn event(&self, event: &Event, out: &mut Vec<Output>) {
+        if let State::Ready(identity) = &self.state
+            && identity.scopes.allows(event.scope)
+        {
+            out.push(Output::Send(event.frame.clone()));
+        }
+    }
+
+    fn tick(&mut self, out: &mut Vec<Output>) {
+        let now = self.rpc.rooms().clock.monotonic_ms();
+        if let State::Waiting { deadline_ms } = self.state
+            && now >= deadline_ms
+        {
+            let problem = Problem::new(ErrorCode::Timeout, "`connect` did not come in time.");
+            self.refuse(out, &Id::null(), &problem, "no connect in time");
+            return;
+        }
+        match self.heartbeat.at(now) {
+            Beat::Nothing => {}
+            Beat::Ping => out.push(Output::Ping),
+            Beat::Gone => self.close(out, ErrorCode::Timeout.close_code(), "no answer to pings"),
+        }
+    }
+
+    fn text(&mut self, text: String, out: &mut Vec<Output>) {
+        if text.len() > self.max_message_bytes() {
+            return self.oversized(out);
+        }
+        match &self.state {
+            State::Waiting { .. } => self.first_message(&text, out),
+            State::Connecting if self.queued.len() >= MAX_QUEUED => {
+                let problem = Problem::rate_limited(1000);
+                self.refuse(
+                    out,
+                    &Id::null(),
+                    &problem,
+                    "too many messages before connect",
+                );
+            }
+            State::Connecting => self.queued.push_back(text),
+            State::Ready(identity) => {
+                let identity = identity.clone();
+                self.calls(&identity, &text, out);
+            }
+            State::Closed => {}
+        }
+    }
+
+    /// Before anything else a client says who it is.
+    fn first_message(&mut self, text: &str, out: &mut Vec<Output>) {
+        let not_connect = "The first message must be a single `connect`.";
+        let item = match parse(text) {
+            Ok(Incoming::Single(item)) => item,
+            Ok(Incoming::Batch(_)) => {
+                let problem = Problem::new(ErrorCode::InvalidRequest, not_connect);
+                return self.refuse(out, &Id::null(), &problem, "malformed message");
+            }
+            Err(problem) => return self.refuse(out, &Id::null(), &problem, "malformed message"),
+        };
+        let request = match item {
+            Ok(request) => request,
+            Err(bad) => return self.refuse(out, &bad.id, &bad.problem, "malformed message"),
+        };
+        let id = request.id.unwrap_or_else(Id::null);
+        if request.method != "connect" {
+            let problem = not_authenticated(&self.visit);
+            return self.refuse(out, &id, &problem, "not authenticated");
+        }
+        let params = match crate::method::read_params::<ConnectParams>(request.params) {
+            Ok(params) => params,
+            Err(problem) => return self.refuse(out, &id, &problem, "malformed connect"),
+        };
+        let Some(auth) = params.into_auth() else {
+            let problem = not_authenticated(&self.visit);
+            return self.refuse(out, &id, &problem, "not authenticated");
+        };
+        self.state = State::Connecting;
+        let (rooms, visit) = (Arc::clone(self.rpc.rooms()), Arc::clone(&self.visit));
+        out.push(Output::Call(Box::pin(async move {
+            Finished(Ending::Connect(
+                id,
+                rooms.auth.socket_login(&visit, auth).await,
+            ))
+        })));
+    }
+
+    fn finished(&mut self, Finished(ending): Finished, out: &mut Vec<Output>) {
+        match ending {
+            Ending::Calls {
+                answer,
+                calls,
+                bytes,
+            } => {
+                self.calls = self.calls.saturating_sub(calls);
+                self.bytes = self.bytes.saturating_sub(bytes);
+                out.extend(answer.map(Output::Send));
+            }
+            Ending::Connect(id, Err(problem)) => self.refuse(out, &id, &problem, "refused"),
+            Ending::Connect(id, Ok(identity)) => self.welcome(&id, identity, out),
+        }
+    }
+
+    fn welcome(&mut self, id: &Id, identity: AuthIdentity, out: &mut Vec<Output>) {
+        let mut visit = Visit::clone(&self.visit);
+        visit.decision = Decision::Allowed(identity.clone());
+        self.visit = Arc::new(visit);
+        self.place = None;
+        self.state = State::Ready(identity.clone());
+        if self.credential_ended() {
+            // It ended while it was being checked.
+            let problem = not_authenticated(&self.visit);
+            return self.refuse(out, id, &problem, "credential ended");
+        }
+        out.push(Output::Send(answer(
+            id,
+            &outcome_of(Ok(hello(self.rpc.rooms(), &identity))),
+        )));
+        while let Some(text) = self.queued.pop_front() {
+            self.text(text, out);
+        }
+    }
+
+    fn calls(&mut self, identity: &AuthIdentity, text: &str, out: &mut Vec<Output>) {
+        let incoming = match parse(text) {
+            Ok(incoming) => incoming,
+            Err(problem) => return out.push(Output::Send(refusal(&Id::null(), &problem))),
+        };
+        let bytes = text.len();
+        let fits = self.bytes.saturating_add(bytes) <= self.max_message_bytes().saturating_mul(2);
+        let guard = if fits {
+            self.rpc.budget().take(bytes)
+        } else {
+            None
+        };
+        let free = MAX_CALLS.saturating_sub(self.calls);
+        let admitted = if guard.is_some() {
+            incoming.len().min(free)
+        } else {
+            0
+        };
+        if admitted == 0 {
+            out.extend(too_many(incoming).map(Output::Send));
+            return;
+        }
+        self.calls += admitted;
+        self.bytes += bytes;
+        let admission = Admitted {
+            calls: admitted,
+            bytes: guard,
+            request_id: None,
+        };
+        let work = self.rpc.run(&self.visit, identity, incoming, admission);
+        out.push(Output::Call(Box::pin(async move {
+            Finished(Ending::Calls {
+                answer: work.await,
+                calls: admitted,
+                bytes,
+            })
+        })));
+    }
+}
+
+/// The answer to a message none of whose calls can run now.
+fn too_many(incoming: Incoming<'_>) -> Option<String> {
+    let (items, listed) = incoming.into_items();
+    let problem = Problem::rate_limited(1000);
+    let mut answers: Vec<String> = items
+        .into_iter()
+        .filter_map(|item| match item {
+            Ok(request) => request.id.map(|id| refusal(&id, &problem)),
+            Err(bad) => Some(refusal(&bad.id, &bad.problem)),
+        })
+        .collect();
+    if listed {
+        batch_answer(&answers)
+    } else {
+        answers.pop()
+    }
+}

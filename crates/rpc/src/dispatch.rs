@@ -1,0 +1,252 @@
+//! From a call to its answer: look the method up, check the scope, check the vault, run the handler,
+//! count. The same for a socket and for `POST /api/rpc`.
+
+use crate::census::{ByteBudget, BytesGuard, MAX_BYTES_IN_WORK, SocketCensus};
+use crate::envelope::{Id, Incoming, Item, Outcome, answer, batch_answer, parse, refusal};
+use crate::method::{Boxed, Call, Method};
+use crate::methods::METHODS;
+use crate::rooms::Rooms;
+use gatehouse_auth::{AuthIdentity, Decision, Visit};
+use gatehouse_domain::{ErrorCode, Problem, RequestId};
+use gatehouse_secrets::Status;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use tokio_util::task::TaskTracker;
+
+/// The way in for calls. A cheap handle.
+#[derive(Clone, Debug)]
+pub struct Rpc {
+    rooms: Arc<Rooms>,
+    census: SocketCensus,
+    budget: ByteBudget,
+    tasks: TaskTracker,
+}
+
+/// What is known of a message's calls before they run.
+#[derive(Debug)]
+pub(crate) struct Admitted {
+    /// How many of the calls may run; the others are refused.
+    pub calls: usize,
+    /// Bytes that the message takes up until all of its calls are done.
+    pub bytes: Option<BytesGuard>,
+    /// The request id for the log, where the transport has one.
+    pub request_id: Option<RequestId>,
+}
+
+impl Rpc {
+    /// The way in to these rooms.
+    pub fn new(rooms: Arc<Rooms>) -> Self {
+        Self {
+            rooms,
+            census: SocketCensus::default(),
+            budget: ByteBudget::new(MAX_BYTES_IN_WORK),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// The rooms.
+    pub fn rooms(&self) -> &Arc<Rooms> {
+        &self.rooms
+    }
+
+    /// Who counts the unauthenticated sockets.
+    pub fn census(&self) -> &SocketCensus {
+        &self.census
+    }
+
+    pub(crate) fn budget(&self) -> &ByteBudget {
+        &self.budget
+    }
+
+    /// Calls that run on although their caller went away: shutdown closes and waits for them.
+    pub fn tasks(&self) -> &TaskTracker {
+        &self.tasks
+    }
+
+    /// `POST /api/rpc`: the answer to a message; `None` when it held only notifications.
+    pub async fn call_text(&self, visit: &Visit, text: &[u8]) -> Option<Vec<u8>> {
+        self.call_text_as(visit, text, None).await
+    }
+
+    /// The same for a request that has an id: an answer that tells of a fault of ours carries it.
+    pub async fn call_text_as(
+        &self,
+        visit: &Visit,
+        text: &[u8],
+        request_id: Option<RequestId>,
+    ) -> Option<Vec<u8>> {
+        let refused = |problem: &Problem| Some(refusal(&Id::null(), problem).into_bytes());
+        let Decision::Allowed(identity) = &visit.decision else {
+            return refused(&not_authenticated(visit));
+        };
+        let Ok(text) = std::str::from_utf8(text) else {
+            return refused(&Problem::new(
+                ErrorCode::ParseError,
+                "The message is not UTF-8.",
+            ));
+        };
+        let incoming = match parse(text) {
+            Ok(incoming) => incoming,
+            Err(problem) => return refused(&problem),
+        };
+        let Some(bytes) = self.budget.take(text.len()) else {
+            return refused(&Problem::rate_limited(1000));
+        };
+        let admitted = Admitted {
+            calls: incoming.len(),
+            bytes: Some(bytes),
+            request_id,
+        };
+        let visit = Arc::new(visit.clone());
+        self.run(&visit, identity, incoming, admitted)
+            .await
+            .map(String::into_bytes)
+    }
+
+    /// Reads the params of a message's calls at once; the future does their work, in their order, to
+    /// its end even when it is dropped half way: a change that is committed is also applied.
+    pub(crate) fn run(
+        &self,
+        visit: &Arc<Visit>,
+        identity: &AuthIdentity,
+        incoming: Incoming<'_>,
+        admitted: Admitted,
+    ) -> Boxed<Option<String>> {
+        let (items, listed) = incoming.into_items();
+        let mut prepared = Vec::with_capacity(items.len());
+        for (place, item) in items.into_iter().enumerate() {
+            let call = Call {
+                rooms: Arc::clone(&self.rooms),
+                visit: Arc::clone(visit),
+                identity: identity.clone(),
+            };
+            prepared.push(prepare(call, item, place < admitted.calls));
+        }
+        let (rooms, tasks) = (Arc::clone(&self.rooms), self.tasks.clone());
+        Box::pin(async move {
+            let Admitted {
+                bytes, request_id, ..
+            } = admitted;
+            let work = async move {
+                let mut answers = Vec::new();
+                for step in prepared {
+                    answers.extend(step.finish(&rooms, request_id.as_ref()).await);
+                }
+                drop(bytes);
+                if listed {
+                    batch_answer(&answers)
+                } else {
+                    answers.pop()
+                }
+            };
+            match tasks.spawn(work).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    tracing::error!(%error, "a call did not come to its end");
+                    Some(refusal(&Id::null(), &Problem::internal()))
+                }
+            }
+        })
+    }
+}
+
+/// Why an unauthenticated caller is refused.
+pub(crate) fn not_authenticated(visit: &Visit) -> Problem {
+    match visit.decision {
+        Decision::SetupRequired => Problem::new(
+            ErrorCode::SetupRequired,
+            "Setup is not complete; open Gatehouse in a browser and enter the setup code.",
+        ),
+        Decision::Allowed(_) | Decision::Unauthorized => Problem::new(
+            ErrorCode::NotAuthenticated,
+            "Log in first, or send an API key.",
+        ),
+    }
+}
+
+/// A call whose params have been read, or that is refused already.
+struct Prepared {
+    /// Whom to answer; `None` for a notification.
+    id: Option<Id>,
+    /// For the metrics.
+    method: &'static str,
+    work: Boxed<Outcome>,
+}
+
+fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
+    let refuse = |problem| Box::pin(std::future::ready(Err(problem))) as Boxed<Outcome>;
+    let request = match item {
+        Ok(request) => request,
+        Err(bad) => {
+            return Prepared {
+                id: Some(bad.id),
+                method: "other",
+                work: refuse(bad.problem),
+            };
+        }
+    };
+    let found = METHODS.iter().find(|method| method.name == request.method);
+    let method = found.map_or("other", |method| method.name);
+    // A client that says `connect` waits for the answer, whether or not it gave an id.
+    let id = request.id.or_else(|| (method == "connect").then(Id::null));
+    let work = match found {
+        _ if !admitted => refuse(Problem::rate_limited(1000)),
+        None => refuse(Problem::new(
+            ErrorCode::MethodNotFound,
+            "There is no such method.",
+        )),
+        Some(method) => match let_in(method, &call) {
+            Ok(()) => start(method, call, request.params),
+            Err(problem) => refuse(problem),
+        },
+    };
+    Prepared { id, method, work }
+}
+
+fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcome> {
+    (method.handler)(call, params)
+}
+
+fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
+    if let Some(scope) = method.scope {
+        call.rooms.auth.require_scope(&call.identity, scope)?;
+    }
+    if method.needs_open_vault && call.rooms.secrets.status() == Status::Sealed {
+        return Err(Problem::vault_sealed());
+    }
+    Ok(())
+}
+
+impl Prepared {
+    async fn finish(self, rooms: &Rooms, request_id: Option<&RequestId>) -> Option<String> {
+        let began = rooms.clock.monotonic_ms();
+        let outcome = self
+            .work
+            .await
+            .map_err(|problem| with_request_id(problem, rooms, request_id));
+        let took = rooms.clock.monotonic_ms().saturating_sub(began);
+        count(self.method, &outcome, took);
+        self.id.map(|id| answer(&id, &outcome))
+    }
+}
+
+fn with_request_id(problem: Problem, rooms: &Rooms, known: Option<&RequestId>) -> Problem {
+    if problem.code.http_status() < 500 || problem.details.contains_key("request_id") {
+        return problem;
+    }
+    let id = known
+        .cloned()
+        .unwrap_or_else(|| RequestId::generate(&*rooms.clock, &*rooms.random));
+    tracing::warn!(request_id = %id, code = problem.code.name(), "a call failed");
+    problem.with("request_id", id.as_str())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a duration in a histogram")]
+fn count(method: &'static str, outcome: &Outcome, took_ms: u64) {
+    let outcome = outcome
+        .as_ref()
+        .map_or_else(|problem| problem.code.name(), |_| "ok");
+    metrics::counter!("rpc_calls_total", "method" => method, "outcome" => outcome).increment(1);
+    metrics::histogram!("rpc_call_duration_seconds", "method" => method)
+        .record(took_ms as f64 / 1000.0);
+}

@@ -1,0 +1,66 @@
+//! What commonly goes wrong, checked for real, each with what to do about it. Used by `system.doctor`
+//! and by the command line. Messages name no path and no secret.
+
+mod checks;
+
+use crate::rooms::Rooms;
+use gatehouse_auth::Visit;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The outcome of one check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Check {
+    /// Which check.
+    pub id: &'static str,
+    /// Whether all is well.
+    pub ok: bool,
+    /// What was found.
+    pub message: String,
+    /// What to do, when something is to be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Check {
+    fn fine(id: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            id,
+            ok: true,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    fn bad(id: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            id,
+            ok: false,
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
+    }
+}
+
+/// Runs every check; those about the way here only with a visit.
+pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
+    let resolved = rooms.config.resolved();
+    let (settings, process) = (&resolved.settings, rooms.config.layers().process());
+    let status = rooms.secrets.status();
+    let facts = rooms.auth.facts();
+    let mut all = vec![
+        checks::database(rooms).await,
+        checks::data_directory(rooms.config.layers().data_dir()).await,
+        checks::config(&resolved.warnings, &resolved.shadowed),
+        checks::vault(status),
+        checks::plaintext(rooms, status).await,
+        checks::setup(facts.setup_complete),
+        checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
+        checks::external_url(settings, visit),
+        checks::tls(settings, process),
+        checks::proxy(settings, process, visit),
+        checks::clock(rooms).await,
+    ];
+    all.extend(visit.map(|visit| checks::locality(visit.locality)));
+    all
+}

@@ -1,0 +1,366 @@
+//! The checks, one function each: what was found, and what to do.
+
+use super::Check;
+use crate::rooms::Rooms;
+use gatehouse_auth::Visit;
+use gatehouse_auth::locality::{FailedCheck, Locality};
+use gatehouse_config::{DisabledScope, Process, Settings, Tls};
+use gatehouse_domain::Timestamp;
+use gatehouse_secrets::Status;
+use gatehouse_store::StoreError;
+use std::path::Path;
+
+/// 2026-01-01: this version did not exist before.
+const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
+/// How far the newest audit row may lie ahead of the clock.
+const CLOCK_SLACK_MS: i64 = 60_000;
+
+pub(super) async fn database(rooms: &Rooms) -> Check {
+    let engine = rooms.store.engine().name();
+    match rooms.store.ping().await {
+        Ok(()) => Check::fine("database", format!("The database ({engine}) answers.")),
+        Err(error) => Check::bad(
+            "database",
+            format!("The database ({engine}) does not answer: {error}."),
+            "Look at free disk space, file permissions or the PostgreSQL server; the log has more.",
+        ),
+    }
+}
+
+pub(super) async fn data_directory(path: &Path) -> Check {
+    use std::os::unix::fs::PermissionsExt;
+    let id = "data_directory";
+    match tokio::fs::metadata(path).await {
+        Err(_) => Check::bad(
+            id,
+            "The data directory cannot be read.",
+            "Check --data-dir.",
+        ),
+        Ok(found) if !found.is_dir() => Check::bad(
+            id,
+            "The data directory is not a directory.",
+            "Check --data-dir.",
+        ),
+        Ok(found) => match found.permissions().mode() & 0o777 {
+            mode if mode & 0o077 == 0 => {
+                Check::fine(id, "Only its owner can read the data directory.")
+            }
+            mode => Check::bad(
+                id,
+                format!("Others can reach the data directory (mode {mode:o})."),
+                "Run chmod 700 on it.",
+            ),
+        },
+    }
+}
+
+pub(super) fn config(warnings: &[String], shadowed: &[String]) -> Check {
+    match warnings.first() {
+        Some(warning) => Check::bad(
+            "config",
+            format!(
+                "{} stored change(s) do not hold; first: {warning}.",
+                warnings.len()
+            ),
+            "Set these again, or take them back with config.set and null.",
+        ),
+        None if shadowed.is_empty() => Check::fine("config", "All settings hold."),
+        None => Check::fine(
+            "config",
+            format!(
+                "Settings hold; set elsewhere than in the file: {}.",
+                shadowed.join(", ")
+            ),
+        ),
+    }
+}
+
+pub(super) fn vault(status: Status) -> Check {
+    match status {
+        Status::Unsealed => Check::fine("vault", "The vault is open."),
+        Status::Uninitialized => Check {
+            hint: Some("It is made when the first password is set.".to_owned()),
+            ..Check::fine(
+                "vault",
+                "There is no vault yet; stored secrets are plaintext.",
+            )
+        },
+        Status::Sealed => Check::bad(
+            "vault",
+            "The vault is sealed; stored secrets cannot be read.",
+            "Log in with the password, run `gatehouse vault unlock`, or configure auto-unseal.",
+        ),
+        Status::Disabled => Check::bad(
+            "vault",
+            "The vault is switched off; stored secrets are plaintext.",
+            "Switch it on in the settings, under Security.",
+        ),
+    }
+}
+
+pub(super) async fn plaintext(rooms: &Rooms, status: Status) -> Check {
+    let id = "plaintext_secrets";
+    let counted = rooms.store.read(|conn| {
+        Box::pin(async move {
+            let variables = conn.list_env_variables().await?;
+            let keys = conn.list_ssh_keys().await?;
+            let plain = variables.iter().filter(|row| !row.encrypted).count()
+                + keys.iter().filter(|row| !row.encrypted).count();
+            Ok::<_, StoreError>(plain)
+        })
+    });
+    match (counted.await, status) {
+        (Err(_), _) => Check::bad(
+            id,
+            "Stored secrets could not be counted.",
+            "See the check `database`.",
+        ),
+        (Ok(0), _) => Check::fine(id, "No variable or SSH key is stored as plaintext."),
+        (Ok(count), Status::Sealed) => Check::bad(
+            id,
+            format!("{count} secret(s) were stored as plaintext while the vault was sealed."),
+            "Unlock the vault: they are encrypted then.",
+        ),
+        (Ok(count), Status::Unsealed) => Check::bad(
+            id,
+            format!("{count} secret(s) are plaintext although the vault is open."),
+            "Unlock the vault once more; if they stay, the log says why.",
+        ),
+        (Ok(count), Status::Uninitialized | Status::Disabled) => Check::fine(
+            id,
+            format!("{count} secret(s) are plaintext, as there is no vault."),
+        ),
+    }
+}
+
+pub(super) fn setup(complete: bool) -> Check {
+    if complete {
+        return Check::fine("setup", "Setup is complete.");
+    }
+    Check::bad(
+        "setup",
+        "There is no password and no passkey yet.",
+        "Open Gatehouse in a browser; from elsewhere you need the setup code that it printed.",
+    )
+}
+
+pub(super) fn auth_disabled(disabled: bool, scope: DisabledScope) -> Check {
+    let id = "auth";
+    match (disabled, scope) {
+        (false, _) => Check::fine(id, "Callers must authenticate."),
+        (true, DisabledScope::Local) => Check::bad(
+            id,
+            "Authentication is disabled for local connections.",
+            "Complete setup again to enable it.",
+        ),
+        (true, DisabledScope::All) => Check::bad(
+            id,
+            "Authentication is disabled: everyone who reaches this server is let in.",
+            "Complete setup again, or set auth.disabled_scope to \"local\".",
+        ),
+    }
+}
+
+pub(super) fn external_url(settings: &Settings, visit: Option<&Visit>) -> Check {
+    let id = "external_url";
+    let bind = settings.server.bind;
+    let Some(url) = &settings.server.external_url else {
+        if bind.ip().is_loopback() {
+            return Check::fine(id, "Not set; not needed while only this machine connects.");
+        }
+        return Check::bad(
+            id,
+            "The server listens to other machines, but server.external_url is not set.",
+            "Set it to the URL that browsers use: passkeys and webhook URLs depend on it.",
+        );
+    };
+    let host = url.host_str().unwrap_or_default();
+    let loopback = is_loopback_name(host);
+    if url.scheme() == "http" && !loopback {
+        return Check::bad(
+            id,
+            "server.external_url is plain http.",
+            "Passkeys and secure cookies need https.",
+        );
+    }
+    let visited = visit
+        .and_then(|visit| visit.host.as_ref())
+        .map(|at| at.host.to_string());
+    match visited {
+        Some(visited) if visited != host && !is_loopback_name(&visited) => Check::bad(
+            id,
+            "You came by another host than the one in server.external_url.",
+            "Passkeys are bound to their host: use one, or correct the setting.",
+        ),
+        _ => Check::fine(id, "server.external_url fits."),
+    }
+}
+
+fn is_loopback_name(host: &str) -> bool {
+    gatehouse_auth::host::Authority::parse(host.as_bytes()).is_ok_and(|at| at.host.is_loopback())
+}
+
+pub(super) fn tls(settings: &Settings, process: &Process) -> Check {
+    let proxied = process.behind_proxy || !settings.proxy.trusted_cidrs.is_empty();
+    match settings.server.tls {
+        Tls::Files { .. } => Check::fine("tls", "Served over TLS."),
+        Tls::SelfSigned => Check {
+            hint: Some("Browsers warn of it, and passkeys may not work with it.".to_owned()),
+            ..Check::fine(
+                "tls",
+                "Served over TLS with a certificate of our own making.",
+            )
+        },
+        Tls::Off if settings.server.bind.ip().is_loopback() => {
+            Check::fine("tls", "Plain HTTP, on this machine only.")
+        }
+        Tls::Off if proxied => Check::fine("tls", "Plain HTTP; a proxy in front is to speak TLS."),
+        Tls::Off => Check::bad(
+            "tls",
+            "Plain HTTP to other machines: passwords can be read on the way.",
+            "Set server.tls, or put a proxy with TLS in front.",
+        ),
+    }
+}
+
+pub(super) fn proxy(settings: &Settings, process: &Process, visit: Option<&Visit>) -> Check {
+    let id = "proxy";
+    let listed = !settings.proxy.trusted_cidrs.is_empty();
+    let forwarded = visit.is_some_and(|visit| {
+        visit.locality
+            == Locality::Remote {
+                failed_check: FailedCheck::ForwardingHeader,
+            }
+    });
+    match (process.behind_proxy, listed) {
+        (true, false) => Check {
+            hint: Some("Set proxy.trusted_cidrs, so that limits count real clients.".to_owned()),
+            ..Check::fine(id, "Behind a proxy that is not named.")
+        },
+        (false, false) if forwarded => Check::bad(
+            id,
+            "You came through a proxy, but none is configured.",
+            "Set SERVICE_BEHIND_PROXY=true and proxy.trusted_cidrs.",
+        ),
+        (false, false) => Check::fine(id, "No proxy is configured, and none is seen."),
+        (_, true) => Check::fine(id, "Trusted proxies are configured."),
+    }
+}
+
+pub(super) async fn clock(rooms: &Rooms) -> Check {
+    let now = rooms.clock.now();
+    let head = rooms
+        .store
+        .read(|conn| Box::pin(async move { conn.find_audit_head().await }))
+        .await;
+    let newest = head.ok().flatten().map(|row| row.at);
+    clock_finding(now, newest)
+}
+
+fn clock_finding(now: Timestamp, newest: Option<Timestamp>) -> Check {
+    let wrong = |message: &str| {
+        Check::bad(
+            "clock",
+            message,
+            "Set the clock, by NTP: logins and signatures depend on it.",
+        )
+    };
+    if now.as_millis() < NOT_BEFORE_MS {
+        return wrong("The clock is in the past.");
+    }
+    match newest {
+        Some(newest) if newest.as_millis() > now.as_millis().saturating_add(CLOCK_SLACK_MS) => {
+            wrong("The clock went back: the audit log has an event in the future.")
+        }
+        _ => Check::fine("clock", format!("The clock says {now}.")),
+    }
+}
+
+pub(super) fn locality(locality: Locality) -> Check {
+    let id = "locality";
+    let Locality::Remote { failed_check } = locality else {
+        return Check::fine(id, "You are local: all four checks passed.");
+    };
+    let number = failed_check.number();
+    let (why, hint) = match failed_check {
+        FailedCheck::BehindProxy => (
+            "SERVICE_BEHIND_PROXY is set",
+            "Unset it if there is no proxy in front.",
+        ),
+        FailedCheck::ForwardingHeader => (
+            "a forwarding header is present",
+            "Connect to the server itself rather than through a proxy.",
+        ),
+        FailedCheck::Host => (
+            "the Host is no loopback name",
+            "Use localhost or 127.0.0.1 in the address.",
+        ),
+        FailedCheck::PeerAddress => (
+            "the connection comes from another address than loopback",
+            "In a container use host networking, or set SERVICE_TRUST_DOCKER_LOOPBACK=true.",
+        ),
+    };
+    // Being remote is no fault: the hint is for those who did not expect it.
+    Check {
+        hint: Some(hint.to_owned()),
+        ..Check::fine(id, format!("You are remote: check {number} failed, {why}."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_compared_with_the_version_and_the_audit_log() {
+        let at = Timestamp::from_millis;
+        assert!(!clock_finding(at(NOT_BEFORE_MS - 1), None).ok);
+        assert!(clock_finding(at(NOT_BEFORE_MS), None).ok);
+        let newest = Some(at(NOT_BEFORE_MS + CLOCK_SLACK_MS));
+        assert!(clock_finding(at(NOT_BEFORE_MS), newest).ok);
+        let newest = Some(at(NOT_BEFORE_MS + CLOCK_SLACK_MS + 1));
+        assert!(!clock_finding(at(NOT_BEFORE_MS), newest).ok);
+    }
+
+    #[test]
+    fn each_failed_check_is_named() {
+        for (failed_check, number) in [
+            (FailedCheck::BehindProxy, "check 1"),
+            (FailedCheck::ForwardingHeader, "check 2"),
+            (FailedCheck::Host, "check 3"),
+            (FailedCheck::PeerAddress, "check 4"),
+        ] {
+            let found = locality(Locality::Remote { failed_check });
+            assert!(
+                found.message.contains(number) && found.hint.is_some(),
+                "{found:?}"
+            );
+        }
+        assert!(locality(Locality::Local).hint.is_none());
+    }
+
+    #[test]
+    fn a_vault_that_does_not_protect_is_told() {
+        assert!(vault(Status::Unsealed).ok);
+        for status in [Status::Sealed, Status::Disabled] {
+            assert!(!vault(status).ok);
+        }
+        assert!(auth_disabled(false, DisabledScope::All).ok);
+        assert!(!auth_disabled(true, DisabledScope::Local).ok);
+    }
+
+    #[tokio::test]
+    async fn an_open_data_directory_is_told() {
+        use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+        let base = std::env::temp_dir().join(format!("gh-doctor-{}", std::process::id()));
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&base)
+            .unwrap();
+        assert!(data_directory(&base).await.ok);
+        std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o750)).unwrap();
+        assert!(!data_directory(&base).await.ok);
+        std::fs::remove_dir(&base).unwrap();
+        assert!(!data_directory(&base).await.ok);
+    }
+}

@@ -1,0 +1,304 @@
+//! JSON-RPC 2.0 messages as they stand on the wire (<https://www.jsonrpc.org/specification>): what
+//! arrives is taken apart here, and answers are put together. Knows no method and no connection.
+//!
+//! Params stay unparsed text until their method's type reads them, so that a large message costs its
+//! own size and no more.
+
+use gatehouse_domain::{ErrorCode, Problem};
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// How many messages one batch may hold.
+pub const MAX_BATCH: usize = 64;
+
+/// The id of a request, as its caller spelled it: a string, a number or null.
+#[derive(Clone, Debug)]
+pub struct Id(Box<RawValue>);
+
+impl Id {
+    /// The id of an answer to what has none, or none that could be read.
+    pub fn null() -> Self {
+        Self(RawValue::NULL.to_owned())
+    }
+
+    fn read(raw: &RawValue) -> Option<Self> {
+        let text = raw.get();
+        let valid = match text.as_bytes().first() {
+            Some(b'"') => serde_json::from_str::<String>(text).is_ok(),
+            Some(b'-' | b'0'..=b'9') => true,
+            _ => text == "null",
+        };
+        valid.then(|| Self(raw.to_owned()))
+    }
+}
+
+/// One call.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// Absent in a notification.
+    pub id: Option<Id>,
+    /// The method's name.
+    pub method: String,
+    /// The params, not looked at yet; null counts as absent.
+    pub params: Option<&'a RawValue>,
+}
+
+/// A message that is JSON, but no call.
+#[derive(Debug)]
+pub struct Malformed {
+    /// Its id where it could be read.
+    pub id: Id,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// One member of a message or batch.
+pub type Item<'a> = Result<Request<'a>, Malformed>;
+
+/// A whole message.
+#[derive(Debug)]
+pub enum Incoming<'a> {
+    /// One call.
+    Single(Item<'a>),
+    /// From 1 to [`MAX_BATCH`] calls, answered together.
+    Batch(Vec<Item<'a>>),
+}
+
+impl<'a> Incoming<'a> {
+    /// How many calls it holds.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Single(_) => 1,
+            Self::Batch(items) => items.len(),
+        }
+    }
+
+    /// Never: a message holds a call at least.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its members, and whether their answers are to stand in a list.
+    pub fn into_items(self) -> (Vec<Item<'a>>, bool) {
+        match self {
+            Self::Single(item) => (vec![item], false),
+            Self::Batch(items) => (items, true),
+        }
+    }
+}
+
+/// Takes a message apart. An error is the one answer to all of it, with id null.
+pub fn parse(text: &str) -> Result<Incoming<'_>, Problem> {
+    match text
+        .trim_start_matches([' ', '\t', '\n', '\r'])
+        .as_bytes()
+        .first()
+    {
+        Some(b'{') => {
+            let whole: &RawValue = serde_json::from_str(text).map_err(|_| parse_error())?;
+            Ok(Incoming::Single(read_item(whole)))
+        }
+        Some(b'[') => {
+            let batch: Batch<'_> = serde_json::from_str(text).map_err(|_| parse_error())?;
+            if batch.too_long {
+                return Err(invalid(&format!(
+                    "A batch holds at most {MAX_BATCH} messages."
+                )));
+            }
+            if batch.items.is_empty() {
+                return Err(invalid("A batch holds at least one message."));
+            }
+            Ok(Incoming::Batch(
+                batch.items.into_iter().map(read_item).collect(),
+            ))
+        }
+        _ => match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => Err(invalid("A message is a JSON object.")),
+            Err(_) => Err(parse_error()),
+        },
+    }
+}
+
+fn parse_error() -> Problem {
+    Problem::new(ErrorCode::ParseError, "The message is not valid JSON.")
+}
+
+fn invalid(message: &str) -> Problem {
+    Problem::new(ErrorCode::InvalidRequest, message)
+}
+
+#[derive(Deserialize)]
+struct Wire<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<&'a RawValue>,
+    // An id of null is an id: `Option` alone would take it for none.
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+fn read_item(raw: &RawValue) -> Item<'_> {
+    let nameless = |message: &str| Malformed {
+        id: Id::null(),
+        problem: invalid(message),
+    };
+    if !raw.get().starts_with('{') {
+        return Err(nameless("A message is a JSON object."));
+    }
+    // What is left to go wrong is a member that stands twice.
+    let wire: Wire<'_> = serde_json::from_str(raw.get())
+        .map_err(|_| nameless("A member of the message stands twice."))?;
+    let id = match wire.id.map(|raw| Id::read(raw).ok_or(())) {
+        Some(Err(())) => return Err(nameless("`id` is a string, a number or null.")),
+        Some(Ok(id)) => Some(id),
+        None => None,
+    };
+    let refuse = |message: &str| Malformed {
+        id: id.clone().unwrap_or_else(Id::null),
+        problem: invalid(message),
+    };
+    if wire
+        .jsonrpc
+        .is_some_and(|version| version.get() != "\"2.0\"")
+    {
+        return Err(refuse("`jsonrpc` is \"2.0\"."));
+    }
+    let method = wire
+        .method
+        .and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let method = method.ok_or_else(|| refuse("`method` is a string."))?;
+    Ok(Request {
+        id,
+        method,
+        params: wire.params,
+    })
+}
+
+/// A batch that stops to collect at its limit, so that a hostile one costs no memory.
+struct Batch<'a> {
+    items: Vec<&'a RawValue>,
+    too_long: bool,
+}
+
+impl<'de> Deserialize<'de> for Batch<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Batch<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of messages")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Batch<'de>, A::Error> {
+                let mut batch = Batch {
+                    items: Vec::new(),
+                    too_long: false,
+                };
+                while batch.items.len() < MAX_BATCH {
+                    match seq.next_element()? {
+                        Some(item) => batch.items.push(item),
+                        None => return Ok(batch),
+                    }
+                }
+                while seq.next_element::<IgnoredAny>()?.is_some() {
+                    batch.too_long = true;
+                }
+                Ok(batch)
+            }
+        }
+        deserializer.deserialize_seq(Collect)
+    }
+}
+
+/// What a call came to: its result as JSON text, or why not.
+pub type Outcome = Result<Box<RawValue>, Problem>;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    jsonrpc: &'static str,
+    id: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct ErrorObject<'a> {
+    code: i32,
+    message: &'a str,
+    data: Map<String, Value>,
+}
+
+/// The answer to one call.
+pub fn answer(id: &Id, outcome: &Outcome) -> String {
+    match outcome {
+        Ok(result) => text_of(&Answer {
+            jsonrpc: "2.0",
+            id: &id.0,
+            result: Some(result),
+            error: None,
+        }),
+        Err(problem) => refusal(id, problem),
+    }
+}
+
+/// The answer to a call that is refused or failed.
+pub fn refusal(id: &Id, problem: &Problem) -> String {
+    let mut data = Map::new();
+    data.insert("code".to_owned(), problem.code.name().into());
+    data.extend(problem.details.clone());
+    let error = ErrorObject {
+        code: problem.code.rpc_code(),
+        message: &problem.message,
+        data,
+    };
+    text_of(&Answer {
+        jsonrpc: "2.0",
+        id: &id.0,
+        result: None,
+        error: Some(error),
+    })
+}
+
+/// The answer to a batch, from the answers to its members; none when all were notifications.
+pub fn batch_answer(answers: &[String]) -> Option<String> {
+    (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
+}
+
+/// An event: a call of ours that wants no answer.
+pub fn notification(method: &str, params: &impl Serialize) -> String {
+    #[derive(Serialize)]
+    struct Notification<'a, P> {
+        jsonrpc: &'static str,
+        method: &'a str,
+        params: &'a P,
+    }
+    text_of(&Notification {
+        jsonrpc: "2.0",
+        method,
+        params,
+    })
+}
+
+/// These types have text keys and no fallible serialisers: the fallback is never seen.
+fn text_of(message: &impl Serialize) -> String {
+    serde_json::to_string(message).unwrap_or_else(|_| {
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error."}}"#
+            .to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! What is told to everybody who listens: events go over one bounded bus to every connection, each
+//! rendered once. Knows no connection; who may hear an event is written on it.
+
+use crate::envelope::notification;
+use crate::rooms::Rooms;
+use crate::vault_status::VaultStatus;
+use gatehouse_domain::Scope;
+use gatehouse_secrets::Progress;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How many events a listener may be behind before it is told that it missed some.
+const QUEUE: usize = 1024;
+
+/// An event that this version sends.
+#[derive(Clone, Copy, Debug)]
+pub struct EventKind {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What it tells, for the documents.
+    pub summary: &'static str,
+    /// Who may hear it.
+    pub scope: Scope,
+    /// The schema of its params.
+    pub params: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
+}
+
+/// Every event.
+pub const EVENTS: &[EventKind] = &[VAULT_STATUS, VAULT_PROGRESS, AUTH_CHANGED];
+
+const VAULT_STATUS: EventKind = EventKind {
+    name: "vault.status",
+    summary: "The vault was made, sealed, opened, switched off or on.",
+    scope: Scope::Read,
+    params: |generator| generator.subschema_for::<VaultStatusParams>(),
+};
+
+const VAULT_PROGRESS: EventKind = EventKind {
+    name: "vault.progress",
+    summary: "How far a long operation of the vault has come.",
+    scope: Scope::Read,
+    params: |generator| generator.subschema_for::<VaultProgressParams>(),
+};
+
+const AUTH_CHANGED: EventKind = EventKind {
+    name: "auth.changed",
+    summary: "Credentials or the state of authentication changed.",
+    scope: Scope::Read,
+    params: |generator| generator.subschema_for::<AuthChangedParams>(),
+};
+
+/// Params of `vault.status`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VaultStatusParams {
+    /// The new status.
+    pub status: VaultStatus,
+}
+
+/// Params of `vault.progress`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VaultProgressParams {
+    /// What is being done.
+    pub operation: &'static str,
+    /// How many records are done.
+    pub done: u64,
+    /// Of how many.
+    pub total: u64,
+}
+
+/// Params of `auth.changed`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AuthChangedParams {
+    /// What changed: `sessions`, `api_keys`, `passkeys`, `password`, `setup` or `auth_disabled`.
+    pub what: &'static str,
+}
+
+/// An event on its way.
+#[derive(Debug)]
+pub struct Event {
+    /// Its name.
+    pub name: &'static str,
+    /// The whole message, as every listener gets it.
+    pub frame: String,
+    /// Who may hear it.
+    pub scope: Scope,
+}
+
+/// Where events are published and heard.
+#[derive(Clone, Debug)]
+pub struct EventBus(broadcast::Sender<Arc<Event>>);
+
+impl Default for EventBus {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(QUEUE))
+    }
+}
+
+impl EventBus {
+    /// Tells everybody who listens now.
+    pub fn publish(&self, name: &'static str, params: &impl Serialize, scope: Scope) {
+        // No listener is no error.
+        if self.0.receiver_count() > 0 {
+            drop(self.0.send(Arc::new(Event {
+                name,
+                frame: notification(name, params),
+                scope,
+            })));
+        }
+    }
+
+    fn publish_kind(&self, kind: &EventKind, params: &impl Serialize) {
+        self.publish(kind.name, params, kind.scope);
+    }
+
+    /// Listens from now on. A listener that falls [`QUEUE`] events behind is told so.
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Event>> {
+        self.0.subscribe()
+    }
+}
+
+/// Turns what the rooms below tell into events, and puts settings in force that another node
+/// changed, until shutdown.
+pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTracker) {
+    let (bus, mut status) = (rooms.events.clone(), rooms.secrets.subscribe_status());
+    let stop = shutdown.clone();
+    tasks.spawn(stop.run_until_cancelled_owned(async move {
+        while status.changed().await.is_ok() {
+            let status = VaultStatus::from(*status.borrow_and_update());
+            bus.publish_kind(&VAULT_STATUS, &VaultStatusParams { status });
+        }
+    }));
+
+    let (bus, mut progress) = (rooms.events.clone(), rooms.secrets.progress());
+    let stop = shutdown.clone();
+    tasks.spawn(stop.run_until_cancelled_owned(async move {
+        while progress.changed().await.is_ok() {
+            let now = progress.borrow_and_update().clone();
+            if let Some(Progress {
+                operation,
+                done,
+                total,
+            }) = now
+            {
+                bus.publish_kind(
+                    &VAULT_PROGRESS,
+                    &VaultProgressParams {
+                        operation,
+                        done,
+                        total,
+                    },
+                );
+            }
+        }
+    }));
+
+    let (there, mut settings) = (Arc::clone(rooms), rooms.auth.settings_changed());
+    let stop = shutdown.clone();
+    tasks.spawn(stop.run_until_cancelled_owned(async move {
+        while settings.changed().await.is_ok() {
+            settings.mark_unchanged();
+            // Its failure is in the log; the next change tries again.
+            drop(there.apply_settings().await);
+        }
+    }));
+
+    let (bus, mut changes) = (rooms.events.clone(), rooms.auth.changes_events());
+    let stop = shutdown.clone();
+    tasks.spawn(stop.run_until_cancelled_owned(async move {
+        loop {
+            match changes.recv().await {
+                Ok(what) => bus.publish_kind(&AUTH_CHANGED, &AuthChangedParams { what }),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => break,
+            }
+        }
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_hears_what_comes_after_it() {
+        let bus = EventBus::default();
+        bus.publish(
+            "auth.changed",
+            &AuthChangedParams { what: "setup" },
+            Scope::Read,
+        );
+        let mut listener = bus.subscribe();
+        assert!(listener.try_recv().is_err());
+        bus.publish(
+            "auth.changed",
+            &AuthChangedParams { what: "password" },
+            Scope::Read,
+        );
+        let event = listener.try_recv().unwrap();
+        assert!(
+            event.frame.contains(r#""params":{"what":"password"}"#),
+            "{}",
+            event.frame
+        );
+    }
+
+    #[test]
+    fn a_listener_that_lags_is_told_at_1025_and_not_at_1024() {
+        for (count, lagged) in [(1024, false), (1025, true)] {
+            let bus = EventBus::default();
+            let mut listener = bus.subscribe();
+            for _ in 0..count {
+                bus.publish(
+                    "auth.changed",
+                    &AuthChangedParams { what: "setup" },
+                    Scope::Read,
+                );
+            }
+            assert_eq!(listener.try_recv().is_err(), lagged, "{count}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the page needs to begin: the same over `GET /api/gon` and `GET /api/bootstrap`.
+
+use crate::rooms::Rooms;
+use crate::vault_status::VaultStatus;
+use gatehouse_auth::{AuthIdentity, AuthMethod};
+use gatehouse_domain::{ScopeSet, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The product's name, in the page and in `connect`.
+pub const PRODUCT: &str = "Gatehouse";
+
+/// Who the caller is, as it is told.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct IdentityReport {
+    /// How it was recognised: `Loopback`, `Password` or `ApiKey`.
+    pub method: AuthMethod,
+    /// What it may do.
+    pub scopes: ScopeSet,
+}
+
+impl From<&AuthIdentity> for IdentityReport {
+    fn from(identity: &AuthIdentity) -> Self {
+        Self {
+            method: identity.method,
+            scopes: identity.scopes,
+        }
+    }
+}
+
+/// Answer of `GET /api/gon`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Gon {
+    /// `Gatehouse`.
+    pub product: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// Whether stored secrets can be read.
+    pub vault_status: VaultStatus,
+    /// Whether this build speaks and listens.
+    pub voice_enabled: bool,
+    /// Whether a passkey is registered.
+    pub has_passkeys: bool,
+    /// Whether setup is still to be done.
+    pub setup_required: bool,
+    /// Whether everybody is let in.
+    pub auth_disabled: bool,
+    /// Who asks.
+    pub identity: IdentityReport,
+}
+
+/// Answer of `GET /api/bootstrap`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Bootstrap {
+    /// The same as `GET /api/gon`.
+    pub gon: Gon,
+    /// The agents; there are none yet.
+    pub agents: Vec<AgentSummary>,
+    /// The first page of sessions; there are none yet.
+    pub sessions: Vec<SessionSummary>,
+    /// The persona that speaks; there is none yet.
+    pub active_persona: Option<String>,
+}
+
+/// An agent, in short.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct AgentSummary {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// A chat session, in short.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SessionSummary {
+    /// Its id.
+    pub id: String,
+    /// Its label.
+    pub label: String,
+    /// When something was last said.
+    pub updated_at: Timestamp,
+}
+
+/// What the page needs to begin.
+pub fn gon(rooms: &Rooms, identity: &AuthIdentity) -> Gon {
+    let facts = rooms.auth.facts();
+    Gon {
+        product: PRODUCT,
+        version: rooms.build.version,
+        vault_status: rooms.secrets.status().into(),
+        voice_enabled: rooms.build.voice,
+        has_passkeys: facts.has_passkeys,
+        setup_required: !facts.setup_complete,
+        auth_disabled: facts.auth_disabled,
+        identity: identity.into(),
+    }
+}
+
+/// The same with the first page of everything.
+pub fn bootstrap(rooms: &Rooms, identity: &AuthIdentity) -> Bootstrap {
+    Bootstrap {
+        gon: gon(rooms, identity),
+        agents: Vec::new(),
+        sessions: Vec::new(),
+        active_persona: None,
+    }
+}

@@ -1,0 +1,156 @@
+//! What a method is: one entry of the method table, from which come dispatch, the scope check, the
+//! OpenRPC document and the page's typed client.
+
+use crate::envelope::Outcome;
+use crate::rooms::Rooms;
+use gatehouse_auth::{AuthIdentity, Visit};
+use gatehouse_domain::{Actor, ErrorCode, Problem, Scope, input};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// A future that owns all it needs.
+pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// One method.
+#[derive(Clone, Copy, Debug)]
+pub struct Method {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What it does, for the documents.
+    pub summary: &'static str,
+    /// What its caller must be allowed; `None` means authentication only.
+    pub scope: Option<Scope>,
+    /// Whether it is refused while the vault is sealed.
+    pub needs_open_vault: bool,
+    /// Refusals of its own, beside those that every method has.
+    pub errors: &'static [ErrorCode],
+    /// The schema of its params, an object.
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+    /// The schema of its result.
+    pub result: fn(&mut SchemaGenerator) -> Schema,
+    /// Reads the params at once and returns the work.
+    pub handler: fn(Call, Option<&RawValue>) -> Boxed<Outcome>,
+}
+
+/// A call that has been let through: who calls, and the rooms it may use.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The rooms.
+    pub rooms: Arc<Rooms>,
+    /// Where it came from.
+    pub visit: Arc<Visit>,
+    /// Who calls.
+    pub identity: AuthIdentity,
+}
+
+impl Call {
+    /// Who calls, for the audit log.
+    pub fn actor(&self) -> Actor {
+        self.visit.actor()
+    }
+}
+
+/// Params of a method that takes none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoParams {}
+
+/// Result of a method that has nothing to say but that it worked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Done {
+    /// Always true.
+    pub ok: bool,
+}
+
+/// It worked.
+pub const DONE: Done = Done { ok: true };
+
+/// Reads params; absent ones are the empty object.
+pub fn read_params<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, Problem> {
+    input::from_slice(params.map_or("{}", RawValue::get).as_bytes()).map_err(|problem| {
+        // The message was JSON: what cannot be read in it is an impossible text such as half a
+        // surrogate pair.
+        match problem.code {
+            ErrorCode::ParseError => Problem::invalid_params("", "not a valid text"),
+            _ => problem,
+        }
+    })
+}
+
+/// Turns a handler's result into the text of the answer.
+pub fn outcome_of(result: Result<impl Serialize, Problem>) -> Outcome {
+    to_raw_value(&result?).map_err(|error| {
+        tracing::error!(%error, "a result could not be written as JSON");
+        Problem::internal()
+    })
+}
+
+/// Logs a failure that is ours, with its causes, and says what the caller may know of it.
+pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text = format!("{text}: {next}");
+        cause = next.source();
+    }
+    let problem: Problem = error.into();
+    if problem.code.http_status() >= 500 {
+        tracing::error!(error = text, "a call failed");
+    }
+    problem
+}
+
+/// One entry of the table: name, summary, scope, then `handler(Params) -> Result`.
+macro_rules! method {
+    (
+        $name:literal, $summary:literal, $scope:expr,
+        $handler:ident($params:ty) -> $result:ty
+        $(, open_vault: $open:literal)? $(, errors: [$($error:ident),*])?
+    ) => {
+        $crate::method::Method {
+            name: $name,
+            summary: $summary,
+            scope: $scope,
+            needs_open_vault: false $(|| $open)?,
+            errors: &[$($(gatehouse_domain::ErrorCode::$error),*)?],
+            params: |generator| <$params as schemars::JsonSchema>::json_schema(generator),
+            result: |generator| generator.subschema_for::<$result>(),
+            handler: |call, params| match $crate::method::read_params::<$params>(params) {
+                Ok(params) => Box::pin(async move {
+                    $crate::method::outcome_of::<$result>($handler(call, params).await)
+                }),
+                Err(problem) => Box::pin(std::future::ready(Err(problem))),
+            },
+        }
+    };
+}
+pub(crate) use method;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_and_null_params_are_the_empty_object() {
+        assert!(read_params::<NoParams>(None).is_ok());
+        let null = RawValue::from_string("null".to_owned());
+        // The envelope has dropped null already; here it is no object.
+        assert_eq!(
+            read_params::<NoParams>(null.ok().as_deref())
+                .unwrap_err()
+                .code,
+            ErrorCode::InvalidParams
+        );
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_a_wrong_param() {
+        let raw = RawValue::from_string(r#"{"\ud800":1}"#.to_owned()).unwrap();
+        let problem = read_params::<NoParams>(Some(&raw)).unwrap_err();
+        assert_eq!(problem.code, ErrorCode::InvalidParams);
+    }
+}

@@ -1,0 +1,198 @@
+//! `config.*`: settings, where each value comes from, and changes at run time.
+
+use crate::live_config::changes;
+use crate::method::{Call, Method, method, told};
+use crate::rooms::Rooms;
+use gatehouse_config::{
+    Origin, SetError, SettingValue, check_key, find_key, key_is_secret, key_needs_admin,
+    key_needs_step_up,
+};
+use gatehouse_domain::{Actor, Problem, Scope};
+use gatehouse_store::{AuditEntry, StoreError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// `config.get`.
+pub const GET: Method = method!(
+    "config.get",
+    "The settings in force and where each comes from; secrets are masked.",
+    Some(Scope::Read),
+    get(GetParams) -> GetResult
+);
+
+/// `config.set`.
+pub const SET: Method = method!(
+    "config.set",
+    "Changes a setting at run time; null returns to what the file says.",
+    Some(Scope::Write),
+    set(SetParams) -> SetResult,
+    errors: [Conflict, ConfirmationRequired]
+);
+
+/// Params of `config.get`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetParams {
+    /// Which keys or sections; all when absent.
+    keys: Option<Vec<String>>,
+}
+
+/// Result of `config.get`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GetResult {
+    /// One entry per setting.
+    pub values: Vec<Setting>,
+}
+
+/// One setting.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Setting {
+    /// Its dotted key.
+    pub key: String,
+    /// Its value; a secret is masked, null is unset.
+    pub value: Value,
+    /// Where the value comes from: `command_line`, `environment`, `settings`, `toml` or `default`.
+    #[schemars(with = "String")]
+    pub origin: Origin,
+    /// Whether it is a secret.
+    pub secret: bool,
+}
+
+impl From<SettingValue> for Setting {
+    fn from(
+        SettingValue {
+            key,
+            value,
+            origin,
+            secret,
+        }: SettingValue,
+    ) -> Self {
+        Self {
+            key,
+            value,
+            origin,
+            secret,
+        }
+    }
+}
+
+/// Params of `config.set`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetParams {
+    /// The dotted key.
+    key: String,
+    /// The new value; null takes the change back.
+    value: Value,
+}
+
+/// Result of `config.set`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SetResult {
+    /// The dotted key.
+    pub key: String,
+    /// The value that holds now.
+    pub value: Value,
+    /// Where it comes from now.
+    #[schemars(with = "String")]
+    pub origin: Origin,
+    /// Whether the change holds only after a restart; absent when it holds now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restart_required: bool,
+}
+
+async fn get(call: Call, params: GetParams) -> Result<GetResult, Problem> {
+    for key in params.keys.iter().flatten() {
+        // Whatever is wrong with a key here is wrong with the param `keys`.
+        check_key(key).map_err(|error| Problem::invalid_params("keys", error.to_string()))?;
+    }
+    let resolved = call.rooms.config.refresh(&call.rooms.store).await?;
+    let values = resolved.values(params.keys.as_deref());
+    Ok(GetResult {
+        values: values.into_iter().map(Setting::from).collect(),
+    })
+}
+
+async fn set(call: Call, params: SetParams) -> Result<SetResult, Problem> {
+    let auth = &call.rooms.auth;
+    if key_needs_admin(&params.key) {
+        auth.require_scope(&call.identity, Scope::Admin)?;
+    }
+    if key_needs_step_up(&params.key) {
+        auth.require_step_up(&call.identity)?;
+    }
+    let key = params.key.clone();
+    store_change(&call.rooms, call.actor(), params).await?;
+    call.rooms.apply_settings().await?;
+    let resolved = call.rooms.config.resolved();
+    let shown = resolved
+        .values(Some(std::slice::from_ref(&key)))
+        .into_iter()
+        .find(|v| v.key == key);
+    let restart_required = find_key(&key).is_some_and(gatehouse_config::KeySpec::restart_required);
+    let (value, origin) = shown.map_or((Value::Null, Origin::Default), |shown| {
+        (shown.value, shown.origin)
+    });
+    Ok(SetResult {
+        key,
+        value,
+        origin,
+        restart_required,
+    })
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ChangeError {
+    #[error(transparent)]
+    Refused(#[from] SetError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<ChangeError> for Problem {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Refused(error) => error.into(),
+            ChangeError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The change, its note for the other nodes and its audit row are one transaction; so is the look at
+/// the changes that it must go together with.
+async fn store_change(
+    rooms: &Arc<Rooms>,
+    actor: Actor,
+    SetParams { key, value }: SetParams,
+) -> Result<(), Problem> {
+    let (store, rooms) = (rooms.store.clone(), Arc::clone(rooms));
+    let written = store.write(move |conn| {
+        Box::pin(async move {
+            let now = rooms.clock.now();
+            let current = changes(conn.list_settings().await?);
+            rooms.config.layers().check_set(&key, &value, &current)?;
+            if value.is_null() {
+                conn.delete_setting(&key).await?;
+            } else {
+                conn.update_setting(&key, &value, now).await?;
+            }
+            conn.insert_change("settings", now).await?;
+            let shown = if key_is_secret(&key) {
+                Value::Null
+            } else {
+                value
+            };
+            let detail = json!({ "key": key, "value": shown });
+            let entry = AuditEntry {
+                kind: "config.set",
+                actor: &actor,
+                detail,
+            };
+            conn.append_audit(&entry, now, &*rooms.random).await?;
+            Ok::<_, ChangeError>(())
+        })
+    });
+    written.await.map_err(told)
+}

@@ -1,0 +1,91 @@
+//! Lists in pages: `limit` from 1 to 500, 50 when absent, and a cursor that only we read.
+
+use gatehouse_domain::Problem;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Rows in a page when the caller does not say.
+const DEFAULT: i64 = 50;
+/// Rows in a page at most.
+const MAX: i64 = 500;
+
+/// Params of a list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageParams {
+    /// How many at most; 50 when absent.
+    #[schemars(range(min = 1, max = 500))]
+    pub limit: Option<i64>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// How many rows a page holds.
+pub fn rows(limit: Option<i64>) -> Result<usize, Problem> {
+    let limit = limit.unwrap_or(DEFAULT);
+    usize::try_from(limit)
+        .ok()
+        .filter(|_| (1..=MAX).contains(&limit))
+        .ok_or_else(|| Problem::invalid_params("limit", format!("expected 1 to {MAX}")))
+}
+
+/// One page of what is sorted by name, and the cursor of the next: the last name in it.
+pub fn by_name<T>(
+    all: Vec<T>,
+    params: &PageParams,
+    name: impl Fn(&T) -> &str,
+) -> Result<(Vec<T>, Option<String>), Problem> {
+    let rows = rows(params.limit)?;
+    let mut page: Vec<T> = all
+        .into_iter()
+        .filter(|item| {
+            params
+                .cursor
+                .as_deref()
+                .is_none_or(|after| name(item) > after)
+        })
+        .take(rows + 1)
+        .collect();
+    let more = page.len() > rows;
+    page.truncate(rows);
+    let next = page
+        .last()
+        .filter(|_| more)
+        .map(|last| name(last).to_owned());
+    Ok((page, next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_holds_from_1_to_500() {
+        assert_eq!(rows(None).unwrap(), 50);
+        for (limit, good) in [
+            (0, false),
+            (1, true),
+            (500, true),
+            (501, false),
+            (-1, false),
+        ] {
+            assert_eq!(rows(Some(limit)).is_ok(), good, "{limit}");
+        }
+        assert_eq!(rows(Some(0)).unwrap_err().details["field"], "limit");
+    }
+
+    #[test]
+    fn pages_follow_each_other_without_gap() {
+        let page = |cursor: Option<&str>, limit| {
+            let params = PageParams {
+                limit: Some(limit),
+                cursor: cursor.map(str::to_owned),
+            };
+            by_name(vec!["a", "b", "c"], &params, |item| item).unwrap()
+        };
+        assert_eq!(page(None, 2), (vec!["a", "b"], Some("b".to_owned())));
+        assert_eq!(page(Some("b"), 2), (vec!["c"], None));
+        assert_eq!(page(None, 3), (vec!["a", "b", "c"], None));
+        assert_eq!(page(Some("c"), 3), (vec![], None));
+    }
+}

@@ -1,0 +1,53 @@
+//! The rooms that calls may use, put together once by the binary.
+
+use crate::events::EventBus;
+use crate::live_config::LiveConfig;
+use gatehouse_auth::Auth;
+use gatehouse_domain::{Clock, Problem, Random};
+use gatehouse_secrets::Secrets;
+use gatehouse_store::Store;
+use std::sync::Arc;
+
+/// What was built.
+#[derive(Clone, Copy, Debug)]
+pub struct Build {
+    /// Its version.
+    pub version: &'static str,
+    /// Whether the vault is in it.
+    pub vault: bool,
+    /// Whether voice is in it.
+    pub voice: bool,
+}
+
+/// The rooms, and what they share.
+#[derive(Debug)]
+pub struct Rooms {
+    /// The database.
+    pub store: Store,
+    /// Secrets and their vault.
+    pub secrets: Secrets,
+    /// Who may come in.
+    pub auth: Auth,
+    /// The settings in force.
+    pub config: Arc<LiveConfig>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Random>,
+    /// What is told to everybody.
+    pub events: EventBus,
+    /// What was built.
+    pub build: Build,
+    /// When the server started, by the clock's `monotonic_ms`.
+    pub started_at_ms: u64,
+}
+
+impl Rooms {
+    /// Reads the run-time changes again and puts them in force: after one was stored here, or by
+    /// another node.
+    pub async fn apply_settings(&self) -> Result<(), Problem> {
+        self.config
+            .apply(&self.store, &self.auth, &self.secrets)
+            .await
+    }
+}

@@ -1,0 +1,141 @@
+//! A house with real rooms, and visits to it.
+
+use gatehouse_auth::kdf_queue::KdfQueue;
+use gatehouse_auth::{Auth, AuthIdentity, AuthMethod, Decision, RequestFacts, Subject, Visit};
+use gatehouse_config::{Environment, Invocation, Layers};
+use gatehouse_domain::{Clock, ManualClock, Random, Scope, ScopeSet, SeededRandom, Timestamp};
+use gatehouse_rpc::live_config::LiveConfig;
+use gatehouse_rpc::{Build, EventBus, Rooms, Rpc};
+use gatehouse_secrets::Secrets;
+use gatehouse_store::testing::{TestDatabase, sqlite};
+use http::{HeaderMap, Method, Uri};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub struct House {
+    pub rpc: Rpc,
+    pub clock: Arc<ManualClock>,
+    _database: TestDatabase,
+}
+
+/// 2026-11-20.
+pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
+
+impl House {
+    pub async fn new() -> Self {
+        Self::with_environment(&[]).await
+    }
+
+    pub async fn with_environment(variables: &[(&str, &str)]) -> Self {
+        let database = sqlite();
+        let store = database.open().await;
+        let environment = Environment::from_pairs(variables.iter().copied());
+        let invocation = Invocation {
+            data_dir: Some(database.directory().to_owned()),
+            ..Default::default()
+        };
+        let layers = Layers::load(&environment, &invocation).unwrap();
+        let rows = store.read(|conn| Box::pin(async move { conn.list_settings().await }));
+        let config = Arc::new(LiveConfig::new(layers, rows.await.unwrap()).unwrap());
+        let manual = Arc::new(ManualClock::at(START));
+        let clock: Arc<dyn Clock> = manual.clone();
+        let random: Arc<dyn Random> = Arc::new(SeededRandom::new(1));
+        let kdf = KdfQueue::new(2);
+        let secrets = Secrets::open(
+            store.clone(),
+            kdf.clone(),
+            clock.clone(),
+            random.clone(),
+            config.secrets_settings(),
+        );
+        let secrets = secrets.await.unwrap();
+        let auth = Auth::open(
+            store.clone(),
+            secrets.clone(),
+            kdf,
+            clock.clone(),
+            random.clone(),
+            config.auth_settings(),
+        );
+        let rooms = Rooms {
+            store,
+            secrets,
+            auth: auth.await.unwrap(),
+            config,
+            started_at_ms: clock.monotonic_ms(),
+            clock,
+            random,
+            events: EventBus::default(),
+            build: Build {
+                version: "9.9.9",
+                vault: true,
+                voice: false,
+            },
+        };
+        Self {
+            rpc: Rpc::new(Arc::new(rooms)),
+            clock: manual,
+            _database: database,
+        }
+    }
+
+    pub fn rooms(&self) -> &Arc<Rooms> {
+        self.rpc.rooms()
+    }
+
+    /// A request from this machine, with these headers.
+    pub async fn visit(&self, headers: &[(&'static str, &str)]) -> Visit {
+        self.visit_from("127.0.0.1", headers).await
+    }
+
+    pub async fn visit_from(&self, peer: &str, headers: &[(&'static str, &str)]) -> Visit {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        let facts = RequestFacts {
+            method: &Method::GET,
+            uri: &Uri::from_static("/ws"),
+            headers: &map,
+            peer: peer.parse().unwrap(),
+            over_tls: false,
+        };
+        self.rooms().auth.recognise(&facts).await.unwrap()
+    }
+
+    /// Somebody who is let in and holds these scopes, as long as setup is incomplete.
+    pub async fn holder_of(&self, scopes: &[Scope]) -> Visit {
+        let mut visit = self.visit(&[]).await;
+        visit.decision = Decision::Allowed(AuthIdentity {
+            method: AuthMethod::ApiKey,
+            scopes: scopes.iter().copied().collect::<ScopeSet>(),
+            subject: Subject::LoopbackSetup,
+        });
+        visit
+    }
+
+    /// Calls as somebody; the whole answer.
+    pub async fn ask(&self, visit: &Visit, method: &str, params: Value) -> Value {
+        let request = serde_json::json!({ "id": 1, "method": method, "params": params });
+        let answer = self
+            .rpc
+            .call_text(visit, request.to_string().as_bytes())
+            .await
+            .unwrap();
+        serde_json::from_slice(&answer).unwrap()
+    }
+
+    /// Calls as the owner; the result.
+    pub async fn call(&self, method: &str, params: Value) -> Value {
+        let answer = self.ask(&self.visit(&[]).await, method, params).await;
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// Calls as the owner; the error's data, with its code.
+    pub async fn refusal(&self, method: &str, params: Value) -> Value {
+        let answer = self.ask(&self.visit(&[]).await, method, params).await;
+        assert!(answer.get("result").is_none(), "{method}: {answer}");
+        answer["error"]["data"].clone()
+    }
+}

@@ -1,0 +1,192 @@
+//! What can go wrong with the vault and with secrets, and what a caller is told. The reason behind an
+//! internal error is logged where it becomes a [`Problem`], because a problem does not carry it.
+
+use crate::kdf_queue::KdfError;
+use crate::provider_files::FileError;
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_store::StoreError;
+use gatehouse_vault::{CryptoError, OpenError};
+
+/// A step of the vault's life was refused or failed; nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    /// Not the password or recovery key of this vault, or not one at all.
+    #[error("the key does not open the vault")]
+    BadKey,
+    /// There is nothing to open.
+    #[error("there is no vault record")]
+    NoRecord,
+    /// There is a vault already.
+    #[error("there is a vault record already")]
+    RecordExists,
+    /// Secrets are encrypted and the record that could open them is gone.
+    #[error("secrets are encrypted but the vault record is missing")]
+    RecordLost,
+    /// It needs the data key, or the password that opens it.
+    #[error("the vault is sealed")]
+    Sealed,
+    /// It needs a vault that is switched on.
+    #[error("the vault is disabled")]
+    Disabled,
+    /// The environment or command line says whether there is a vault.
+    #[error("auth.vault_enabled is fixed by the environment or the command line")]
+    FixedByEnvironment,
+    /// Another process changed the vault at the same time.
+    #[error("the vault was changed by another process meanwhile")]
+    Changed,
+    /// No turn for key derivation.
+    #[error(transparent)]
+    Busy(#[from] KdfError),
+    /// The record is damaged, weakened or from another version.
+    #[error("the vault record cannot be used")]
+    Unusable(#[source] OpenError),
+    /// A stored secret does not open with the vault's key.
+    #[error("the stored secret {0} does not decrypt")]
+    Undecryptable(String),
+    /// The machine could not do it.
+    #[error(transparent)]
+    Crypto(#[from] CryptoError),
+    /// A file of provider keys could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The work ended before its time.
+    #[error("the work was broken off")]
+    BrokenOff,
+}
+
+impl From<OpenError> for VaultError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::BadKey | OpenError::NoRecovery => Self::BadKey,
+            OpenError::StaleDek => Self::Changed,
+            OpenError::Crypto(error) => Self::Crypto(error),
+            OpenError::Refused(_) | OpenError::Damaged(_) | OpenError::UnsupportedVersion(_) => {
+                Self::Unusable(error)
+            }
+        }
+    }
+}
+
+fn conflict(message: &str) -> Problem {
+    Problem::new(ErrorCode::Conflict, message)
+}
+
+fn logged(error: &dyn std::error::Error, problem: Problem) -> Problem {
+    tracing::error!(error, "a secret could not be handled");
+    problem
+}
+
+impl From<VaultError> for Problem {
+    fn from(error: VaultError) -> Self {
+        match error {
+            VaultError::BadKey => {
+                Self::new(ErrorCode::VaultBadKey, "That key does not open the vault.")
+            }
+            VaultError::NoRecord => conflict("The vault has not been initialised."),
+            VaultError::RecordExists => conflict("The vault has been initialised already."),
+            VaultError::RecordLost => conflict(
+                "Encrypted secrets exist but the vault's record is missing; restore a backup.",
+            ),
+            VaultError::Sealed => Self::vault_sealed(),
+            VaultError::Disabled => conflict("The vault is disabled."),
+            VaultError::FixedByEnvironment => conflict(
+                "The environment or the command line decides whether the vault is enabled; \
+                 change it there.",
+            ),
+            VaultError::Changed => {
+                conflict("The vault was changed by another process at the same time; try again.")
+            }
+            VaultError::Busy(error) => error.into(),
+            VaultError::Unusable(inner) => logged(&error, inner.into()),
+            VaultError::Crypto(inner) => logged(&error, inner.into()),
+            VaultError::File(error) => error.into(),
+            VaultError::Store(StoreError::NotCommitted(_) | StoreError::Unavailable(_)) => {
+                match error {
+                    VaultError::Store(inner) => inner.into(),
+                    _ => Self::internal(),
+                }
+            }
+            VaultError::Undecryptable(_) => logged(
+                &error,
+                Self::new(
+                    ErrorCode::Internal,
+                    "A stored secret cannot be decrypted; nothing was changed. The log names it.",
+                ),
+            ),
+            VaultError::Store(_) | VaultError::BrokenOff => logged(&error, Self::internal()),
+        }
+    }
+}
+
+/// A secret could not be read or stored.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretsError {
+    /// The caller's input is not acceptable.
+    #[error("invalid {field}: {reason}")]
+    Invalid {
+        /// Which field.
+        field: &'static str,
+        /// Why, for a person.
+        reason: String,
+    },
+    /// There is no such thing; the text is a noun.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// The name is in use.
+    #[error("the name is taken")]
+    NameTaken,
+    /// It needs the data key.
+    #[error("the vault is sealed")]
+    Sealed,
+    /// The vault kept changing while the secret was being written.
+    #[error("the vault was changed meanwhile")]
+    Changed,
+    /// No turn for key derivation.
+    #[error(transparent)]
+    Busy(#[from] KdfError),
+    /// What is stored is not what was written; the text says which.
+    #[error("the stored secret {0} is damaged")]
+    Damaged(String),
+    /// The machine could not do it.
+    #[error(transparent)]
+    Crypto(#[from] CryptoError),
+    /// A file of provider keys.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The work ended before its time.
+    #[error("the work was broken off")]
+    BrokenOff,
+}
+
+impl SecretsError {
+    pub(crate) fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
+        Self::Invalid {
+            field,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<SecretsError> for Problem {
+    fn from(error: SecretsError) -> Self {
+        match error {
+            SecretsError::Invalid { field, reason } => Self::invalid_params(field, reason),
+            SecretsError::NotFound(what) => Self::not_found(what),
+            SecretsError::NameTaken => conflict("That name is taken."),
+            SecretsError::Sealed => Self::vault_sealed(),
+            SecretsError::Changed => VaultError::Changed.into(),
+            SecretsError::Busy(error) => error.into(),
+            SecretsError::File(error) => error.into(),
+            SecretsError::Store(inner) => VaultError::Store(inner).into(),
+            SecretsError::Crypto(_) | SecretsError::Damaged(_) | SecretsError::BrokenOff => {
+                logged(&error, Self::internal())
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Between the vault room's record and the store's row: the same columns, two types, because neither
+//! of those rooms may know the other.
+
+use crate::VaultError;
+use gatehouse_store::{Conn, VaultRow};
+use gatehouse_vault::VaultRecord;
+
+pub(crate) fn record_of(row: VaultRow) -> VaultRecord {
+    VaultRecord {
+        version: row.version,
+        kdf_salt: row.kdf_salt,
+        kdf_params: row.kdf_params,
+        wrapped_dek: row.wrapped_dek,
+        recovery_wrapped_dek: row.recovery_wrapped_dek,
+        recovery_key_hash: row.recovery_key_hash,
+        dek_id: row.dek_id,
+        dek_commitment: row.dek_commitment,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    }
+}
+
+fn row_of(record: &VaultRecord) -> VaultRow {
+    let record = record.clone();
+    VaultRow {
+        version: record.version,
+        kdf_salt: record.kdf_salt,
+        kdf_params: record.kdf_params,
+        wrapped_dek: record.wrapped_dek,
+        recovery_wrapped_dek: record.recovery_wrapped_dek,
+        recovery_key_hash: record.recovery_key_hash,
+        dek_id: record.dek_id,
+        dek_commitment: record.dek_commitment,
+        created_at: record.created_at,
+        updated_at: record.updated_at,
+    }
+}
+
+/// Stores the first record. Nothing is initialised over what a lost record could still open.
+pub(crate) async fn insert(conn: &mut Conn, record: &VaultRecord) -> Result<(), VaultError> {
+    if conn.find_vault().await?.is_none() && conn.count_encrypted().await? > 0 {
+        return Err(VaultError::RecordLost);
+    }
+    if conn.insert_vault(&row_of(record)).await? {
+        Ok(())
+    } else {
+        Err(VaultError::RecordExists)
+    }
+}
+
+/// Replaces the record, if it is to the letter the one that was opened.
+pub(crate) async fn replace(
+    conn: &mut Conn,
+    opened: &VaultRecord,
+    new: &VaultRecord,
+) -> Result<(), VaultError> {
+    let opened = row_of(opened);
+    if conn.find_vault().await?.as_ref() == Some(&opened)
+        && conn.update_vault(&opened, &row_of(new)).await?
+    {
+        Ok(())
+    } else {
+        Err(VaultError::Changed)
+    }
+}
+
+/// Fails unless the stored record's data key is this one.
+pub(crate) async fn require_dek(conn: &mut Conn, dek_id: &str) -> Result<(), VaultError> {
+    match conn.find_vault().await? {
+        Some(row) if row.dek_id == dek_id => Ok(()),
+        _ => Err(VaultError::Changed),
+    }
+}

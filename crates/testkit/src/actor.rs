@@ -1,0 +1,176 @@
+//! Somebody who calls the server: where from, under which name, with which credential.
+
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+
+/// A caller.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    client: reqwest::Client,
+    address: SocketAddr,
+    headers: Vec<(String, String)>,
+}
+
+/// An answer, read to its end.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: reqwest::header::HeaderMap,
+    /// The body as text.
+    pub text: String,
+}
+
+impl Reply {
+    /// The body as JSON; `null` when it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or(Value::Null)
+    }
+
+    /// The error code in the body; empty when there is none.
+    pub fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// One header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The value of the session cookie that this answer sets.
+    pub fn session_cookie(&self) -> Option<String> {
+        let cookies = self.headers.get_all("set-cookie").iter();
+        cookies
+            .filter_map(|line| line.to_str().ok()?.strip_prefix("service_session="))
+            .filter_map(|rest| rest.split(';').next())
+            .find(|value| !value.is_empty())
+            .map(str::to_owned)
+    }
+
+    /// Asserts the status and gives the body.
+    #[track_caller]
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        self.json()
+    }
+
+    /// Asserts the status and the error code.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> Value {
+        assert_eq!((self.status.as_u16(), self.code().as_str()), (status, code), "{}", self.text);
+        self.json()
+    }
+}
+
+impl Actor {
+    /// A browser or program on this machine.
+    pub fn local(address: SocketAddr) -> Self {
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .build()
+            .unwrap();
+        Self { client, address, headers: Vec::new() }
+    }
+
+    /// The same caller, sending one more header.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same caller from elsewhere: the server is reached under a public name.
+    #[must_use]
+    pub fn remote(self) -> Self {
+        self.with("host", "gate.example")
+    }
+
+    /// The same caller behind a proxy that says for whom it speaks.
+    #[must_use]
+    pub fn proxied(self, client: &str) -> Self {
+        self.with("x-forwarded-for", client)
+    }
+
+    /// The same caller, logged in.
+    #[must_use]
+    pub fn session(self, cookie: &str) -> Self {
+        self.with("cookie", &format!("service_session={cookie}"))
+    }
+
+    /// The same caller with an API key.
+    #[must_use]
+    pub fn bearer(self, key: &str) -> Self {
+        self.with("authorization", &format!("Bearer {key}"))
+    }
+
+    /// Where the server is.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The headers that this caller sends.
+    pub fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
+    /// A request to be filled further.
+    pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.client.request(method, format!("http://{}{path}", self.address));
+        self.headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+    }
+
+    /// GET.
+    pub async fn get(&self, path: &str) -> Reply {
+        read(self.request("GET", path).send().await.unwrap()).await
+    }
+
+    /// POST with a JSON body.
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.send("POST", path, Some(body)).await
+    }
+
+    /// PATCH with a JSON body.
+    pub async fn patch(&self, path: &str, body: Value) -> Reply {
+        self.send("PATCH", path, Some(body)).await
+    }
+
+    /// DELETE.
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.send("DELETE", path, None).await
+    }
+
+    /// Any method, with a JSON body or none.
+    pub async fn send(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
+        let request = self.request(method, path);
+        let request = match body {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        read(request.send().await.unwrap()).await
+    }
+
+    /// An RPC call by HTTP; the whole reply.
+    pub async fn rpc_reply(&self, method: &str, params: Value) -> Reply {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.post("/api/rpc", call).await
+    }
+
+    /// An RPC call by HTTP: the result, or the error's code.
+    pub async fn rpc(&self, method: &str, params: Value) -> Result<Value, String> {
+        let answer = self.rpc_reply(method, params).await.expect(200);
+        match answer.get("error") {
+            Some(error) => Err(error["data"]["code"].as_str().unwrap_or_default().to_owned()),
+            None => Ok(answer["result"].clone()),
+        }
+    }
+}
+
+/// Reads an answer to its end.
+pub async fn read(response: Response) -> Reply {
+    let (status, headers) = (response.status(), response.headers().clone());
+    Reply { status, headers, text: response.text().await.unwrap_or_default() }
+}

@@ -1,0 +1,76 @@
+//! A software authenticator and browser client from the `passkey` crate, which shares no code with the
+//! library that the server verifies with.
+
+use passkey::authenticator::{Authenticator, UiHint, UserCheck, UserValidationMethod};
+use passkey::client::{Client, DefaultClientData};
+use passkey::crypto::rust_crypto::RustCryptoBackend;
+use passkey::types::Passkey;
+use passkey::types::ctap2::{Aaguid, Ctap2Error};
+use passkey::types::webauthn::{CredentialCreationOptions, CredentialRequestOptions};
+use serde_json::Value;
+use url::Url;
+
+/// A person who is there and proves it.
+struct Present;
+
+#[async_trait::async_trait]
+impl UserValidationMethod for Present {
+    type PasskeyItem = Passkey;
+
+    async fn check_user<'a>(
+        &self,
+        _: UiHint<'a, Passkey>,
+        _: bool,
+        _: bool,
+    ) -> Result<UserCheck, Ctap2Error> {
+        Ok(UserCheck { presence: true, verification: true })
+    }
+
+    fn is_verification_enabled(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn is_presence_enabled(&self) -> bool {
+        true
+    }
+}
+
+/// One authenticator, holding one passkey at most.
+pub struct SoftAuthenticator {
+    client: Client<Option<Passkey>, Present, RustCryptoBackend>,
+    origin: Url,
+}
+
+impl SoftAuthenticator {
+    /// A new one, used by a browser on this origin.
+    pub fn on(origin: &str) -> Self {
+        let authenticator =
+            Authenticator::new(Aaguid::new_empty(), None, Present, RustCryptoBackend);
+        let client = Client::new(authenticator).allows_insecure_localhost(true);
+        Self { client, origin: Url::parse(origin).unwrap() }
+    }
+
+    /// The same browser and authenticator on another origin.
+    pub fn move_to(&mut self, origin: &str) {
+        self.origin = Url::parse(origin).unwrap();
+    }
+
+    /// The passkey it holds, to be changed as a copied authenticator would.
+    pub fn passkey_mut(&mut self) -> Option<&mut Passkey> {
+        self.client.authenticator_mut().store_mut().as_mut()
+    }
+
+    /// Answers `navigator.credentials.create()`.
+    pub async fn create(&mut self, options: &Value) -> Option<Value> {
+        let request: CredentialCreationOptions = serde_json::from_value(options.clone()).unwrap();
+        let made = self.client.register(&self.origin, request, DefaultClientData).await.ok()?;
+        Some(serde_json::to_value(made).unwrap())
+    }
+
+    /// Answers `navigator.credentials.get()`.
+    pub async fn get(&mut self, options: &Value) -> Option<Value> {
+        let request: CredentialRequestOptions = serde_json::from_value(options.clone()).unwrap();
+        let made = self.client.authenticate(&self.origin, request, DefaultClientData).await.ok()?;
+        Some(serde_json::to_value(made).unwrap())
+    }
+}

@@ -1,0 +1,84 @@
+//! What every handler can reach.
+
+use crate::routes;
+use axum::Router;
+use gatehouse_auth::Auth;
+use gatehouse_rpc::{Rooms, Rpc, SocketCensus};
+use gatehouse_secrets::Secrets;
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The application behind the door; a cheap handle.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    rpc: Rpc,
+    router: Router,
+    census: Arc<SocketCensus>,
+    metrics: Option<PrometheusHandle>,
+    sockets: TaskTracker,
+    shutdown: CancellationToken,
+}
+
+impl App {
+    /// Puts the routes before the rooms. `shutdown` ends sockets and long answers.
+    pub fn new(rpc: Rpc, metrics: Option<PrometheusHandle>, shutdown: CancellationToken) -> Self {
+        
+        let inner = Inner {
+            rpc,
+            router,
+            census: Arc::new(SocketCensus::default()),
+            metrics,
+            sockets: TaskTracker::new(),
+            shutdown,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn rpc(&self) -> &Rpc {
+        &self.inner.rpc
+    }
+
+    pub(crate) fn rooms(&self) -> &Rooms {
+        self.inner.rpc.rooms()
+    }
+
+    pub(crate) fn auth(&self) -> &Auth {
+        &self.rooms().auth
+    }
+
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.rooms().secrets
+    }
+
+    pub(crate) fn router(&self) -> &Router {
+        &self.inner.router
+    }
+
+    pub(crate) fn census(&self) -> &Arc<SocketCensus> {
+        &self.inner.census
+    }
+
+    pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {
+        self.inner.metrics.as_ref()
+    }
+
+    pub(crate) fn sockets(&self) -> &TaskTracker {
+        &self.inner.sockets
+    }
+
+    pub(crate) fn shutdown(&self) -> &CancellationToken {
+        &self.inner.shutdown
+    }
+
+    /// The largest message that `/api/rpc` and an authenticated socket take.
+    pub(crate) fn max_message_bytes(&self) -> usize {
+        let resolved = self.rooms().config.resolved();
+        usize::try_from(resolved.settings.server.max_message_bytes).unwrap_or(usize::MAX)
+    }
+}

@@ -1,0 +1,73 @@
+//! The path check: what could mean one path to the gate and another to the router is refused before
+//! anything else looks at it.
+
+use gatehouse_domain::{ErrorCode, Problem};
+use http::Uri;
+
+/// Refuses doubled slashes, dot segments, `;`, `\`, NUL, encoded `.`, `/` and `\`, and bad UTF-8.
+pub(super) fn check(uri: &Uri) -> Result<(), Problem> {
+    if is_plain(uri.path()) {
+        return Ok(());
+    }
+    let message = "The path is ambiguous: doubled slashes, dot segments and their encodings, `;`, \
+                   `\\`, NUL and bytes that are not UTF-8 are refused.";
+    Err(Problem::new(ErrorCode::InvalidRequest, message))
+}
+
+fn is_plain(path: &str) -> bool {
+    let has_odd_byte = path.bytes().any(|byte| matches!(byte, b';' | b'\\' | 0));
+    if has_odd_byte || path.contains("//") {
+        return false;
+    }
+    if path.split('/').any(|segment| matches!(segment, "." | "..")) {
+        return false;
+    }
+    !path.contains('%') || decodes_plainly(path)
+}
+
+/// Percent-decodes; `false` for a wrong escape, a byte that must not be hidden, or bad UTF-8.
+fn decodes_plainly(path: &str) -> bool {
+    let mut decoded = Vec::with_capacity(path.len());
+    let mut bytes = path.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        let (Some(high), Some(low)) = (digit(bytes.next()), digit(bytes.next())) else {
+            return false;
+        };
+        let Ok(value) = u8::try_from(high * 16 + low) else {
+            return false;
+        };
+        if matches!(value, b'.' | b'/' | b'\\' | b';' | 0) {
+            return false;
+        }
+        decoded.push(value);
+    }
+    String::from_utf8(decoded).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn ambiguous_paths_are_refused() {
+        for path in [
+            "//health", "/api//rpc", "/./api", "/api/../health", "/..", "/.", "/api/%2e%2e/x",
+            "/api/%2Fauth", "/api%5cauth", "/a;b", "/a\\b", "/%00", "/%", "/%zz", "/%ff", "/%e2%82",
+            "/%3b",
+        ] {
+            assert!(!is_plain(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn plain_paths_pass() {
+        for path in ["/", "/api/rpc", "/a.b", "/...", "/.well-known", "/%20", "/%e2%82%ac", "/api/"] {
+            assert!(is_plain(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The paths that need no authentication even when credentials exist. Public at the gate only: the
+//! routes below `/api/auth` that need an identity say so in the route table.
+
+use http::Method;
+
+/// Public whatever follows the prefix.
+const PREFIXES: [&str; 3] = ["/api/auth/", "/assets/", "/icons/"];
+const PATHS: [&str; 6] =
+    ["/health", "/auth/callback", "/manifest.json", "/sw.js", "/ws", "/favicon.ico"];
+
+/// Whether the path is open to everybody.
+pub fn is_public(method: &Method, path: &str) -> bool {
+    let reads = method == Method::GET || method == Method::HEAD;
+    PATHS.contains(&path)
+        || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
+        // The unguessable id is the credential.
+        || (reads && path.starts_with("/share/"))
+        // Authenticates by its own mode.
+        || (method == Method::POST && path.starts_with("/api/webhooks/ingest/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_listed_paths_are_public() {
+        let open = |method, path| is_public(&method, path);
+        for path in ["/health", "/api/auth/status", "/assets/a.js", "/ws", "/sw.js", "/share/x"] {
+            assert!(open(Method::GET, path), "{path}");
+        }
+        for path in [
+            "/", "/health/", "/healthz", "/api", "/api/gon", "/api/auth", "/api/authx", "/ws/chat",
+            "/ws/", "/assets", "/auth/callback/x", "/metrics", "/share", "/onboarding",
+        ] {
+            assert!(!open(Method::GET, path), "{path}");
+        }
+        assert!(open(Method::POST, "/api/webhooks/ingest/wh_x"));
+        assert!(!open(Method::GET, "/api/webhooks/ingest/wh_x"));
+        assert!(!open(Method::POST, "/share/x"));
+    }
+}

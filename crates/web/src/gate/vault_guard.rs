@@ -1,0 +1,55 @@
+//! The vault guard: while the vault is sealed, API paths answer 423, whether they exist or not.
+
+use gatehouse_domain::Problem;
+use gatehouse_secrets::Status;
+use http::Method;
+
+/// Open while sealed: the specification's list.
+const OPEN_PREFIXES: [&str; 2] = ["/api/auth/", "/api/sessions"];
+const OPEN_PATHS: [&str; 2] = ["/api/bootstrap", "/api/gon"];
+
+/// Whether the guard stands before this path.
+pub fn is_guarded(method: &Method, path: &str) -> bool {
+    let is_api = path == "/api" || path.starts_with("/api/") || path.starts_with("/v1/");
+    let is_open = OPEN_PATHS.contains(&path)
+        || OPEN_PREFIXES.iter().any(|prefix| path.starts_with(prefix))
+        // Ingest gives its 423 itself, at its place.
+        || (method == Method::POST && path.starts_with("/api/webhooks/ingest/"));
+    is_api && !is_open
+}
+
+pub(super) fn check(status: Status, method: &Method, path: &str) -> Result<(), Problem> {
+    if status == Status::Sealed && is_guarded(method, path) {
+        return Err(Problem::vault_sealed());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guard_follows_the_specification() {
+        let guarded = |path| is_guarded(&Method::GET, path);
+        for path in ["/api", "/api/rpc", "/api/nothing", "/v1/models", "/api/authx", "/api/gonx"] {
+            assert!(guarded(path), "{path}");
+        }
+        for path in [
+            "/", "/health", "/metrics", "/assets/x", "/api/auth/vault/unlock", "/api/bootstrap",
+            "/api/gon", "/api/sessions", "/api/sessions/ses_1/messages", "/ws", "/ws/chat",
+        ] {
+            assert!(!guarded(path), "{path}");
+        }
+        assert!(!is_guarded(&Method::POST, "/api/webhooks/ingest/wh_x"));
+        assert!(guarded("/api/webhooks/ingest/wh_x"));
+    }
+
+    #[test]
+    fn nothing_is_blocked_unless_sealed() {
+        for status in [Status::Uninitialized, Status::Unsealed, Status::Disabled] {
+            assert!(check(status, &Method::GET, "/api/rpc").is_ok());
+        }
+        assert!(check(Status::Sealed, &Method::GET, "/api/rpc").is_err());
+    }
+}

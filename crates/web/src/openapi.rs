@@ -1,0 +1,128 @@
+//! The OpenAPI 3.1 document, from the route table. OpenAPI 3.1 schemas are JSON Schema 2020-12, which is
+//! what the request and answer types give of themselves.
+
+use crate::routes::{Access, ROUTES, Route, StepUp};
+use gatehouse_domain::ErrorCode;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The document.
+pub fn openapi() -> Value {
+    let settings = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into());
+    let mut generator = settings.into_generator();
+    let mut paths: Map<String, Value> = Map::new();
+    for route in ROUTES {
+        let item = paths.entry(documented_path(route.path)).or_insert_with(|| json!({}));
+        if let Some(item) = item.as_object_mut() {
+            item.insert(route.verb.name().to_lowercase(), operation(route, &mut generator));
+        }
+    }
+    let mut schemas = generator.take_definitions(true);
+    schemas.insert("Error".to_owned(), error_schema());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Gatehouse",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "session": { "type": "apiKey", "in": "cookie", "name": "service_session" },
+                "apiKey": { "type": "http", "scheme": "bearer", "description": "An API key: mk_…" },
+            },
+        },
+    })
+}
+
+/// `/{*rest}` of the router is `/{rest}` in OpenAPI.
+fn documented_path(path: &str) -> String {
+    path.replace("{*", "{")
+}
+
+fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let mut operation = json!({
+        "operationId": route.id,
+        "summary": route.summary,
+        "responses": responses(route, generator),
+    });
+    let Some(fields) = operation.as_object_mut() else {
+        return operation;
+    };
+    let parameters = parameters(route.path);
+    if !parameters.is_empty() {
+        fields.insert("parameters".to_owned(), parameters.into());
+    }
+    if let Some(body) = route.body {
+        let schema = body(generator);
+        let content = json!({ "application/json": { "schema": schema } });
+        fields.insert("requestBody".to_owned(), json!({ "content": content }));
+    }
+    match route.access {
+        Access::Public => {
+            fields.insert("security".to_owned(), json!([]));
+        }
+        Access::Identity | Access::IdentityOrSetup => {
+            fields.insert("security".to_owned(), json!([{ "session": [] }, { "apiKey": [] }]));
+        }
+        Access::Scope(scope) => {
+            let security = json!([{ "session": [] }, { "apiKey": [scope.name()] }]);
+            fields.insert("security".to_owned(), security);
+        }
+    }
+    if route.step_up != StepUp::No {
+        fields.insert("x-step-up".to_owned(), true.into());
+    }
+    operation
+}
+
+fn parameters(path: &str) -> Vec<Value> {
+    path.split('/')
+        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| {
+            let name = name.trim_start_matches('*');
+            json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
+        })
+        .collect()
+}
+
+fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
+    let success = match route.answer {
+        Some(answer) => json!({
+            "description": "Done.",
+            "content": { "application/json": { "schema": answer(generator) } },
+        }),
+        None => json!({ "description": "Done." }),
+    };
+    let error = json!({
+        "description": "Refused or failed.",
+        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
+    });
+    let mut responses = json!({ "200": success, "default": error });
+    if let (Some(map), "/ws" | "/ws/chat") = (responses.as_object_mut(), route.path) {
+        map.remove("200");
+        map.insert("101".to_owned(), json!({ "description": "Speaks JSON-RPC 2.0 from here." }));
+    }
+    responses
+}
+
+fn error_schema() -> Value {
+    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
+    json!({
+        "type": "object",
+        "required": ["error", "code"],
+        "properties": {
+            "error": { "type": "string", "description": "A sentence for a person." },
+            "code": { "type": "string", "enum": codes },
+            "field": { "type": "string" },
+            "reason": { "type": "string" },
+            "retry_after_seconds": { "type": "integer", "minimum": 1 },
+            "request_id": { "type": "string" },
+        },
+    })
+}

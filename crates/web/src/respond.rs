@@ -1,0 +1,89 @@
+//! Answers. A refusal travels as a [`Problem`] beside an empty body and is written out in one place,
+//! at the gate's way out, where the request id is known.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use gatehouse_domain::{ErrorCode, Problem};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
+use http::{HeaderValue, StatusCode};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// A refusal on its way out.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal(pub Problem);
+
+impl<E: Into<Problem>> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = status_of(&self.0);
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// A slow request is told 408, a slow answer of ours 504: both are `TIMEOUT`.
+pub(crate) fn request_timeout() -> Problem {
+    Problem::new(ErrorCode::Timeout, "The request took too long to arrive.")
+        .with(SLOW_REQUEST, true)
+}
+
+const SLOW_REQUEST: &str = "slow_request";
+
+fn status_of(problem: &Problem) -> StatusCode {
+    if problem.details.contains_key(SLOW_REQUEST) {
+        return StatusCode::REQUEST_TIMEOUT;
+    }
+    StatusCode::from_u16(problem.code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// Writes a refusal's body and headers into its response.
+pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
+    let Some(Refusal(problem)) = response.extensions_mut().remove::<Refusal>() else {
+        return;
+    };
+    let retry_after = problem.details.get("retry_after_seconds").and_then(Value::as_u64);
+    let mut body = Map::new();
+    body.insert("error".to_owned(), problem.message.into());
+    body.insert("code".to_owned(), problem.code.name().into());
+    body.extend(problem.details.into_iter().filter(|(name, _)| name != SLOW_REQUEST));
+    if response.status().is_server_error() {
+        body.insert("request_id".to_owned(), request_id.into());
+    }
+    *response.body_mut() = Body::from(Value::Object(body).to_string());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, JSON);
+    headers.insert(CACHE_CONTROL, NO_STORE);
+    if let Some(seconds) = retry_after {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+}
+
+/// A JSON answer, never kept by a cache.
+pub(crate) fn json<T: Serialize>(value: &T) -> Response {
+    let Ok(body) = serde_json::to_vec(value) else {
+        return Refusal(Problem::internal()).into_response();
+    };
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response.headers_mut().insert(CACHE_CONTROL, NO_STORE);
+    response
+}
+
+/// A JSON answer that sets or clears cookies.
+pub(crate) fn json_with_cookies<T: Serialize>(value: &T, cookies: Vec<HeaderValue>) -> Response {
+    let mut response = json(value);
+    for cookie in cookies {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}

@@ -1,0 +1,15 @@
+//! The two machine-readable descriptions of the interface.
+
+use crate::app::App;
+use crate::openapi;
+use crate::respond::json;
+use axum::extract::State;
+use axum::response::Response;
+
+pub(super) async fn openapi() -> Response {
+    json(&openapi::openapi())
+}
+
+pub(super) async fn openrpc(State(app): State<App>) -> Response {
+    json(&gatehouse_rpc::openrpc(app.rpc()))
+}

@@ -1,0 +1,194 @@
+//! The route table: every HTTP endpoint once, as data. From it come the router, who may call what, the
+//! OpenAPI document, and the test that no route lacks a row in the decision table.
+
+mod auth;
+mod documents;
+mod passkeys;
+mod rpc;
+mod status;
+mod table;
+#[cfg(feature = "vault")]
+mod vault;
+
+pub use table::ROUTES;
+
+use crate::app::App;
+use crate::observe::RouteName;
+use crate::pages;
+use crate::respond::Refusal;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
+use gatehouse_auth::{Decision, Visit};
+use gatehouse_domain::{ErrorCode, Problem, Scope};
+use http::Method;
+use schemars::{Schema, SchemaGenerator};
+
+/// An HTTP method of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verb {
+    /// Reads; HEAD comes with it.
+    Get,
+    /// Does something.
+    Post,
+    /// Changes part of something.
+    Patch,
+    /// Removes something.
+    Delete,
+}
+
+impl Verb {
+    /// Its name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// Who may call a route, beyond passing the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody: the handler asks for no identity, or authenticates by what the body holds.
+    Public,
+    /// Whoever check_auth() allowed.
+    Identity,
+    /// The same, or somebody who is setting up and has the setup code.
+    IdentityOrSetup,
+    /// Whoever check_auth() allowed with this scope; a session holds every scope.
+    Scope(Scope),
+}
+
+/// Whether a recent confirmation is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepUp {
+    /// No, or the handler decides by what is asked.
+    No,
+    /// Yes.
+    Always,
+    /// Yes, but a right password in the request is one.
+    OrPassword,
+}
+
+impl StepUp {
+    pub(crate) const fn is_needed(self) -> bool {
+        !matches!(self, Self::No)
+    }
+}
+
+/// Gives the schema of a request or answer type.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// One endpoint.
+#[derive(Clone, Copy)]
+pub struct Route {
+    /// Its name in the OpenAPI document: the subject and the verb.
+    pub id: &'static str,
+    /// Its method.
+    pub verb: Verb,
+    /// Its path, parameters in braces.
+    pub path: &'static str,
+    /// Who may call it.
+    pub access: Access,
+    /// Whether it needs a recent confirmation.
+    pub step_up: StepUp,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// The JSON body that it takes.
+    pub body: Option<SchemaOf>,
+    /// The JSON answer that it gives.
+    pub answer: Option<SchemaOf>,
+    pub(crate) handler: fn() -> MethodRouter<App>,
+}
+
+impl std::fmt::Debug for Route {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} ({:?})", self.verb.name(), self.path, self.access)
+    }
+}
+
+/// What a handler may know of its own row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RouteRule {
+    access: Access,
+    pub step_up: StepUp,
+    path: &'static str,
+}
+
+/// The router over the table.
+pub(crate) fn router(app: &App) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let rule = RouteRule { access: route.access, step_up: route.step_up, path: route.path };
+        let guarded = (route.handler)()
+            .route_layer(from_fn_with_state((app.clone(), rule), authorise));
+        router = router.route(route.path, guarded);
+    }
+    router
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(fallback)
+        .with_state(app.clone())
+}
+
+/// Whether the identity that the gate found may call this route.
+async fn authorise(
+    State((app, rule)): State<(App, RouteRule)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match check(&app, rule, request.extensions().get::<Visit>()) {
+        Ok(()) => {
+            request.extensions_mut().insert(rule);
+            next.run(request).await
+        }
+        Err(problem) => Refusal(problem).into_response(),
+    };
+    response.extensions_mut().insert(RouteName(rule.path));
+    response
+}
+
+fn check(app: &App, rule: RouteRule, visit: Option<&Visit>) -> Result<(), Problem> {
+    let decision = &visit.ok_or_else(Problem::internal)?.decision;
+    let identity = match (rule.access, decision) {
+        (Access::Public, _) | (Access::IdentityOrSetup, Decision::SetupRequired) => return Ok(()),
+        (_, Decision::Allowed(identity)) => identity,
+        (_, Decision::SetupRequired) => {
+            let message = "Setup is not complete; only the setup endpoints are open.";
+            return Err(Problem::new(ErrorCode::SetupRequired, message));
+        }
+        (_, Decision::Unauthorized) => {
+            let message = "Log in, or send an API key.";
+            return Err(Problem::new(ErrorCode::NotAuthenticated, message));
+        }
+    };
+    if let Access::Scope(scope) = rule.access {
+        app.auth().require_scope(identity, scope)?;
+    }
+    if rule.step_up == StepUp::Always {
+        app.auth().require_step_up(identity)?;
+    }
+    Ok(())
+}
+
+/// The table has the path, but not with this method; axum adds `Allow`.
+async fn method_not_allowed() -> Refusal {
+    let message = "This path does not take this method.";
+    Refusal(Problem::new(ErrorCode::MethodNotAllowed, message))
+}
+
+/// No row: a page path shows the page, which says what it does not know; anything else is 404.
+async fn fallback(State(app): State<App>, request: Request) -> Response {
+    use crate::gate::{PathClass, path_class};
+    let is_upgrade = gatehouse_auth::asks_to_upgrade(request.method(), request.headers());
+    match path_class(request.uri().path(), is_upgrade) {
+        PathClass::Page if matches!(*request.method(), Method::GET | Method::HEAD) => {
+            pages::shell(&app)
+        }
+        _ => Refusal(Problem::not_found("path")).into_response(),
+    }
+}

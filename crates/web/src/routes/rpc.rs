@@ -1,0 +1,30 @@
+//! `POST /api/rpc`: the socket's messages over HTTP.
+
+use crate::app::App;
+use crate::body::{self, Visitor};
+use crate::respond::Refusal;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, StatusCode};
+
+pub(super) async fn call(
+    State(app): State<App>,
+    visitor: Visitor,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let bytes = body::read(body, app.max_message_bytes()).await?;
+    body::check_content_type(&parts.headers, &bytes)?;
+    let mut response = Response::new(Body::empty());
+    match app.rpc().call_text(&visitor.visit, &bytes).await {
+        Some(answer) => *response.body_mut() = Body::from(answer),
+        // Only notifications: there is nothing to say.
+        None => *response.status_mut() = StatusCode::NO_CONTENT,
+    }
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

@@ -1,0 +1,216 @@
+//! `cargo xtask test`: everything CI asks, from a fresh Debian machine on. Prepares the engines and
+//! tools that tests speak to, runs each step also when an earlier one failed, and prints what ran.
+
+mod apt;
+mod browser;
+mod doctests;
+mod postgres;
+mod python;
+mod report;
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::check::Metadata;
+use crate::process::{cargo, find_program, is_set, run as run_command};
+use crate::{check, generate};
+use report::Report;
+
+/// What `test` takes.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run only the tests that match, and no other step (a nextest filter expression)
+    #[arg(long, value_name = "EXPR")]
+    filter: Option<String>,
+    /// Leave PostgreSQL out, on purpose
+    #[arg(long)]
+    no_postgres: bool,
+}
+
+/// Where tests find the throw-away PostgreSQL, a URL to a superuser's database.
+const POSTGRES: &str = "GATEHOUSE_TEST_POSTGRES_URL";
+/// Where tests find a Python with what `crates/vault/tests/requirements.txt` names.
+const PYTHON: &str = "GATEHOUSE_TEST_PYTHON";
+/// Where tests find Chromium.
+const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
+/// The browser tests, copied beside the modules they import.
+const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
+/// Set to 1 where a test that cannot find its engine must fail instead of passing by.
+const STRICT: &str = "GATEHOUSE_TEST_STRICT";
+
+/// Prepares, runs, and reports; an error when a step failed, and in CI when something was left out.
+pub fn run(root: &Path, args: &Args) -> Result<()> {
+    let strict = is_set("CI");
+    let target = Metadata::load(root)?.target_directory;
+    let mut session = Session {
+        root,
+        environment: Vec::new(),
+        report: Report::default(),
+    };
+    if strict {
+        session.set(STRICT, "1");
+    }
+    session.report.engine("SQLite, embedded");
+    // Held to the end of this function: dropping it stops the server.
+    let _server = session.prepare_postgres(args.no_postgres);
+    session.prepare_python(&target);
+    let browser = session.prepare_browser(&target);
+    match &args.filter {
+        Some(filter) => session.tests(Some(filter)),
+        None => session.everything(&target, browser.as_deref())?,
+    }
+    session.report.finish(strict)
+}
+
+struct Session<'a> {
+    root: &'a Path,
+    environment: Vec<(&'static str, String)>,
+    report: Report,
+}
+
+impl Session<'_> {
+    fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.environment.push((name, value.into()));
+    }
+
+    fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = cargo(self.root);
+        command
+            .args(arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    fn step(&mut self, name: &str, arguments: &[&str]) {
+        let mut command = self.cargo(arguments);
+        self.report.step(name, || run_command(&mut command));
+    }
+
+    fn prepare_postgres(&mut self, unwanted: bool) -> Option<postgres::Server> {
+        if unwanted {
+            // Empty rather than absent: the caller's own server is not wanted either.
+            self.set(POSTGRES, "");
+            self.report.declined("PostgreSQL", "--no-postgres");
+            return None;
+        }
+        if std::env::var(POSTGRES).is_ok_and(|url| !url.is_empty()) {
+            self.report
+                .engine(&format!("PostgreSQL, the one {POSTGRES} names"));
+            return None;
+        }
+        match postgres::start() {
+            Ok(server) => {
+                self.report
+                    .engine(&format!("{}, throw-away", server.version));
+                self.set(POSTGRES, server.url.clone());
+                Some(server)
+            }
+            Err(error) => {
+                self.report.left_out("PostgreSQL", &error);
+                None
+            }
+        }
+    }
+
+    fn prepare_python(&mut self, target: &Path) {
+        let requirements = self.root.join("crates/vault/tests/requirements.txt");
+        if !requirements.is_file() {
+            return;
+        }
+        match python::environment(&target.join("test-venv"), &requirements) {
+            Ok(python) => {
+                self.report.engine(&python.version);
+                self.set(PYTHON, python.program.to_string_lossy());
+            }
+            Err(error) => self.report.left_out("tests in Python", &error),
+        }
+    }
+
+    /// The folder to run the browser tests in, when there are any.
+    fn prepare_browser(&mut self, target: &Path) -> Option<std::path::PathBuf> {
+        let tests = self.root.join("tests/browser");
+        if !tests.join("package.json").is_file() {
+            return None;
+        }
+        match browser::prepare(&tests, &target.join("test-browser")) {
+            Ok(browser) => {
+                self.report.engine(&browser.version);
+                self.set(CHROMIUM, browser.chromium.to_string_lossy());
+                self.set(BROWSER, browser.folder.to_string_lossy());
+                Some(browser.folder)
+            }
+            Err(error) => {
+                self.report.left_out("tests in a browser", &error);
+                None
+            }
+        }
+    }
+
+    /// One profile and one set of features: what `build` builds, the tests and the generators use
+    /// again; and the clippy steps share nearly every crate but ours.
+    fn everything(&mut self, target: &Path, browser: Option<&Path>) -> Result<()> {
+        self.step("format", &["fmt", "--all", "--check"]);
+        let root = self.root;
+        self.report.step("rules of the house", || check::run(root));
+        let deny = ["--", "-D", "warnings"];
+        let clippy = ["clippy", "--locked"];
+        let all = ["--workspace", "--all-targets"];
+        self.step("lints", &[&clippy[..], &all, &deny].concat());
+        // Beside the tests every room gets the features that tests turn on: look at it without them too.
+        let shipped = [&clippy[..], &["--package", "gatehouse"]].concat();
+        self.step("lints as shipped", &[&shipped[..], &deny].concat());
+        let name = "lints without feature vault";
+        let without = ["--no-default-features"];
+        self.step(name, &[&shipped[..], &without, &deny].concat());
+        self.step(
+            "build",
+            &["build", "--locked", "--workspace", "--bins", "--tests"],
+        );
+        self.tests(None);
+        for package in doctests::packages(root)? {
+            let name = format!("doctests of {package}");
+            self.step(&name, &["test", "--locked", "--doc", "--package", &package]);
+        }
+        let binary = target.join("debug/gatehouse");
+        self.report.step("generated files", || {
+            generate::check(root, Command::new(&binary))
+        });
+        if let Some(folder) = browser.filter(|folder| browser::has_tests(folder)) {
+            let mut npm = Command::new("npm");
+            npm.args(["test"]).current_dir(folder);
+            npm.envs(self.environment.iter().map(|(name, value)| (name, value)));
+            npm.env("GATEHOUSE_TEST_BINARY", &binary);
+            self.report
+                .step("browser", || run_command(&mut npm).context("npm test"));
+        }
+        Ok(())
+    }
+
+    fn tests(&mut self, filter: Option<&str>) {
+        if find_program("cargo-nextest").is_some() {
+            let filter = filter.map(|filter| ["-E", filter]);
+            let filter = filter.as_ref().map_or(&[][..], |filter| &filter[..]);
+            let all = [
+                "nextest",
+                "run",
+                "--locked",
+                "--workspace",
+                "--no-fail-fast",
+            ];
+            self.step("tests", &[&all[..], filter].concat());
+        } else {
+            let filter = filter.as_slice();
+            let all = [
+                "test",
+                "--locked",
+                "--workspace",
+                "--no-fail-fast",
+                "--bins",
+                "--lib",
+            ];
+            self.step("tests", &[&all[..], &["--tests"], filter].concat());
+        }
+    }
+}

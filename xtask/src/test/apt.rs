@@ -1,0 +1,41 @@
+//! Debian packages, where we may install them.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{find_program, is_root, run};
+
+/// Installs packages; an error that says what to do where we may not.
+pub fn install(packages: &[&str]) -> Result<()> {
+    let names = packages.join(" ");
+    if find_program("apt-get").is_none() {
+        bail!("not installed, and this machine has no apt-get: install {names}");
+    }
+    if !is_root() {
+        bail!("not installed: sudo apt-get install {names}");
+    }
+    let apt = || {
+        let mut apt = Command::new("apt-get");
+        apt.env("DEBIAN_FRONTEND", "noninteractive").arg("--quiet");
+        apt
+    };
+    run(apt().arg("update"))?;
+    run(apt()
+        .args(["install", "--yes", "--no-install-recommends"])
+        .args(packages))
+}
+
+/// Keeps Debian from creating and starting a cluster of its own when it installs PostgreSQL.
+/// A machine that has an opinion already keeps it.
+pub fn forbid_main_cluster() -> Result<()> {
+    let folder = Path::new("/etc/postgresql-common");
+    let settings = folder.join("createcluster.conf");
+    if !is_root() || settings.exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&settings, "create_main_cluster = false\n"))
+        .with_context(|| settings.display().to_string())
+}

@@ -1,0 +1,62 @@
+//! A Python environment for the tests that check us from another language.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::apt;
+use crate::process::{capture, find_program, run};
+
+/// A ready environment.
+pub struct Python {
+    /// Its interpreter.
+    pub program: PathBuf,
+    /// As it tells it.
+    pub version: String,
+}
+
+/// Makes the environment in `folder` hold what `requirements` names; does nothing when it does.
+pub fn environment(folder: &Path, requirements: &Path) -> Result<Python> {
+    let program = folder.join("bin/python");
+    let wanted = std::fs::read_to_string(requirements).context("requirements.txt")?;
+    let installed = folder.join("installed.txt");
+    if std::fs::read_to_string(&installed).is_ok_and(|text| text == wanted)
+        && capture(Command::new(&program).arg("--version")).is_ok()
+    {
+        return describe(program);
+    }
+    if create(folder).is_err() {
+        apt::install(&["python3", "python3-venv"])?;
+        create(folder)?;
+    }
+    let mut pip = Command::new(&program);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--requirement",
+    ]);
+    run(pip.arg(requirements))?;
+    std::fs::write(&installed, wanted)?;
+    describe(program)
+}
+
+fn create(folder: &Path) -> Result<()> {
+    let python = find_program("python3").context("no python3")?;
+    capture(
+        Command::new(python)
+            .args(["-m", "venv", "--clear"])
+            .arg(folder),
+    )
+    .map(drop)
+}
+
+fn describe(program: PathBuf) -> Result<Python> {
+    let version = capture(Command::new(&program).arg("--version"))?
+        .trim()
+        .to_owned();
+    Ok(Python { program, version })
+}

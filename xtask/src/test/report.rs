@@ -1,0 +1,143 @@
+//! What ran, on which engines, how long it took, and what was left out.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use anyhow::{Error, Result, bail};
+
+/// Collected while testing, printed once at the end.
+#[derive(Default)]
+pub struct Report {
+    engines: Vec<String>,
+    steps: Vec<Step>,
+    left_out: Vec<String>,
+    declined: Vec<String>,
+}
+
+struct Step {
+    name: String,
+    took: Duration,
+    failure: Option<String>,
+}
+
+impl Report {
+    /// Something that tests ran on.
+    pub fn engine(&mut self, name: &str) {
+        self.engines.push(name.to_owned());
+    }
+
+    /// Runs one step and notes how it ended.
+    pub fn step(&mut self, name: &str, action: impl FnOnce() -> Result<()>) {
+        eprintln!("\n=== {name}");
+        let start = Instant::now();
+        let failure = action().err().map(|error| format!("{error:#}"));
+        if let Some(failure) = &failure {
+            eprintln!("FAILED {name}: {failure}");
+        }
+        self.steps.push(Step {
+            name: name.to_owned(),
+            took: start.elapsed(),
+            failure,
+        });
+    }
+
+    /// Something could not be had: loud now and at the end, and a failure in CI.
+    pub fn left_out(&mut self, what: &str, why: &Error) {
+        let line = format!("{what}: {why:#}");
+        eprintln!("\n!!! LEFT OUT {line}\n");
+        self.left_out.push(line);
+    }
+
+    /// Something the caller did not want.
+    pub fn declined(&mut self, what: &str, why: &str) {
+        self.declined.push(format!("{what}: {why}"));
+    }
+
+    /// Prints the summary; an error when a step failed or, if `strict`, something was left out.
+    pub fn finish(self, strict: bool) -> Result<()> {
+        println!("{}", self.summary());
+        let failed = self
+            .steps
+            .iter()
+            .filter(|step| step.failure.is_some())
+            .count();
+        if failed > 0 {
+            bail!("cargo xtask test: {failed} step(s) failed");
+        }
+        if strict && !self.left_out.is_empty() {
+            bail!("cargo xtask test: CI is set, and something was left out");
+        }
+        Ok(())
+    }
+
+    fn summary(&self) -> String {
+        let mut text = String::from("\n=== cargo xtask test\n");
+        for step in &self.steps {
+            let word = if step.failure.is_some() {
+                "FAILED"
+            } else {
+                "ok"
+            };
+            let seconds = step.took.as_secs_f64();
+            let _ = writeln!(text, "{word:<8} {seconds:>7.1} s  {}", step.name);
+        }
+        for (word, lines) in [
+            ("on", &self.engines),
+            ("not wanted", &self.declined),
+            ("LEFT OUT", &self.left_out),
+        ] {
+            for line in lines {
+                let _ = writeln!(text, "{word:<10}  {line}");
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let mut report = Report::default();
+        report.engine("SQLite");
+        report.step("one", || Ok(()));
+        report
+    }
+
+    #[test]
+    fn a_failed_step_fails_the_whole_and_the_rest_still_runs() {
+        let mut report = report();
+        report.step("two", || bail!("broken"));
+        report.step("three", || Ok(()));
+        let summary = report.summary();
+        for line in ["s  one", "s  two", "s  three", "on          SQLite"] {
+            assert!(summary.contains(line), "{summary}");
+        }
+        assert_eq!(summary.matches("FAILED").count(), 1);
+        assert!(report.finish(false).is_err());
+    }
+
+    #[test]
+    fn left_out_fails_only_where_strict() {
+        let with_gap = || {
+            let mut report = report();
+            report.left_out("PostgreSQL", &anyhow::anyhow!("not installed"));
+            report
+        };
+        assert!(
+            with_gap()
+                .summary()
+                .contains("LEFT OUT    PostgreSQL: not installed")
+        );
+        assert!(with_gap().finish(false).is_ok());
+        assert!(with_gap().finish(true).is_err());
+    }
+
+    #[test]
+    fn declined_is_no_failure() {
+        let mut report = report();
+        report.declined("PostgreSQL", "--no-postgres");
+        assert!(report.finish(true).is_ok());
+    }
+}
