@@ -5,6 +5,8 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::state::Auth;
 use crate::visit::Caller;
+use gatehouse_domain::ChallengeId;
+use serde_json::Value;
 
 impl Auth {
     /// `POST /api/auth/confirm`: by the password or by a passkey.
@@ -19,7 +21,7 @@ impl Auth {
                 self.check_password(caller.visit, &password).await?.is_some()
             }
             (None, Some(challenge), Some(credential)) => {
-                match self.verify_passkey_confirmation(caller, challenge, credential).await {
+                match self.confirm_by_passkey(challenge, credential).await {
                     Ok(()) => true,
                     Err(AuthError::InvalidCredentials) => false,
                     Err(error) => return Err(error),
@@ -39,5 +41,18 @@ impl Auth {
         }
         let valid_until = self.renew_confirmation(caller.visit).await?;
         Ok(ConfirmAnswer { ok: true, valid_until })
+    }
+
+    async fn confirm_by_passkey(
+        &self,
+        challenge: ChallengeId,
+        credential: Value,
+    ) -> Result<(), AuthError> {
+        let proof = self.prove_passkey(challenge, credential).await?;
+        let now = self.0.now();
+        let noted = self.0.store.write(move |conn| {
+            Box::pin(async move { proof.note(conn, now).await })
+        });
+        noted.await
     }
 }

@@ -1,11 +1,57 @@
 //! Credentials and `check_auth()`, the only decider; locality, client address, throttle, audit.
+//!
+//! [`Auth`] is the handle; everything else hangs on it. A request is recognised once
+//! ([`Auth::recognise`]) and its [`Visit`] is carried along; operations take it as a [`Caller`].
+//! Credentials answer from memory, and every change goes through the database first and then, in
+//! the order of the commits, through memory (`state.rs`).
+//!
+//! This room must not know routes, JSON-RPC or SQL.
 
+pub mod api;
+mod api_keys;
+pub mod audit;
+mod background;
 pub mod bearer;
+mod change_feed;
+mod check_auth;
 pub mod client_address;
+mod confirm;
 pub mod cookie;
 pub mod cross_site;
+mod error;
 pub mod host;
-pub mod kdf_queue;
+mod identity;
+mod live;
+mod live_map;
 pub mod locality;
+mod login;
+mod offline;
+mod open;
+pub mod passkeys;
+mod password;
+mod password_check;
+mod password_hash;
+mod recognise;
+mod reset;
+mod sessions;
+mod settings;
+mod setup;
+mod setup_code;
+mod socket_login;
+mod state;
+mod status;
+mod step_up;
 pub mod throttle;
+mod vault_access;
+mod vault_plan;
+mod visit;
 pub mod wrong_passwords;
+
+pub use check_auth::CheckInput;
+pub use error::{AuthError, CONFIRMATION_SECONDS};
+pub use gatehouse_secrets::kdf_queue;
+pub use identity::{AuthIdentity, AuthMethod, Decision, Subject};
+pub use live::{LiveKey, LiveSession, LoginMethod};
+pub use settings::{AuthSettings, DisabledScope};
+pub use state::{Auth, AuthFacts};
+pub use visit::{Caller, Outcome, RecogniseError, RequestFacts, Visit};

@@ -82,7 +82,7 @@ async fn read_or_renew(
             })
         })
         .await?;
-    let fresh = code.is_some_and(|row| row.codes_made == 1 && row.wrong_tries == 0);
+    let fresh = code.is_some_and(|row| row.codes_made == 1 && row.wrong_tries < crate::setup_code::MAX_WRONG);
     if settled.facts.setup_complete || fresh {
         return Ok((last_change, settled));
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use subtle::ConstantTimeEq;
 
 /// Wrong tries, by all callers together, that use up a code.
-const MAX_WRONG: i64 = 10;
+pub(crate) const MAX_WRONG: i64 = 10;
 /// Codes until remote setup is closed.
 const MAX_CODES: i64 = 5;
 /// Between two replacements.

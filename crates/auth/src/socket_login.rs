@@ -11,7 +11,10 @@ use crate::state::Auth;
 use crate::throttle::ThrottleClass;
 use crate::visit::Visit;
 use gatehouse_domain::Problem;
+use gatehouse_store::{AuditEntry, StoreError};
 use secrecy::ExposeSecret;
+use serde_json::json;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Auth {
@@ -50,7 +53,9 @@ impl Auth {
             let generation = self.0.password_generation.load(Ordering::Acquire);
             self.may_try_password(visit)?;
             if self.verify_password(visit.client.key, password).await?.is_some() {
-                return Ok(AuthIdentity::socket_password(generation, self.0.now()));
+                let identity = AuthIdentity::socket_password(generation, self.0.now());
+                self.note_socket_login(visit).await?;
+                return Ok(identity);
             }
             self.count_wrong_password(visit);
         } else if auth.api_key.is_none() && auth.device_token.is_none() {
@@ -61,5 +66,21 @@ impl Auth {
         self.note_failure(kinds::CONNECT_FAILED, &visit.actor()).await;
         counted?;
         Err(AuthError::InvalidCredentials)
+    }
+
+    async fn note_socket_login(&self, visit: &Visit) -> Result<(), AuthError> {
+        let (actor, now) = (visit.actor(), self.0.now());
+        let random = Arc::clone(&self.0.random);
+        let written = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let entry = AuditEntry {
+                    kind: kinds::LOGIN_SUCCEEDED,
+                    actor: &actor,
+                    detail: json!({ "method": "password", "socket": true }),
+                };
+                conn.append_audit(&entry, now, &*random).await.map(drop)
+            })
+        });
+        Ok(written.await.map_err(|error: StoreError| error)?)
     }
 }

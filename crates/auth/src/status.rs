@@ -1,7 +1,6 @@
 //! `GET /api/auth/status`: what a caller may know of the gate before and after login.
 
 use crate::api::AuthStatus;
-use crate::host::Authority;
 use crate::state::Auth;
 use crate::visit::Visit;
 
@@ -22,13 +21,8 @@ impl Auth {
             auth_disabled: facts.auth_disabled,
             is_local: visit.locality.is_local(),
             locality: identity.map(|_| visit.locality.into()),
-            webauthn_available: visit.host.as_ref().is_some_and(has_name),
+            webauthn_available: self.rp_id(visit, None).is_some(),
             vault_status: self.0.secrets.status().as_str().to_owned(),
         }
     }
-}
-
-/// A passkey is bound to a name; on a bare address there is none.
-fn has_name(authority: &Authority<'_>) -> bool {
-    authority.host.name().is_some()
 }

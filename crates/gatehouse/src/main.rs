@@ -1,2 +1,9 @@
-//! The binary.
-fn main() {}
+//! The binary: reads the command line and runs one command.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

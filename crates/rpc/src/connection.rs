@@ -2,18 +2,20 @@
 //! what it answers. It must not know axum, and it reads time only from the injected clock.
 
 pub mod heartbeat;
+mod io;
 
 use crate::census::SocketGuard;
 use crate::dispatch::{Admitted, Rpc, not_authenticated};
 use crate::envelope::{Id, Incoming, answer, batch_answer, parse, refusal};
 use crate::events::Event;
-use crate::method::{Boxed, outcome_of};
+use crate::method::outcome_of;
 use crate::methods::connect::{ConnectParams, hello};
 use gatehouse_auth::{AuthIdentity, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem};
 use heartbeat::{Beat, Heartbeat};
+use io::Ending;
+pub use io::{Finished, Input, Output};
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::Arc;
 
 /// How long an unauthenticated client may take to say `connect`.
@@ -32,75 +34,6 @@ pub enum PathKind {
     Public,
     /// Any other `/ws/*`: behind the gate.
     Gated,
-}
-
-/// What happens to a connection.
-#[derive(Debug)]
-pub enum Input {
-    /// A text message arrived.
-    Text(String),
-    /// A binary message arrived.
-    Binary,
-    /// A message arrived that is longer than the socket takes.
-    Oversized,
-    /// The client answered a ping.
-    Pong,
-    /// Something was published.
-    Event(Arc<Event>),
-    /// Events were missed, or the client does not read what it is sent.
-    TooSlow,
-    /// About a second has passed.
-    Tick,
-    /// Some credential ended, maybe this connection's.
-    CredentialChanged,
-    /// A call came to its end.
-    CallFinished(Finished),
-    /// The server is about to stop.
-    Shutdown,
-}
-
-/// What is to be done.
-pub enum Output {
-    /// Send this text.
-    Send(String),
-    /// Send a ping.
-    Ping,
-    /// Run this and feed its outcome back as [`Input::CallFinished`].
-    Call(Boxed<Finished>),
-    /// Close, and feed nothing more.
-    Close {
-        /// The close code.
-        code: u16,
-        /// The reason, for people.
-        reason: &'static str,
-    },
-}
-
-impl fmt::Debug for Output {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Send(text) => f.debug_tuple("Send").field(text).finish(),
-            Self::Ping => f.write_str("Ping"),
-            Self::Call(_) => f.write_str("Call"),
-            Self::Close { code, reason } => write!(f, "Close({code}, {reason})"),
-        }
-    }
-}
-
-/// The outcome of a call, for the connection it came from.
-#[derive(Debug)]
-pub struct Finished(Ending);
-
-#[derive(Debug)]
-enum Ending {
-    /// Of `connect`: to whom it is answered, and who the client is.
-    Connect(Id, Result<AuthIdentity, Problem>),
-    /// Of calls: the answer, if any is wanted, and what is no longer in work.
-    Calls {
-        answer: Option<String>,
-        calls: usize,
-        bytes: usize,
-    },
 }
 
 #[derive(Debug)]
@@ -353,11 +286,11 @@ impl Connection {
                 out.extend(answer.map(Output::Send));
             }
             Ending::Connect(id, Err(problem)) => self.refuse(out, &id, &problem, "refused"),
-            Ending::Connect(id, Ok(identity)) => self.welcome(&id, identity, out),
+            Ending::Connect(id, Ok(identity)) => self.welcome(&id, &identity, out),
         }
     }
 
-    fn welcome(&mut self, id: &Id, identity: AuthIdentity, out: &mut Vec<Output>) {
+    fn welcome(&mut self, id: &Id, identity: &AuthIdentity, out: &mut Vec<Output>) {
         let mut visit = Visit::clone(&self.visit);
         visit.decision = Decision::Allowed(identity.clone());
         self.visit = Arc::new(visit);
@@ -370,7 +303,7 @@ impl Connection {
         }
         out.push(Output::Send(answer(
             id,
-            &outcome_of(Ok(hello(self.rpc.rooms(), &identity))),
+            &outcome_of(Ok(hello(self.rpc.rooms(), identity))),
         )));
         while let Some(text) = self.queued.pop_front() {
             self.text(text, out);

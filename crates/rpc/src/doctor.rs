@@ -2,6 +2,7 @@
 //! and by the command line. Messages name no path and no secret.
 
 mod checks;
+mod network;
 
 use crate::rooms::Rooms;
 use gatehouse_auth::Visit;
@@ -56,11 +57,11 @@ pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
         checks::plaintext(rooms, status).await,
         checks::setup(facts.setup_complete),
         checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
-        checks::external_url(settings, visit),
-        checks::tls(settings, process),
-        checks::proxy(settings, process, visit),
+        network::external_url(settings, visit),
+        network::tls(settings, process),
+        network::proxy(settings, process, visit),
         checks::clock(rooms).await,
     ];
-    all.extend(visit.map(|visit| checks::locality(visit.locality)));
+    all.extend(visit.map(|visit| network::locality(visit.locality)));
     all
 }

@@ -30,6 +30,10 @@ impl From<&AuthIdentity> for IdentityReport {
 
 /// Answer of `GET /api/gon`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "these are the facts, as CONTRACT lists them"
+)]
 pub struct Gon {
     /// `Gatehouse`.
     pub product: &'static str,

@@ -82,7 +82,7 @@ pub fn read_params<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, 
 }
 
 /// Turns a handler's result into the text of the answer.
-pub fn outcome_of(result: Result<impl Serialize, Problem>) -> Outcome {
+pub fn outcome_of<R: Serialize>(result: Result<R, Problem>) -> Outcome {
     to_raw_value(&result?).map_err(|error| {
         tracing::error!(%error, "a result could not be written as JSON");
         Problem::internal()

@@ -1,5 +1,4 @@
-//! What can go wrong with the vault and with secrets, and what a caller is told. The reason behind an
-//! internal error is logged where it becomes a [`Problem`], because a problem does not carry it.
+//! What can go wrong with the vault and with secrets, and what a caller is told.
 
 use crate::kdf_queue::KdfError;
 use crate::provider_files::FileError;
@@ -74,11 +73,6 @@ fn conflict(message: &str) -> Problem {
     Problem::new(ErrorCode::Conflict, message)
 }
 
-fn logged(error: &dyn std::error::Error, problem: Problem) -> Problem {
-    tracing::error!(error, "a secret could not be handled");
-    problem
-}
-
 impl From<VaultError> for Problem {
     fn from(error: VaultError) -> Self {
         match error {
@@ -100,23 +94,15 @@ impl From<VaultError> for Problem {
                 conflict("The vault was changed by another process at the same time; try again.")
             }
             VaultError::Busy(error) => error.into(),
-            VaultError::Unusable(inner) => logged(&error, inner.into()),
-            VaultError::Crypto(inner) => logged(&error, inner.into()),
+            VaultError::Unusable(error) => error.into(),
+            VaultError::Crypto(error) => error.into(),
             VaultError::File(error) => error.into(),
-            VaultError::Store(StoreError::NotCommitted(_) | StoreError::Unavailable(_)) => {
-                match error {
-                    VaultError::Store(inner) => inner.into(),
-                    _ => Self::internal(),
-                }
-            }
-            VaultError::Undecryptable(_) => logged(
-                &error,
-                Self::new(
-                    ErrorCode::Internal,
-                    "A stored secret cannot be decrypted; nothing was changed. The log names it.",
-                ),
+            VaultError::Store(error) => error.into(),
+            VaultError::Undecryptable(_) => Self::new(
+                ErrorCode::Internal,
+                "A stored secret cannot be decrypted; nothing was changed. The log names it.",
             ),
-            VaultError::Store(_) | VaultError::BrokenOff => logged(&error, Self::internal()),
+            VaultError::BrokenOff => Self::internal(),
         }
     }
 }
@@ -183,10 +169,9 @@ impl From<SecretsError> for Problem {
             SecretsError::Changed => VaultError::Changed.into(),
             SecretsError::Busy(error) => error.into(),
             SecretsError::File(error) => error.into(),
-            SecretsError::Store(inner) => VaultError::Store(inner).into(),
-            SecretsError::Crypto(_) | SecretsError::Damaged(_) | SecretsError::BrokenOff => {
-                logged(&error, Self::internal())
-            }
+            SecretsError::Store(error) => error.into(),
+            SecretsError::Crypto(error) => error.into(),
+            SecretsError::Damaged(_) | SecretsError::BrokenOff => Self::internal(),
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::routes;
 use axum::Router;
 use gatehouse_auth::Auth;
-use gatehouse_rpc::{Rooms, Rpc, SocketCensus};
+use gatehouse_rpc::{Rooms, Rpc};
 use gatehouse_secrets::Secrets;
 use metrics_exporter_prometheus::PrometheusHandle;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -18,8 +18,7 @@ pub struct App {
 
 struct Inner {
     rpc: Rpc,
-    router: Router,
-    census: Arc<SocketCensus>,
+    router: OnceLock<Router>,
     metrics: Option<PrometheusHandle>,
     sockets: TaskTracker,
     shutdown: CancellationToken,
@@ -31,8 +30,7 @@ impl App {
         
         let inner = Inner {
             rpc,
-            router,
-            census: Arc::new(SocketCensus::default()),
+            router: OnceLock::new(),
             metrics,
             sockets: TaskTracker::new(),
             shutdown,
@@ -56,12 +54,9 @@ impl App {
         &self.rooms().secrets
     }
 
+    /// The routes; made at the first request, because each handler holds this very handle.
     pub(crate) fn router(&self) -> &Router {
-        &self.inner.router
-    }
-
-    pub(crate) fn census(&self) -> &Arc<SocketCensus> {
-        &self.inner.census
+        self.inner.router.get_or_init(|| routes::router(self))
     }
 
     pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {
@@ -78,7 +73,6 @@ impl App {
 
     /// The largest message that `/api/rpc` and an authenticated socket take.
     pub(crate) fn max_message_bytes(&self) -> usize {
-        let resolved = self.rooms().config.resolved();
-        usize::try_from(resolved.settings.server.max_message_bytes).unwrap_or(usize::MAX)
+        self.rooms().config.max_message_bytes()
     }
 }

@@ -8,9 +8,9 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
 use gatehouse_auth::{Caller, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, input};
-use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::header::{CONTENT_TYPE, ORIGIN, USER_AGENT};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -91,6 +91,7 @@ fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
 pub(crate) struct Visitor {
     pub visit: Visit,
     user_agent: Option<HeaderValue>,
+    origin: Option<HeaderValue>,
 }
 
 impl Visitor {
@@ -98,6 +99,11 @@ impl Visitor {
     pub(crate) fn caller(&self) -> Caller<'_> {
         let user_agent = self.user_agent.as_ref().and_then(|value| value.to_str().ok());
         Caller { visit: &self.visit, user_agent }
+    }
+
+    /// The page that sent the request, where a browser says so.
+    pub(crate) fn origin(&self) -> Option<&str> {
+        self.origin.as_ref().and_then(|value| value.to_str().ok())
     }
 }
 
@@ -107,6 +113,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
         // The gate put it there; a handler without a gate before it must not run.
         let visit = parts.extensions.get::<Visit>().cloned().ok_or_else(Problem::internal)?;
-        Ok(Self { visit, user_agent: parts.headers.get(USER_AGENT).cloned() })
+        let header = |name: HeaderName| parts.headers.get(name).cloned();
+        Ok(Self { visit, user_agent: header(USER_AGENT), origin: header(ORIGIN) })
     }
 }

@@ -3,6 +3,7 @@
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use gatehouse_auth::Outcome;
 use gatehouse_domain::{ErrorCode, Problem};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, StatusCode};
@@ -79,11 +80,13 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response {
     response
 }
 
-/// A JSON answer that sets or clears cookies.
-pub(crate) fn json_with_cookies<T: Serialize>(value: &T, cookies: Vec<HeaderValue>) -> Response {
-    let mut response = json(value);
-    for cookie in cookies {
-        response.headers_mut().append(SET_COOKIE, cookie);
+/// The answer to an operation that may set or clear cookies.
+pub(crate) fn outcome<T: Serialize>(outcome: Outcome<T>) -> Result<Response, Refusal> {
+    let mut response = json(&outcome.body);
+    for cookie in outcome.cookies {
+        let mut value = HeaderValue::try_from(cookie).map_err(|_| Problem::internal())?;
+        value.set_sensitive(true);
+        response.headers_mut().append(SET_COOKIE, value);
     }
-    response
+    Ok(response)
 }

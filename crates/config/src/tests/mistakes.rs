@@ -240,7 +240,10 @@ proptest! {
             0..6,
         )
     ) {
-        let text: String = lines.iter().map(|(key, value)| format!("{key} {value}\n")).collect();
+        let lines: Vec<String> =
+            lines.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        let text = lines.join("
+");
         if let Err(error) = crate::file::read("x", &text) {
             prop_assert!(error.line.is_none_or(|line| line <= text.lines().count() + 1));
         }

@@ -27,12 +27,12 @@ fn flag_then_environment_then_settings_then_file_then_default() {
             start.invocation.bind = Some("127.0.0.1:4".into());
         }
         let resolved = start.resolve(overrides);
-        let (port, origin) = match 7 - bits.leading_zeros() {
-            _ if bits == 0 => (8420, "default"),
-            0 => (1, "toml"),
-            1 => (2, "settings"),
-            2 => (3, "environment"),
-            _ => (4, "command_line"),
+        let (port, origin) = match bits.checked_ilog2() {
+            None => (8420, "default"),
+            Some(0) => (1, "toml"),
+            Some(1) => (2, "settings"),
+            Some(2) => (3, "environment"),
+            Some(_) => (4, "command_line"),
         };
         assert_eq!(resolved.settings.server.bind.port(), port, "{bits:04b}");
         let expected = (json!(format!("127.0.0.1:{port}")), origin);

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 /// The sample with one `#` taken from every line.
 fn uncommented() -> String {
-    sample()
+    let sample = sample();
+    let lines = sample
         .lines()
-        .map(|line| format!("{}\n", line.strip_prefix('#').unwrap_or(line)))
-        .collect()
+        .map(|line| line.strip_prefix('#').unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]

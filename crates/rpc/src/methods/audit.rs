@@ -3,7 +3,7 @@
 use super::page;
 use crate::method::{Call, Method, method, told};
 use gatehouse_domain::{Problem, Scope, Timestamp};
-use gatehouse_store::{AuditPage, AuditRow, StoreError};
+use gatehouse_store::{AuditPage, AuditRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -95,7 +95,7 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
     let found = call
         .rooms
         .store
-        .read(|conn| Box::pin(async move { Ok::<_, StoreError>(conn.list_audit(&query).await?) }));
+        .read(|conn| Box::pin(async move { conn.list_audit(&query).await }));
     let mut found = found.await.map_err(told)?;
     let more = found.len() > rows;
     found.truncate(rows);

@@ -13,6 +13,7 @@ use gatehouse_domain::Problem;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use std::future::{Ready, ready};
 
 /// `connect`.
 pub const CONNECT: Method = method!(
@@ -126,8 +127,9 @@ pub struct Limits {
     pub heartbeat_seconds: u64,
 }
 
-async fn connect(call: Call, _: ConnectParams) -> Result<ConnectResult, Problem> {
-    Ok(hello(&call.rooms, &call.identity))
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
+fn connect(call: Call, _: ConnectParams) -> Ready<Result<ConnectResult, Problem>> {
+    ready(Ok(hello(&call.rooms, &call.identity)))
 }
 
 /// The answer to a client that has been recognised.

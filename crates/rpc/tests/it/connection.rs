@@ -1,99 +1,12 @@
 //! The life of a connection, without a socket.
 
 use crate::harness::House;
-use gatehouse_auth::{Decision, Visit};
+use crate::line::{Line, PASSWORD, connect_with, set_password};
 use gatehouse_domain::Scope;
+use gatehouse_rpc::Input;
 use gatehouse_rpc::events::AuthChangedParams;
-use gatehouse_rpc::{Connection, Input, Output, PathKind};
 use serde_json::{Value, json};
 use std::time::Duration;
-
-const PASSWORD: &str = "correct horse battery";
-
-/// A connection, and what it said so far.
-struct Line {
-    connection: Connection,
-    said: Vec<Value>,
-    pings: usize,
-    closed: Option<(u16, &'static str)>,
-    waiting: Vec<std::pin::Pin<Box<dyn Future<Output = gatehouse_rpc::Finished> + Send>>>,
-}
-
-impl Line {
-    fn open(house: &House, visit: Visit) -> Self {
-        let connection = Connection::open(house.rpc.clone(), visit, PathKind::Public).unwrap();
-        Self {
-            connection,
-            said: Vec::new(),
-            pings: 0,
-            closed: None,
-            waiting: Vec::new(),
-        }
-    }
-
-    /// One that belongs to the owner before setup.
-    async fn ready(house: &House) -> Self {
-        Self::open(house, house.visit(&[]).await)
-    }
-
-    /// One that nobody has spoken on.
-    async fn stranger(house: &House) -> Self {
-        let mut visit = house.visit_from("192.0.2.1", &[]).await;
-        if matches!(visit.decision, Decision::Allowed(_)) {
-            visit.decision = Decision::Unauthorized;
-        }
-        Self::open(house, visit)
-    }
-
-    fn feed(&mut self, input: Input) {
-        for output in self.connection.handle(input) {
-            assert_eq!(self.closed, None, "nothing after the close");
-            match output {
-                Output::Send(text) => self.said.push(serde_json::from_str(&text).unwrap()),
-                Output::Ping => self.pings += 1,
-                Output::Call(work) => self.waiting.push(work),
-                Output::Close { code, reason } => self.closed = Some((code, reason)),
-            }
-        }
-    }
-
-    fn send(&mut self, message: &Value) {
-        self.feed(Input::Text(message.to_string()));
-    }
-
-    async fn finish(&mut self) {
-        for work in std::mem::take(&mut self.waiting) {
-            let finished = work.await;
-            self.feed(Input::CallFinished(finished));
-        }
-    }
-
-    fn code(&self, place: usize) -> &str {
-        self.said[place]["error"]["data"]["code"]
-            .as_str()
-            .unwrap_or("no error")
-    }
-
-    fn close_code(&self) -> Option<u16> {
-        self.closed.map(|(code, _)| code)
-    }
-}
-
-async fn set_password(house: &House) {
-    let actor = gatehouse_domain::Actor::cli();
-    drop(actor);
-    let visit = house.visit(&[]).await;
-    let request = serde_json::from_value(json!({ "password": PASSWORD })).unwrap();
-    let caller = gatehouse_auth::Caller {
-        visit: &visit,
-        user_agent: None,
-    };
-    house.rooms().auth.setup(&caller, request).await.unwrap();
-}
-
-fn connect_with(password: &str) -> Value {
-    json!({ "method": "connect", "params": { "auth": { "password": password } } })
-}
 
 #[tokio::test]
 async fn whoever_the_upgrade_recognised_may_speak_at_once() {
@@ -234,157 +147,6 @@ async fn a_wrong_password_ends_it() {
 }
 
 #[tokio::test]
-async fn messages_before_the_answer_to_connect_are_limited() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let mut line = Line::stranger(&house).await;
-    line.send(&connect_with(PASSWORD));
-    for _ in 0..64 {
-        line.send(&json!({ "id": 2, "method": "system.status" }));
-    }
-    assert_eq!(line.closed, None);
-    line.send(&json!({ "id": 2, "method": "system.status" }));
-    assert_eq!(
-        (line.code(0), line.close_code()),
-        ("RATE_LIMITED", Some(4429))
-    );
-}
-
-#[tokio::test]
-async fn connect_must_come_within_ten_seconds() {
-    let house = House::new().await;
-    let mut line = Line::stranger(&house).await;
-    house.clock.advance(Duration::from_millis(9_999));
-    line.feed(Input::Tick);
-    assert_eq!(line.closed, None);
-    house.clock.advance(Duration::from_millis(1));
-    line.feed(Input::Tick);
-    assert_eq!((line.code(0), line.close_code()), ("TIMEOUT", Some(4408)));
-    assert_eq!(house.rpc.census().total(), 0);
-}
-
-#[tokio::test]
-async fn before_authentication_messages_are_small() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let of_size = |size: usize| {
-        let empty = connect_with("").to_string().len();
-        connect_with(&"x".repeat(size - empty)).to_string()
-    };
-    let mut line = Line::stranger(&house).await;
-    line.feed(Input::Text(of_size(65_536)));
-    assert_eq!(
-        (line.said.len(), line.waiting.len()),
-        (0, 1),
-        "it is looked at"
-    );
-    let mut line = Line::stranger(&house).await;
-    line.feed(Input::Text(of_size(65_537)));
-    assert_eq!(
-        (line.code(0), line.close_code()),
-        ("PAYLOAD_TOO_LARGE", Some(1009))
-    );
-    assert_eq!(line.said[0]["error"]["data"]["max_bytes"], 65_536);
-}
-
-#[tokio::test]
-async fn afterwards_messages_may_be_as_long_as_the_setting_says() {
-    let house = House::with_environment(&[("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536")]).await;
-    let of_size = |size: usize| {
-        let call =
-            |pad: &str| json!({ "id": 1, "method": "system.status", "pad": pad }).to_string();
-        call(&"x".repeat(size - call("").len()))
-    };
-    let mut line = Line::ready(&house).await;
-    line.feed(Input::Text(of_size(65_536)));
-    line.finish().await;
-    assert!(line.said[0]["result"].is_object());
-    line.feed(Input::Text(of_size(65_537)));
-    assert_eq!(
-        (line.code(1), line.close_code()),
-        ("PAYLOAD_TOO_LARGE", Some(1009))
-    );
-    let mut line = Line::ready(&house).await;
-    line.feed(Input::Oversized);
-    assert_eq!(
-        (line.code(0), line.close_code()),
-        ("PAYLOAD_TOO_LARGE", Some(1009))
-    );
-}
-
-#[tokio::test]
-async fn bytes_in_work_are_limited_to_two_messages() {
-    let house = House::with_environment(&[("SERVICE_SERVER__MAX_MESSAGE_BYTES", "65536")]).await;
-    let call = |pad: &str| json!({ "id": 1, "method": "system.status", "pad": pad }).to_string();
-    let full = call(&"x".repeat(65_536 - call("").len()));
-    let mut line = Line::ready(&house).await;
-    line.feed(Input::Text(full.clone()));
-    line.feed(Input::Text(full));
-    line.feed(Input::Text(call("")));
-    assert_eq!((line.waiting.len(), line.code(0)), (2, "RATE_LIMITED"));
-    assert!(line.closed.is_none());
-    line.finish().await;
-    line.feed(Input::Text(call("")));
-    line.finish().await;
-    assert!(
-        line.said.last().unwrap()["result"].is_object(),
-        "what is done no longer counts"
-    );
-}
-
-#[tokio::test]
-async fn sixty_four_calls_may_be_in_work() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
-    for id in 0..64 {
-        line.send(&json!({ "id": id, "method": "system.status" }));
-    }
-    assert!(line.said.is_empty());
-    line.send(&json!({ "id": 64, "method": "system.status" }));
-    assert_eq!(
-        (line.code(0), &line.said[0]["id"]),
-        ("RATE_LIMITED", &json!(64))
-    );
-    assert!(
-        line.said[0]["error"]["data"]["retry_after_seconds"]
-            .as_u64()
-            .unwrap()
-            >= 1
-    );
-    line.send(&json!({ "method": "system.status" }));
-    assert_eq!(
-        line.said.len(),
-        1,
-        "a notification is not answered even then"
-    );
-    line.finish().await;
-    assert_eq!(line.said.len(), 65);
-    line.send(&json!({ "id": 65, "method": "system.status" }));
-    line.finish().await;
-    assert!(line.said[65]["result"].is_object());
-}
-
-#[tokio::test]
-async fn of_a_batch_as_many_calls_run_as_are_free() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
-    line.send(&json!({ "id": 0, "method": "system.status" }));
-    let batch: Vec<Value> = (1..=64)
-        .map(|id| json!({ "id": id, "method": "system.status" }))
-        .collect();
-    line.send(&Value::from(batch));
-    line.finish().await;
-    let answers = line.said[1].as_array().unwrap();
-    assert_eq!(answers.len(), 64);
-    assert!(
-        answers[..63]
-            .iter()
-            .all(|answer| answer["result"].is_object())
-    );
-    assert_eq!(answers[63]["error"]["data"]["code"], "RATE_LIMITED");
-}
-
-#[tokio::test]
 async fn a_malformed_message_later_is_answered_and_no_more() {
     let house = House::new().await;
     let mut line = Line::ready(&house).await;
@@ -397,25 +159,6 @@ async fn a_malformed_message_later_is_answered_and_no_more() {
     assert_eq!(line.closed, None);
     line.feed(Input::Binary);
     assert_eq!(line.close_code(), Some(4400));
-}
-
-#[tokio::test]
-async fn two_missed_pings_end_it() {
-    let house = House::new().await;
-    let mut line = Line::ready(&house).await;
-    let mut half_minute = |line: &mut Line| {
-        house.clock.advance(Duration::from_secs(30));
-        line.feed(Input::Tick);
-    };
-    half_minute(&mut line);
-    half_minute(&mut line);
-    assert_eq!((line.pings, line.close_code()), (2, None));
-    line.feed(Input::Pong);
-    half_minute(&mut line);
-    half_minute(&mut line);
-    assert_eq!((line.pings, line.close_code()), (4, None));
-    half_minute(&mut line);
-    assert_eq!((line.pings, line.close_code()), (4, Some(4408)));
 }
 
 #[tokio::test]
@@ -503,23 +246,4 @@ async fn a_credential_ends_with_its_time() {
     house.clock.advance(Duration::from_secs(1));
     line.feed(Input::Pong);
     assert_eq!(line.close_code(), Some(4401));
-}
-
-#[tokio::test]
-async fn gated_paths_and_full_houses_are_refused_at_the_door() {
-    let house = House::new().await;
-    set_password(&house).await;
-    let visit = house.visit_from("192.0.2.1", &[]).await;
-    let open = |visit: &Visit, path| Connection::open(house.rpc.clone(), visit.clone(), path);
-    let refused = open(&visit, PathKind::Gated).unwrap_err();
-    assert_eq!(refused.code.http_status(), 401);
-    let held: Vec<_> = (0..20)
-        .map(|_| open(&visit, PathKind::Public).unwrap())
-        .collect();
-    let refused = open(&visit, PathKind::Public).unwrap_err();
-    assert_eq!(refused.code.http_status(), 429);
-    let other = house.visit_from("192.0.2.2", &[]).await;
-    assert!(open(&other, PathKind::Public).is_ok());
-    drop(held);
-    assert!(open(&visit, PathKind::Public).is_ok());
 }

@@ -2,13 +2,15 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::panic,
+    
     clippy::indexing_slicing,
     reason = "tests"
 )]
 
 mod connection;
+mod connection_limits;
 mod dispatch;
 mod harness;
+mod line;
 mod methods;
 mod openrpc;

@@ -42,6 +42,7 @@ pub async fn enter(app: &App, peer: Peer, mut request: Request) -> Response {
     let rooms = app.rooms();
     let id = RequestId::generate(&*rooms.clock, &*rooms.random);
     let mut trail = Trail::begin(&request, peer);
+    request.extensions_mut().insert(id.clone());
     let answer = match admit(app, peer, &mut request, &mut trail).await {
         Ok(()) => route(app, request).await,
         Err(response) => response,
@@ -100,7 +101,7 @@ fn refuse_unless_allowed(app: &App, request: &Request, visit: &Visit) -> Result<
         Decision::SetupRequired => ErrorCode::SetupRequired,
         Decision::Unauthorized => ErrorCode::NotAuthenticated,
     };
-    match (path_class(path, gatehouse_auth::asks_to_upgrade(request.method(), request.headers())), code)
+    match (path_class(path, gatehouse_auth::throttle::asks_to_upgrade(request.method(), request.headers())), code)
     {
         (PathClass::Page, ErrorCode::SetupRequired) if path != "/onboarding" => {
             Err(see_other("/onboarding"))

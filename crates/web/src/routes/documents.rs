@@ -11,5 +11,5 @@ pub(super) async fn openapi() -> Response {
 }
 
 pub(super) async fn openrpc(State(app): State<App>) -> Response {
-    json(&gatehouse_rpc::openrpc(app.rpc()))
+    json(&gatehouse_rpc::openrpc::document(app.rooms().build.version))
 }

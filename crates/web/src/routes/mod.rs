@@ -184,7 +184,7 @@ async fn method_not_allowed() -> Refusal {
 /// No row: a page path shows the page, which says what it does not know; anything else is 404.
 async fn fallback(State(app): State<App>, request: Request) -> Response {
     use crate::gate::{PathClass, path_class};
-    let is_upgrade = gatehouse_auth::asks_to_upgrade(request.method(), request.headers());
+    let is_upgrade = gatehouse_auth::throttle::asks_to_upgrade(request.method(), request.headers());
     match path_class(request.uri().path(), is_upgrade) {
         PathClass::Page if matches!(*request.method(), Method::GET | Method::HEAD) => {
             pages::shell(&app)

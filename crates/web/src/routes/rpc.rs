@@ -6,6 +6,7 @@ use crate::respond::Refusal;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use gatehouse_domain::RequestId;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 
@@ -18,7 +19,8 @@ pub(super) async fn call(
     let bytes = body::read(body, app.max_message_bytes()).await?;
     body::check_content_type(&parts.headers, &bytes)?;
     let mut response = Response::new(Body::empty());
-    match app.rpc().call_text(&visitor.visit, &bytes).await {
+    let id = parts.extensions.get::<RequestId>().cloned();
+    match app.rpc().call_text_as(&visitor.visit, &bytes, id).await {
         Some(answer) => *response.body_mut() = Body::from(answer),
         // Only notifications: there is nothing to say.
         None => *response.status_mut() = StatusCode::NO_CONTENT,

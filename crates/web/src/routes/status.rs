@@ -7,7 +7,7 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Decision;
 use gatehouse_domain::Problem;
-use gatehouse_rpc::{Bootstrap, Gon};
+use gatehouse_rpc::gon;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use schemars::JsonSchema;
@@ -37,14 +37,18 @@ pub(super) async fn metrics(State(app): State<App>) -> Response {
     response
 }
 
-pub(super) async fn gon(State(app): State<App>, visitor: Visitor) -> Response {
-    let gon: Gon = app.rpc().gon(&visitor.visit);
-    json(&gon)
+pub(super) async fn first_facts(State(app): State<App>, visitor: Visitor) -> Response {
+    match visitor.visit.identity() {
+        Ok(identity) => json(&gon::gon(app.rooms(), identity)),
+        Err(error) => Refusal::from(error).into_response(),
+    }
 }
 
 pub(super) async fn bootstrap(State(app): State<App>, visitor: Visitor) -> Response {
-    let bootstrap: Bootstrap = app.rpc().bootstrap(&visitor.visit);
-    json(&bootstrap)
+    match visitor.visit.identity() {
+        Ok(identity) => json(&gon::bootstrap(app.rooms(), identity)),
+        Err(error) => Refusal::from(error).into_response(),
+    }
 }
 
 /// Which chat sessions to list.

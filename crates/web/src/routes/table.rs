@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::{pages, socket};
 use axum::routing::{MethodRouter, delete, get, patch, post};
 use gatehouse_auth::api;
+use gatehouse_auth::passkeys::api as passkey_api;
 use gatehouse_domain::Scope::{Admin, Read, Write};
 use schemars::JsonSchema;
 
@@ -63,10 +64,10 @@ pub const ROUTES: &[Route] = &{
         row("page.worker", (Get, "/sw.js"), PUBLIC, || get(pages::service_worker), "Service worker"),
         row("auth.callback", (Get, "/auth/callback"), PUBLIC, || get(status::oauth_callback), "OAuth callback"),
         row("share.get", (Get, "/share/{id}"), PUBLIC, || get(status::share), "A shared session"),
-        row("gon", (Get, "/api/gon"), READ, || get(status::gon), "What the page needs first")
-            .gives::<gatehouse_rpc::Gon>(),
+        row("gon", (Get, "/api/gon"), READ, || get(status::first_facts), "What the page needs first")
+            .gives::<gatehouse_rpc::gon::Gon>(),
         row("bootstrap", (Get, "/api/bootstrap"), READ, || get(status::bootstrap), "What the page needs next")
-            .gives::<gatehouse_rpc::Bootstrap>(),
+            .gives::<gatehouse_rpc::gon::Bootstrap>(),
         row("sessions.list", (Get, "/api/sessions"), READ, || get(status::sessions), "Chat sessions")
             .gives::<status::SessionList>(),
         row("sessions.get", (Get, "/api/sessions/{id}"), READ, || get(status::session), "A chat session"),
@@ -79,69 +80,69 @@ pub const ROUTES: &[Route] = &{
         row("auth.status", (Get, "/api/auth/status"), PUBLIC, || get(auth::status), "Who is there, what is set up")
             .gives::<api::AuthStatus>(),
         row("auth.setup", (Post, "/api/auth/setup"), PUBLIC, || post(auth::setup), "Sets the first password")
-            .takes::<api::SetupRequest>().gives::<api::SecretOnce>(),
+            .takes::<api::SetupRequest>().gives::<api::SetupAnswer>(),
         row("auth.login", (Post, "/api/auth/login"), PUBLIC, || post(auth::login), "Logs in by password")
             .takes::<api::LoginRequest>().gives::<api::Done>(),
         row("auth.logout", (Post, "/api/auth/logout"), Identity, || post(auth::logout), "Ends this session")
             .gives::<api::Done>(),
         row("auth.confirm", (Post, "/api/auth/confirm"), ADMIN, || post(auth::confirm), "Proves that the person is there")
-            .takes::<api::ConfirmRequest>().gives::<api::Confirmed>(),
+            .takes::<api::ConfirmRequest>().gives::<api::ConfirmAnswer>(),
         row("auth.password.change", (Post, "/api/auth/password/change"), ADMIN, || post(auth::change_password), "Changes or first sets the password")
-            .takes::<api::PasswordChangeRequest>().gives::<api::SecretOnce>(),
+            .takes::<api::PasswordChangeRequest>().gives::<api::SetupAnswer>(),
         row("auth.sessions.list", (Get, "/api/auth/sessions"), READ, || get(auth::list_sessions), "Logins")
             .gives::<api::SessionList>(),
         row("auth.sessions.delete", (Delete, "/api/auth/sessions/{id}"), ADMIN, || delete(auth::end_session), "Ends a login")
             .gives::<api::Done>(),
         row("auth.sessions.delete_others", (Delete, "/api/auth/sessions"), ADMIN, || delete(auth::end_other_sessions), "Ends every other login")
-            .gives::<api::SessionsEnded>(),
+            .gives::<api::EndedAnswer>(),
         row("auth.api_keys.list", (Get, "/api/auth/api-keys"), READ, || get(auth::list_api_keys), "API keys")
             .gives::<api::ApiKeyList>(),
         row("auth.api_keys.create", (Post, "/api/auth/api-keys"), ADMIN, || post(auth::create_api_key), "Makes an API key, shown once")
-            .takes::<api::ApiKeyRequest>().gives::<api::ApiKeyMade>(),
+            .takes::<api::CreateApiKeyRequest>().gives::<api::ApiKeyCreated>(),
         row("auth.api_keys.delete", (Delete, "/api/auth/api-keys/{id}"), ADMIN, || delete(auth::delete_api_key), "Revokes an API key")
             .gives::<api::Done>(),
         row("auth.passkeys.register_begin", (Post, "/api/auth/passkey/register/begin"), IdentityOrSetup, || post(passkeys::register_begin), "Begins to register a passkey")
-            .takes::<api::RegisterBeginRequest>().gives::<api::CeremonyBegun>(),
+            .takes::<passkey_api::RegisterBeginRequest>().gives::<passkey_api::CeremonyBegun>(),
         row("auth.passkeys.register_finish", (Post, "/api/auth/passkey/register/finish"), IdentityOrSetup, || post(passkeys::register_finish), "Registers a passkey")
-            .takes::<api::RegisterFinishRequest>().gives::<api::PasskeyMade>(),
+            .takes::<passkey_api::RegisterFinishRequest>().gives::<passkey_api::PasskeyMade>(),
         row("auth.passkeys.login_begin", (Post, "/api/auth/passkey/auth/begin"), PUBLIC, || post(passkeys::login_begin), "Begins to log in by passkey")
-            .gives::<api::CeremonyBegun>(),
+            .gives::<passkey_api::CeremonyBegun>(),
         row("auth.passkeys.login_finish", (Post, "/api/auth/passkey/auth/finish"), PUBLIC, || post(passkeys::login_finish), "Logs in by passkey")
-            .takes::<api::LoginFinishRequest>().gives::<api::Done>(),
+            .takes::<passkey_api::LoginFinishRequest>().gives::<api::Done>(),
         row("auth.passkeys.list", (Get, "/api/auth/passkeys"), READ, || get(passkeys::list), "Passkeys")
-            .gives::<api::PasskeyList>(),
+            .gives::<passkey_api::PasskeyList>(),
         row("auth.passkeys.update", (Patch, "/api/auth/passkeys/{id}"), ADMIN, || patch(passkeys::rename), "Renames a passkey")
-            .takes::<api::RenameRequest>().gives::<api::Done>(),
+            .takes::<passkey_api::RenameRequest>().gives::<api::Done>(),
         row("auth.passkeys.delete", (Delete, "/api/auth/passkeys/{id}"), ADMIN, || delete(passkeys::remove), "Removes a passkey")
             .gives::<api::Done>().confirmed(StepUp::Always),
         row("auth.reset", (Post, "/api/auth/reset"), ADMIN, || post(auth::reset), "Removes all auth; secrets are kept")
-            .gives::<api::ResetDone>().confirmed(StepUp::Always),
+            .gives::<api::ResetAnswer>().confirmed(StepUp::Always),
         #[cfg(feature = "vault")]
         row("vault.status", (Get, "/api/auth/vault/status"), PUBLIC, || get(vault::status), "The vault's state")
-            .gives::<api::VaultStatus>(),
+            .gives::<api::VaultStatusAnswer>(),
         #[cfg(feature = "vault")]
         row("vault.initialize", (Post, "/api/auth/vault/initialize"), ADMIN, || post(vault::initialize), "Makes the vault for the login password")
-            .takes::<api::VaultPasswordRequest>().gives::<api::VaultSecretOnce>(),
+            .takes::<api::VaultPassword>().gives::<api::VaultAnswer>(),
         #[cfg(feature = "vault")]
         row("vault.unlock", (Post, "/api/auth/vault/unlock"), Scope(Write), || post(vault::unlock), "Unseals by password")
-            .takes::<api::VaultPasswordRequest>().gives::<api::VaultChanged>(),
+            .takes::<api::VaultPassword>().gives::<api::VaultAnswer>(),
         #[cfg(feature = "vault")]
         row("vault.recovery", (Post, "/api/auth/vault/recovery"), Scope(Write), || post(vault::recovery), "Unseals by recovery key")
-            .takes::<api::VaultRecoveryRequest>().gives::<api::VaultChanged>(),
+            .takes::<api::VaultRecovery>().gives::<api::VaultAnswer>(),
         #[cfg(feature = "vault")]
         row("vault.disable", (Post, "/api/auth/vault/disable"), ADMIN, || post(vault::disable), "Decrypts every secret and goes without a vault")
-            .takes::<api::VaultOptionalPasswordRequest>().gives::<api::VaultDisabled>().confirmed(StepUp::OrPassword),
+            .takes::<api::VaultOptionalPassword>().gives::<api::VaultDisableAnswer>().confirmed(StepUp::OrPassword),
         #[cfg(feature = "vault")]
         row("vault.enable", (Post, "/api/auth/vault/enable"), ADMIN, || post(vault::enable), "Goes with the vault again")
-            .takes::<api::VaultOptionalPasswordRequest>().gives::<api::VaultChanged>(),
+            .takes::<api::VaultOptionalPassword>().gives::<api::VaultAnswer>(),
         #[cfg(feature = "vault")]
         row("vault.seal", (Post, "/api/auth/vault/seal"), ADMIN, || post(vault::seal), "Forgets the key")
-            .gives::<api::VaultChanged>(),
+            .gives::<api::VaultAnswer>(),
         #[cfg(feature = "vault")]
         row("vault.rotate", (Post, "/api/auth/vault/rotate"), ADMIN, || post(vault::rotate), "Makes a new key and re-encrypts every secret")
-            .takes::<api::VaultPasswordRequest>().gives::<api::VaultSecretOnce>().confirmed(StepUp::OrPassword),
+            .takes::<api::VaultPassword>().gives::<api::VaultAnswer>().confirmed(StepUp::OrPassword),
         #[cfg(feature = "vault")]
         row("vault.recovery_key", (Post, "/api/auth/vault/recovery-key"), ADMIN, || post(vault::recovery_key), "Makes a new recovery key")
-            .takes::<api::VaultPasswordRequest>().gives::<api::SecretOnce>().confirmed(StepUp::OrPassword),
+            .takes::<api::VaultPassword>().gives::<api::VaultRecoveryKeyAnswer>().confirmed(StepUp::OrPassword),
     ]
 };

@@ -1,0 +1,15 @@
+//! What goes over the wire: plain request and response structs, for HTTP bodies, RPC params and
+//! their schemas. Requests carry secrets and have neither `Clone` nor `Debug`.
+
+mod answers;
+mod requests;
+
+pub use answers::{
+    ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer, Done,
+    EndedAnswer, ResetAnswer, SessionItem, SessionList, SetupAnswer, VaultAnswer,
+    VaultDisableAnswer, VaultDisableReport, VaultRecoveryKeyAnswer, VaultStatusAnswer,
+};
+pub use requests::{
+    ConfirmRequest, ConnectAuth, CreateApiKeyRequest, EmptyRequest, LoginRequest,
+    PasswordChangeRequest, SetupRequest, VaultOptionalPassword, VaultPassword, VaultRecovery,
+};

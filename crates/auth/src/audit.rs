@@ -1,0 +1,101 @@
+//! The audit log: what is noted, listed and verified. Rows are appended in the transaction of what
+//! they tell of; failures, which have none, are collapsed per client and minute.
+
+pub(crate) mod failures;
+pub mod kinds;
+pub mod verify;
+
+pub use verify::{Verified, VerifyError, verify};
+
+use crate::api::{AuditEvent, AuditList};
+use crate::error::AuthError;
+use crate::state::Auth;
+use failures::{Noted, Summary};
+use gatehouse_domain::Actor;
+use gatehouse_store::{AuditEntry, AuditPage, AuditRow};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Rows in one answer.
+const MAX_LIMIT: i64 = 500;
+const DEFAULT_LIMIT: i64 = 50;
+
+impl Auth {
+    /// `audit.list`: the newest first. The scope is the caller's to check.
+    pub async fn audit_list(
+        &self,
+        limit: Option<i64>,
+        cursor: Option<&str>,
+        kind: Option<String>,
+    ) -> Result<AuditList, AuthError> {
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(AuthError::field("limit", format!("1 to {MAX_LIMIT}")));
+        }
+        let before_seq = match cursor.map(str::parse::<i64>) {
+            None => i64::MAX,
+            Some(Ok(seq)) if seq > 0 => seq,
+            Some(_) => return Err(AuthError::field("cursor", "not one that was given out")),
+        };
+        let page = AuditPage { before_seq, kind, limit: limit + 1 };
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move { Ok::<_, AuthError>(conn.list_audit(&page).await?) })
+        });
+        let mut rows = read.await?;
+        let shown = usize::try_from(limit).unwrap_or(usize::MAX);
+        let has_more = rows.len() > shown;
+        rows.truncate(shown);
+        let next_cursor = rows.last().filter(|_| has_more).map(|row| row.seq.to_string());
+        Ok(AuditList {
+            events: rows.into_iter().map(event).collect(),
+            next_cursor,
+        })
+    }
+
+    /// Notes a failure: the first of a client's minute at once, the rest of it in one row. The
+    /// caller is refused either way, so a database that fails here only leaves a line in the log.
+    pub(crate) async fn note_failure(&self, kind: &'static str, actor: &Actor) {
+        let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
+        let Noted { first, ended } = self.0.failures.note(kind, actor, now, mono);
+        self.write_summaries(ended.into_iter().collect()).await;
+        if first {
+            self.append(kind, actor.clone(), json!({})).await;
+        }
+    }
+
+    /// Writes the rows of minutes that have passed, or of all.
+    pub(crate) async fn flush_failures(&self, all: bool) {
+        let mono = self.0.clock.monotonic_ms();
+        self.write_summaries(self.0.failures.take_ended(mono, all)).await;
+    }
+
+    async fn write_summaries(&self, summaries: Vec<Summary>) {
+        for Summary { kind, actor, more, since } in summaries {
+            self.append(kind, actor, json!({ "collapsed": more, "since": since })).await;
+        }
+    }
+
+    async fn append(&self, kind: &'static str, actor: Actor, detail: Value) {
+        let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
+        let written = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let entry = AuditEntry { kind, actor: &actor, detail };
+                Ok::<_, AuthError>(conn.append_audit(&entry, now, &*random).await.map(drop)?)
+            })
+        });
+        if let Err(error) = written.await {
+            tracing::error!(%error, kind, "an audit row was not written");
+        }
+    }
+}
+
+fn event(row: AuditRow) -> AuditEvent {
+    AuditEvent {
+        detail: serde_json::from_str(&row.detail).unwrap_or(Value::Null),
+        id: row.id,
+        at: row.at,
+        kind: row.kind,
+        actor: row.actor,
+        client_ip: row.client_ip,
+    }
+}

@@ -1,0 +1,184 @@
+//! What goes on beside the requests: credentials are loaded, last uses written down, expired ones
+//! swept, other nodes' changes read, and what an operator must not forget is logged.
+
+use crate::change_feed::POLL_MS;
+use crate::error::AuthError;
+use crate::live::Live;
+use crate::state::Auth;
+use gatehouse_domain::Timestamp;
+use gatehouse_store::Conn;
+use std::time::Duration;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Between two rounds of upkeep.
+const UPKEEP: Duration = Duration::from_secs(5);
+/// Rounds of upkeep between two sweeps of expired rows in the database.
+const ROUNDS_PER_SWEEP: u32 = 60;
+/// Between two reminders in the log.
+const REMINDER: Duration = Duration::from_hours(1);
+/// Rows whose last use is written in one transaction.
+const FLUSHED_AT_ONCE: usize = 500;
+
+fn ticks(period: Duration) -> Interval {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+impl Auth {
+    /// Starts the work beside the requests; it ends, with a last flush, when `shutdown` says so.
+    pub fn background(&self, shutdown: CancellationToken, tracker: &TaskTracker) {
+        let auth = self.clone();
+        let stop = shutdown.clone();
+        tracker.spawn(async move {
+            auth.load_with_retries(&stop).await;
+        });
+        if self.0.feed.is_shared() {
+            let auth = self.clone();
+            let stop = shutdown.clone();
+            tracker.spawn(async move { auth.follow_feed(&stop).await });
+        }
+        let auth = self.clone();
+        let stop = shutdown.clone();
+        tracker.spawn(async move { auth.remind(&stop).await });
+        let auth = self.clone();
+        tracker.spawn(async move {
+            let mut ticks = ticks(UPKEEP);
+            let mut round = 0_u32;
+            while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
+                auth.upkeep(round.is_multiple_of(ROUNDS_PER_SWEEP)).await;
+                round = round.wrapping_add(1);
+            }
+            auth.flush_failures(true).await;
+            auth.flush_uses(true).await;
+        });
+    }
+
+    async fn load_with_retries(&self, shutdown: &CancellationToken) {
+        let mut ticks = ticks(UPKEEP);
+        while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
+            match self.load_credentials().await {
+                Ok(()) => return,
+                Err(error) => tracing::warn!(%error, "credentials are not in memory yet"),
+            }
+        }
+    }
+
+    async fn follow_feed(&self, shutdown: &CancellationToken) {
+        let mut ticks = ticks(Duration::from_millis(POLL_MS));
+        let mut is_deaf = false;
+        while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
+            match self.look_at_feed().await {
+                Ok(()) => is_deaf = false,
+                Err(error) if !is_deaf => {
+                    is_deaf = true;
+                    tracing::warn!(%error, "changes of other nodes cannot be read");
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// One round of upkeep.
+    pub(crate) async fn upkeep(&self, sweep_rows: bool) {
+        self.0.throttle.sweep();
+        self.flush_failures(false).await;
+        self.flush_uses(false).await;
+        self.end_expired();
+        if let Err(error) = self.replace_due_setup_code().await {
+            tracing::warn!(%error, "a used-up setup code was not replaced");
+        }
+        if sweep_rows && let Err(error) = self.sweep_rows().await {
+            tracing::warn!(%error, "expired rows were not swept");
+        }
+    }
+
+    /// Takes expired credentials out of memory and tells sockets.
+    fn end_expired(&self) {
+        let (inner, now) = (&self.0, self.0.now());
+        if inner.sessions.has_expired(now) {
+            inner.sessions.end_where(|session| session.is_expired(now));
+            inner.announce(&["sessions"]);
+        }
+        if inner.keys.has_expired(now) {
+            inner.keys.end_where(|key| key.is_expired(now));
+            inner.announce(&["api_keys"]);
+        }
+    }
+
+    async fn sweep_rows(&self) -> Result<(), AuthError> {
+        let now = self.0.now();
+        let swept = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                conn.delete_expired_auth_sessions(now).await?;
+                conn.delete_expired_challenges(now).await?;
+                Ok::<_, AuthError>(())
+            })
+        });
+        swept.await
+    }
+
+    /// Writes down when credentials were last used, at most once a minute each, or all.
+    pub(crate) async fn flush_uses(&self, all: bool) {
+        let now = self.0.now();
+        let sessions = self.0.sessions.due(now, all);
+        for group in sessions.chunks(FLUSHED_AT_ONCE) {
+            let rows: Vec<_> = group.iter().map(|(s, at)| (s.id().clone(), *at)).collect();
+            let written = self.0.store.write(move |conn: &mut Conn| {
+                Box::pin(async move {
+                    for (id, at) in &rows {
+                        conn.update_auth_session_seen(id, *at).await?;
+                    }
+                    Ok::<_, AuthError>(())
+                })
+            });
+            note_written(group, written.await);
+        }
+        let keys = self.0.keys.due(now, all);
+        for group in keys.chunks(FLUSHED_AT_ONCE) {
+            let rows: Vec<_> = group.iter().map(|(k, at)| (k.id().clone(), *at)).collect();
+            let written = self.0.store.write(move |conn: &mut Conn| {
+                Box::pin(async move {
+                    for (id, at) in &rows {
+                        conn.update_api_key_used(id, *at).await?;
+                    }
+                    Ok::<_, AuthError>(())
+                })
+            });
+            note_written(group, written.await);
+        }
+    }
+
+    /// Logs the audit log's head, against which a cut-off end shows, and that auth is disabled.
+    async fn remind(&self, shutdown: &CancellationToken) {
+        let mut ticks = ticks(REMINDER);
+        while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
+            if self.facts().auth_disabled {
+                tracing::warn!(
+                    "auth is disabled: everyone who reaches this server is let in; complete setup \
+                     to enable it"
+                );
+            }
+            let head = self.0.store.read(|conn| {
+                Box::pin(async move { Ok::<_, AuthError>(conn.find_audit_head().await?) })
+            });
+            match head.await {
+                Ok(Some(row)) => tracing::info!(seq = row.seq, head = %row.hash, "audit log"),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "the audit log's head cannot be read"),
+            }
+        }
+    }
+}
+
+fn note_written<T: Live>(
+    group: &[(std::sync::Arc<T>, Timestamp)],
+    outcome: Result<(), AuthError>,
+) {
+    match outcome {
+        Ok(()) => group.iter().for_each(|(record, at)| record.written(*at)),
+        Err(error) => tracing::warn!(%error, "last uses were not written"),
+    }
+}

@@ -1,0 +1,256 @@
+//! Speaks to a running server: JSON-RPC, and the gate's own endpoints where there is no method. Follows
+//! no redirect, asks no proxy for a loopback address, and trusts the certificate that this data
+//! directory's server made itself.
+
+use super::globals::Globals;
+use super::{key_file, output};
+use anyhow::{Context, Result};
+use gatehouse_config::Layers;
+use http::{Method, StatusCode, header};
+use reqwest::{Certificate, Url, redirect};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A rotation of many records takes its time.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Why a call came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No server answered there.
+    #[error("no server answers at {url}; start it with `gatehouse serve`, or name it with --url")]
+    Unreachable {
+        /// Where it should be.
+        url: Url,
+        /// Why not.
+        source: reqwest::Error,
+    },
+    /// The server refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The answer is none of ours.
+    #[error("the answer from {url} is not one of Gatehouse ({status})")]
+    Strange {
+        /// From where.
+        url: Url,
+        /// Its status.
+        status: StatusCode,
+    },
+}
+
+/// What the server said.
+#[derive(Debug, thiserror::Error)]
+#[error("{message} ({code}){}", hint(code))]
+pub struct Refusal {
+    /// For people.
+    pub message: String,
+    /// For programs.
+    pub code: String,
+    /// What belongs to the code.
+    pub details: Map<String, Value>,
+}
+
+fn hint(code: &str) -> &'static str {
+    match code {
+        "AUTH_NOT_AUTHENTICATED" => {
+            "; give --api-key or SERVICE_API_KEY, or make and store a key: gatehouse auth create-key"
+        }
+        "VAULT_SEALED" => "; run: gatehouse vault unlock",
+        _ => "",
+    }
+}
+
+/// A way to one server.
+pub struct Client {
+    http: reqwest::Client,
+    url: Url,
+    /// What authenticates: a header's name and value.
+    credential: Option<(header::HeaderName, SecretString)>,
+}
+
+impl Client {
+    /// A client for the server that flags, environment and settings name.
+    pub fn new(globals: &Globals, layers: &Layers) -> Result<Self> {
+        let url = globals.server_url(layers)?;
+        let given = globals.api_key.clone().or_else(|| layers.process().api_key.clone());
+        let key = given.or_else(|| key_file::find(layers));
+        if key.is_some() && url.scheme() == "http" && !is_loopback(&url) {
+            output::warn(format!("the API key goes to {url} unencrypted"));
+        }
+        let bearer = key.map(|key| format!("Bearer {}", key.expose_secret()));
+        Ok(Self {
+            http: http_client(&url, layers.data_dir())?,
+            url,
+            credential: bearer.map(|text| (header::AUTHORIZATION, text.into())),
+        })
+    }
+
+    /// The same way with a session instead of a key.
+    pub fn with_session(mut self, token: &str) -> Self {
+        let cookie = format!("service_session={token}");
+        self.credential = Some((header::COOKIE, cookie.into()));
+        self
+    }
+
+    /// Where the server is.
+    pub const fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Whether a key or session goes along.
+    pub const fn has_credential(&self) -> bool {
+        self.credential.is_some()
+    }
+
+    /// The header that authenticates.
+    pub fn credential(&self) -> Option<(&header::HeaderName, &str)> {
+        self.credential.as_ref().map(|(name, value)| (name, value.expose_secret()))
+    }
+
+    /// `GET`.
+    pub async fn get(&self, path: &str) -> Result<Value, ClientError> {
+        Ok(self.send(Method::GET, path, None).await?.0)
+    }
+
+    /// `POST`.
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
+        Ok(self.send(Method::POST, path, Some(body)).await?.0)
+    }
+
+    /// Logs in and gives the session's token.
+    pub async fn login(&self, password: &SecretString) -> Result<Option<String>, ClientError> {
+        let body = json!({ "password": password.expose_secret() });
+        let (_, headers) = self.send(Method::POST, "/api/auth/login", Some(&body)).await?;
+        let cookies = headers.get_all(header::SET_COOKIE).iter().filter_map(|v| v.to_str().ok());
+        Ok(cookies
+            .filter_map(|cookie| cookie.split(';').next()?.strip_prefix("service_session="))
+            .find(|token| !token.is_empty())
+            .map(str::to_owned))
+    }
+
+    /// Calls a method.
+    pub async fn rpc(&self, method: &str, params: Value) -> Result<Value, ClientError> {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let (mut answer, _) = self.send(Method::POST, "/api/rpc", Some(&call)).await?;
+        if let Some(error) = answer.get_mut("error").map(Value::take) {
+            return Err(Refusal::of_rpc(error).into());
+        }
+        match answer.get_mut("result") {
+            Some(result) => Ok(result.take()),
+            None => Err(ClientError::Strange { url: self.url.clone(), status: StatusCode::OK }),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(Value, header::HeaderMap), ClientError> {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
+        let mut request = self.http.request(method, url);
+        if let Some((name, value)) = &self.credential {
+            request = request.header(name, value.expose_secret());
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let unreachable = |source: reqwest::Error| ClientError::Unreachable {
+            url: self.url.clone(),
+            source: source.without_url(),
+        };
+        let response = request.send().await.map_err(unreachable)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.bytes().await.map_err(unreachable)?;
+        match serde_json::from_slice::<Value>(&bytes) {
+            Ok(answer) if status.is_success() => Ok((answer, headers)),
+            Ok(Value::Object(fields)) if fields.contains_key("code") => {
+                Err(Refusal::of_http(fields).into())
+            }
+            _ => Err(ClientError::Strange { url: self.url.clone(), status }),
+        }
+    }
+}
+
+impl Refusal {
+    fn of_http(mut fields: Map<String, Value>) -> Self {
+        let mut text = |name: &str| match fields.remove(name) {
+            Some(Value::String(text)) => output::plain(&text),
+            _ => String::new(),
+        };
+        let (message, code) = (text("error"), text("code"));
+        Self { message, code, details: fields }
+    }
+
+    /// `{code: number, message, data: {code, …}}`
+    fn of_rpc(mut error: Value) -> Self {
+        let mut fields = match error.get_mut("data").map(Value::take) {
+            Some(Value::Object(data)) => data,
+            _ => Map::new(),
+        };
+        if let Some(message) = error.get_mut("message").map(Value::take) {
+            fields.insert("error".to_owned(), message);
+        }
+        Self::of_http(fields)
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| {
+        let host = host.trim_matches(['[', ']']);
+        let address = host.parse::<std::net::IpAddr>();
+        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "a command reads one small file and nothing waits")]
+fn http_client(url: &Url, data_dir: &Path) -> Result<reqwest::Client> {
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(TIMEOUT)
+        .redirect(redirect::Policy::none());
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    if url.scheme() == "https"
+        && let Ok(pem) = std::fs::read(data_dir.join("self-signed-cert.pem"))
+    {
+        let ours = Certificate::from_pem(&pem).context("the self-signed certificate is damaged")?;
+        builder = builder.tls_certs_merge([ours]);
+    }
+    builder.build().context("cannot set up the HTTP client")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_of_both_kinds_are_told_alike() {
+        let http = json!({ "error": "The vault is sealed.", "code": "VAULT_SEALED", "status": "sealed" });
+        let rpc = json!({ "code": -32009, "message": "The vault is sealed.",
+            "data": { "code": "VAULT_SEALED", "status": "sealed" } });
+        let Value::Object(http) = http else { panic!() };
+        let (http, rpc) = (Refusal::of_http(http), Refusal::of_rpc(rpc));
+        assert_eq!(http.to_string(), rpc.to_string());
+        assert_eq!(http.details, rpc.details);
+        assert!(http.to_string().contains("gatehouse vault unlock"));
+    }
+
+    #[test]
+    fn loopback_is_known_by_its_text() {
+        for (url, expected) in [
+            ("http://localhost:1", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:8420", true),
+            ("http://10.0.0.1", false),
+            ("http://localhost.example.com", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+    }
+}

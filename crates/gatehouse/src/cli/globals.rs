@@ -1,0 +1,96 @@
+//! The flags that every command takes, and the settings that follow from them.
+
+use anyhow::{Result, ensure};
+use gatehouse_config::{Environment, Invocation, Layers, Settings, Tls};
+use reqwest::Url;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// The flags that every command takes.
+#[derive(Debug, clap::Args)]
+pub struct Globals {
+    /// Print the record as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Where the server is [env: SERVICE_URL]
+    #[arg(long, global = true, value_name = "URL")]
+    pub url: Option<Url>,
+    /// API key for the server [env: SERVICE_API_KEY]
+    #[arg(long, global = true, value_name = "KEY", value_parser = secret)]
+    pub api_key: Option<SecretString>,
+    /// Where Gatehouse keeps its things [env: SERVICE_DATA_DIR]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// File of settings [env: SERVICE_CONFIG]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Database, sqlite://… or postgres://… [env: SERVICE_DATABASE_URL]
+    #[arg(long, global = true, value_name = "URL", value_parser = text, hide_default_value = true)]
+    pub database_url: Option<DatabaseUrlText>,
+    /// Address and port to listen on [default: 127.0.0.1:8420]
+    #[arg(long, global = true, value_name = "ADDR")]
+    pub bind: Option<String>,
+}
+
+/// A database URL may hold a password: not shown in debug output.
+#[derive(Clone)]
+pub struct DatabaseUrlText(String);
+
+impl std::fmt::Debug for DatabaseUrlText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DatabaseUrlText(…)")
+    }
+}
+
+fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
+    Ok(SecretString::from(text))
+}
+
+fn text(text: &str) -> Result<DatabaseUrlText, std::convert::Infallible> {
+    Ok(DatabaseUrlText(text.to_owned()))
+}
+
+impl Globals {
+    /// The settings as flags, environment and file say.
+    pub fn layers(&self) -> Result<Layers> {
+        let invocation = Invocation {
+            config: self.config.clone(),
+            data_dir: self.data_dir.clone(),
+            bind: self.bind.clone(),
+            database_url: self.database_url.as_ref().map(|url| url.0.clone()),
+        };
+        Ok(Layers::load(&Environment::from_process(), &invocation)?)
+    }
+
+    /// Where the server is, when somebody says so.
+    pub fn given_url(&self, layers: &Layers) -> Result<Option<Url>> {
+        let url = self.url.clone().or_else(|| layers.process().url.clone());
+        if let Some(url) = &url {
+            let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
+            ensure!(is_web, "the server's URL must begin with http:// or https://");
+        }
+        Ok(url)
+    }
+
+    /// Where the server is: as somebody says, or where these settings have it listen.
+    pub fn server_url(&self, layers: &Layers) -> Result<Url> {
+        match self.given_url(layers)? {
+            Some(url) => Ok(url),
+            None => Ok(Url::parse(&own_url(&layers.resolve(&BTreeMap::new())?.settings))?),
+        }
+    }
+}
+
+fn own_url(settings: &Settings) -> String {
+    let scheme = if settings.server.tls == Tls::Off { "http" } else { "https" };
+    let mut address = settings.server.bind;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => IpAddr::from([127, 0, 0, 1]),
+            IpAddr::V6(_) => IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1_u16]),
+        });
+    }
+    format!("{scheme}://{address}")
+}

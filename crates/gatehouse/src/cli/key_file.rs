@@ -1,0 +1,68 @@
+//! The API key that `auth create-key` stored for later commands: in the data directory, or beside the
+//! file of settings where the data directory is not ours to write. Only its owner can read it.
+
+use anyhow::{Context, Result};
+use gatehouse::data_dir;
+use gatehouse_config::Layers;
+use secrecy::{ExposeSecret, SecretString};
+use std::io::{Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "cli.key";
+/// A key has 46 characters.
+const MAX_BYTES: u64 = 1024;
+
+fn places(layers: &Layers) -> Vec<PathBuf> {
+    let mut places = vec![layers.data_dir().join(NAME)];
+    if let Some(folder) = layers.config_path().parent().filter(|path| *path != layers.data_dir()) {
+        places.push(folder.join(NAME));
+    }
+    places
+}
+
+/// The stored key, when there is one that can be read.
+pub fn find(layers: &Layers) -> Option<SecretString> {
+    places(layers).iter().find_map(|path| read(path))
+}
+
+fn read(path: &Path) -> Option<SecretString> {
+    let file = std::fs::File::open(path).ok()?;
+    let mode = file.metadata().ok()?.permissions().mode();
+    if mode & 0o077 != 0 {
+        super::output::warn(format!("others can read {}: run chmod 600 on it", path.display()));
+    }
+    let mut text = String::new();
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    let key = text.trim();
+    (!key.is_empty()).then(|| SecretString::from(key))
+}
+
+/// Stores the key, replacing one that is there; tells where.
+pub fn store(layers: &Layers, key: &SecretString) -> Result<PathBuf> {
+    let mut failed = None;
+    for path in places(layers) {
+        match write(&path, key, layers.data_dir()) {
+            Ok(()) => return Ok(path),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    Err(failed.unwrap_or_else(|| anyhow::anyhow!("there is no place for it")))
+        .context("the key could not be stored")
+}
+
+fn write(path: &Path, key: &SecretString, data_dir: &Path) -> Result<()> {
+    if path.parent() == Some(data_dir) {
+        data_dir::prepare(data_dir)?;
+    }
+    // A new file under another name: the old one may be open to others, and a crash leaves one whole.
+    let fresh = path.with_extension("key.new");
+    drop(std::fs::remove_file(&fresh));
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+    file.write_all(key.expose_secret().as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    std::fs::rename(&fresh, path)?;
+    Ok(())
+}

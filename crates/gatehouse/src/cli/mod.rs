@@ -1,0 +1,141 @@
+//! The command line. Each command has a file; what they share is how to reach a server (`client`), how
+//! to work on a data directory whose server is stopped (`offline`), what to ask (`prompt`) and how to
+//! show it (`output`). Exit codes: 0, 1 when it failed, 2 when the command line was wrong.
+
+mod api_key;
+mod audit;
+mod auth;
+mod client;
+mod completions;
+mod config;
+mod doctor;
+mod env;
+mod generate;
+mod globals;
+mod key_file;
+mod offline;
+mod output;
+mod progress;
+mod prompt;
+mod serve;
+mod ssh_keys;
+mod vault;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use globals::Globals;
+use output::Output;
+use std::process::ExitCode;
+
+/// A gateway with an authentication gate and an encryption vault.
+#[derive(Debug, Parser)]
+#[command(name = "gatehouse", version, about, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start the server (what happens without a command)
+    Serve,
+    /// Setup code, reset, API keys and sessions
+    #[command(subcommand)]
+    Auth(auth::Command),
+    /// The vault: status, unlock, seal, rotate
+    #[command(subcommand)]
+    Vault(vault::Command),
+    /// Environment variables for the programs that Gatehouse starts
+    #[command(subcommand)]
+    Env(env::Command),
+    /// SSH keys that Gatehouse keeps
+    #[command(subcommand)]
+    SshKeys(ssh_keys::Command),
+    /// What happened to credentials and the vault
+    #[command(subcommand)]
+    Audit(audit::Command),
+    /// Settings
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Check what commonly goes wrong
+    Doctor,
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Write the files that are made from tables in the code
+    #[command(hide = true)]
+    Generate(generate::Args),
+}
+
+/// Runs the command that the command line names.
+pub fn run() -> ExitCode {
+    let Cli { globals, command } = Cli::parse();
+    let outcome = match command.unwrap_or(Command::Serve) {
+        Command::Serve => serve::run(&globals),
+        Command::Completions(args) => completions::run(args),
+        Command::Generate(args) => generate::run(&args),
+        command => run_async(globals, command),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async move {
+        let out = Output::new(globals.json);
+        match command {
+            Command::Auth(command) => auth::run(&globals, &out, command).await,
+            Command::Vault(command) => vault::run(&globals, &out, command).await,
+            Command::Env(command) => env::run(&globals, &out, command).await,
+            Command::SshKeys(command) => ssh_keys::run(&globals, &out, command).await,
+            Command::Audit(command) => audit::run(&globals, &out, command).await,
+            Command::Config(command) => config::run(&globals, &out, command).await,
+            Command::Doctor => doctor::run(&globals, &out).await,
+            // Run before there is a runtime.
+            Command::Serve | Command::Completions(_) | Command::Generate(_) => {
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_anywhere() {
+        for line in [
+            "gatehouse --json --data-dir /d vault status",
+            "gatehouse vault --json --data-dir /d status",
+            "gatehouse vault status --data-dir /d --json",
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+            assert!(cli.globals.json, "{line}");
+            assert_eq!(cli.globals.data_dir.unwrap().to_str(), Some("/d"), "{line}");
+        }
+        for line in ["gatehouse --bind 127.0.0.1:1", "gatehouse serve --bind 127.0.0.1:1"] {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+            assert_eq!(cli.globals.bind.as_deref(), Some("127.0.0.1:1"), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_api_key_is_not_shown_in_debug_output() {
+        let cli = Cli::try_parse_from(["gatehouse", "doctor", "--api-key", "mk_hunter2"]).unwrap();
+        assert!(!format!("{cli:?}").contains("hunter2"));
+    }
+}

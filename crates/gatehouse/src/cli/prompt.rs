@@ -1,0 +1,112 @@
+//! What the operator is asked. Secrets are never echoed and never taken from the command line; where
+//! there is no terminal they come from a file or from standard input.
+
+use anyhow::{Context, Result, bail, ensure};
+use secrecy::SecretString;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// The longest secret that is read, in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// Whether somebody is there to be asked.
+pub fn is_interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// A password: from the file when one is named, from the terminal, or a line of standard input.
+pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
+    match file {
+        Some(path) => {
+            let file = std::fs::File::open(path).context("cannot open the password file")?;
+            first_line(std::io::BufReader::new(file)).context("cannot read the password file")
+        }
+        None => secret(question),
+    }
+}
+
+/// A secret of one line.
+pub fn secret(question: &str) -> Result<SecretString> {
+    if std::io::stdin().is_terminal() {
+        let typed = rpassword::prompt_password(format!("{question}: "))
+            .context("cannot read from the terminal")?;
+        ensure!(!typed.is_empty(), "nothing was entered");
+        return Ok(SecretString::from(typed));
+    }
+    first_line(std::io::stdin().lock()).context(
+        "there is no terminal to ask on, and standard input gave nothing (SERVICE_PASSWORD_FILE \
+         names a file with the password)",
+    )
+}
+
+fn first_line(input: impl BufRead) -> Result<SecretString> {
+    use std::io::Read;
+    let mut line = Zeroizing::new(String::new());
+    input.take(MAX_BYTES).read_line(&mut line)?;
+    let text = line.strip_suffix('\n').unwrap_or(&line);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    ensure!(!text.is_empty(), "it is empty");
+    Ok(SecretString::from(text))
+}
+
+/// A secret of any length and many lines: a file, or standard input for `-` or without a name.
+pub fn secret_text(file: Option<&Path>, question: &str) -> Result<SecretString> {
+    use std::io::Read;
+    let mut text = Zeroizing::new(String::new());
+    match file.filter(|path| *path != Path::new("-")) {
+        Some(path) => {
+            let file = std::fs::File::open(path)
+                .with_context(|| format!("cannot open {}", path.display()))?;
+            file.take(MAX_BYTES).read_to_string(&mut text).context("the file is not text")?;
+        }
+        None => {
+            if std::io::stdin().is_terminal() {
+                eprintln!("{question}; end with Ctrl-D:");
+            }
+            std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text)?;
+        }
+    }
+    ensure!(!text.trim().is_empty(), "nothing was entered");
+    Ok(SecretString::from(text.as_str()))
+}
+
+/// Yes or no; no is the default.
+pub fn yes(question: &str) -> Result<bool> {
+    let answer = typed(&format!("{question} [y/N] "))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Goes on only when this very word is typed.
+pub fn confirm(warning: &str, word: &str) -> Result<()> {
+    if !is_interactive() {
+        bail!("{warning} Nobody can be asked here: repeat with --yes.");
+    }
+    eprintln!("{warning}");
+    ensure!(typed(&format!("Type `{word}` to go on: "))?.trim() == word, "not confirmed");
+    Ok(())
+}
+
+fn typed(question: &str) -> Result<String> {
+    eprint!("{question}");
+    std::io::stderr().flush()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret;
+
+    #[test]
+    fn one_line_ending_is_taken_off_and_nothing_else() {
+        for (given, expected) in [("a b ", "a b "), ("x\n", "x"), ("x\r\ny", "x"), (" x\n\n", " x")] {
+            assert_eq!(first_line(given.as_bytes()).unwrap().expose_secret(), expected);
+        }
+        for nothing in ["", "\n", "\r\n"] {
+            assert!(first_line(nothing.as_bytes()).is_err());
+        }
+    }
+}

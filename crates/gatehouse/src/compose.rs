@@ -1,0 +1,229 @@
+//! The rooms, opened in their order. Each step needs the one before it; what needs an open vault comes
+//! after the automatic unseal.
+
+use crate::data_dir::{self, DataDirError, Locks};
+use gatehouse_auth::{Auth, AuthError};
+use gatehouse_config::{ConfigError, DatabaseUrl, Layers, Settings, Tls};
+use gatehouse_domain::{Clock, Random};
+use gatehouse_rpc::{Build, EventBus, LiveConfig, Rooms, Rpc};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsError};
+use gatehouse_store::{Location, Store, StoreError};
+use gatehouse_web::{TlsError, TlsSource, server_config};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What loads persisted secrets at start, in the order of the specification; all of it comes after the
+/// automatic unseal. None of these keeps anything in memory yet, so each is a name without work.
+const AFTER_UNSEAL: [&str; 4] =
+    ["environment variables", "MCP configuration", "cron environment", "channel accounts"];
+
+/// What is injected.
+#[derive(Debug)]
+pub struct Parts {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Random>,
+}
+
+/// What the rooms are opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To serve: an unseal key that is configured is used.
+    Serve,
+    /// For one command of the operator; the vault stays as it is.
+    Command,
+    /// For one command while a server of this very version has the lock.
+    Beside,
+}
+
+/// The service could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The data directory.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// The settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Database(#[from] gatehouse_store::OpenError),
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The secrets.
+    #[error("cannot open the secrets")]
+    Secrets(#[from] SecretsError),
+    /// The credentials.
+    #[error("cannot open the credentials")]
+    Auth(#[from] AuthError),
+    /// The certificate.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+}
+
+/// The rooms, open, and the locks that make them ours.
+#[derive(Debug)]
+pub struct House {
+    /// The rooms.
+    pub rooms: Arc<Rooms>,
+    /// Given up last, by whoever closes the store.
+    locks: Mutex<Option<Locks>>,
+}
+
+impl House {
+    /// Opens data directory, lock, database, settings, secrets and auth, in this order.
+    pub async fn open(layers: Layers, parts: Parts, purpose: Purpose) -> Result<Self, OpenError> {
+        let Parts { clock, random } = parts;
+        let started_at_ms = clock.monotonic_ms();
+        data_dir::prepare(layers.data_dir())?;
+        let (location, locks) = location(&layers, purpose)?;
+        let store = Store::open(&location).await?;
+        let rows = store.read(|conn| {
+            Box::pin(async move { Ok::<_, StoreError>(conn.list_settings().await?) })
+        });
+        let config = Arc::new(LiveConfig::new(layers, settings_of(rows.await?))?);
+        report(&config);
+
+        let resolved = config.resolved();
+        let kdf = KdfQueue::new(resolved.settings.auth.kdf_concurrency);
+        let secrets = Secrets::open(
+            store.clone(),
+            kdf.clone(),
+            Arc::clone(&clock),
+            Arc::clone(&random),
+            config.secrets_settings(),
+        )
+        .await?;
+        if purpose == Purpose::Serve {
+            let process = config.layers().process();
+            let (file, value) = (&process.auto_unseal_key_file, &process.auto_unseal_key);
+            secrets.auto_unseal(file.as_deref(), value.as_ref()).await;
+            for step in AFTER_UNSEAL {
+                tracing::debug!(step, "nothing to load");
+            }
+        }
+        let auth = Auth::open(
+            store.clone(),
+            secrets.clone(),
+            kdf,
+            Arc::clone(&clock),
+            Arc::clone(&random),
+            config.auth_settings(),
+        )
+        .await?;
+        let rooms = Rooms {
+            store,
+            secrets,
+            auth,
+            config,
+            clock,
+            random,
+            events: EventBus::default(),
+            build: BUILD,
+            started_at_ms,
+        };
+        Ok(Self { rooms: Arc::new(rooms), locks: Mutex::new(locks) })
+    }
+
+    /// Lets writes finish, closes the database and gives up the locks.
+    pub async fn close(&self) {
+        self.rooms.store.close().await;
+        drop(self.locks.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+const BUILD: Build =
+    Build { version: env!("CARGO_PKG_VERSION"), vault: cfg!(feature = "vault"), voice: false };
+
+/// State such as `auth_disabled` lives in the same table; a setting's key has a section.
+fn settings_of(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    rows.retain(|key, _| key.contains('.'));
+    rows
+}
+
+fn report(config: &LiveConfig) {
+    let resolved = config.resolved();
+    for warning in config.layers().warnings().iter().chain(&resolved.warnings) {
+        tracing::warn!("{warning}");
+    }
+    if !resolved.shadowed.is_empty() {
+        let keys = resolved.shadowed.join(", ");
+        tracing::info!("set elsewhere than in the file, where these do not hold: {keys}");
+    }
+}
+
+/// Where the database is; a SQLite file is made first, with the permissions that its log files inherit.
+fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks>), OpenError> {
+    let fixed = layers.resolve(&BTreeMap::new())?;
+    let data_dir = layers.data_dir();
+    match &fixed.settings.database.url {
+        DatabaseUrl::Postgres { url } => Ok((Location::from_url(url.expose_secret())?, None)),
+        DatabaseUrl::Sqlite { path } => {
+            let path = data_dir.join(path);
+            let locks = match purpose {
+                Purpose::Serve | Purpose::Command => Some(Locks::take(data_dir, &path)?),
+                Purpose::Beside => None,
+            };
+            drop(data_dir::open_private(&path)?);
+            Ok((Location::sqlite_file(&path), locks))
+        }
+    }
+}
+
+/// The service, ready to serve. A cheap handle.
+#[derive(Clone)]
+pub struct App(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) house: House,
+    pub(crate) rpc: Rpc,
+    pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").field("house", &self.0.house).finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// Opens everything that serving needs.
+    pub async fn open(layers: Layers, parts: Parts) -> Result<Self, OpenError> {
+        let house = House::open(layers, parts, Purpose::Serve).await?;
+        let config = &house.rooms.config;
+        let tls = match tls_source(&config.resolved().settings, config.layers().data_dir()) {
+            Some(source) => Some(server_config(&source)?),
+            None => None,
+        };
+        let rpc = Rpc::new(Arc::clone(&house.rooms));
+        Ok(Self(Arc::new(Inner { house, rpc, tls })))
+    }
+
+    /// The rooms.
+    pub fn rooms(&self) -> &Arc<Rooms> {
+        &self.0.house.rooms
+    }
+}
+
+fn tls_source(settings: &Settings, data_dir: &Path) -> Option<TlsSource> {
+    match &settings.server.tls {
+        Tls::Off => None,
+        Tls::Files { cert, key } => {
+            Some(TlsSource::Files { cert: cert.clone(), key: key.clone() })
+        }
+        Tls::SelfSigned => {
+            let external = settings.server.external_url.as_ref().and_then(|url| url.host_str());
+            // A certificate names an IPv6 address without the brackets of a URL.
+            let external = external.map(|host| host.trim_matches(['[', ']']));
+            let mut names: Vec<String> =
+                ["localhost", "127.0.0.1", "::1"].into_iter().chain(external).map(Into::into).collect();
+            names.dedup();
+            Some(TlsSource::SelfSigned { directory: data_dir.to_owned(), names })
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The data directory and the files in it before any room opens them: who may read them, and who may
+//! use them at the same time. All of this blocks: it is done once, at start.
+
+use rustix::process::geteuid;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The file that a running Gatehouse holds.
+pub const LOCK_FILE: &str = "gatehouse.lock";
+/// What is in a directory that is ours.
+const OURS: [&str; 2] = [LOCK_FILE, "gatehouse.db"];
+
+/// The data directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataDirError {
+    /// It cannot be made or looked at.
+    #[error("cannot use the data directory {}", path.display())]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A file in it cannot be made or opened.
+    #[error("cannot open {}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another process holds the lock.
+    #[error("another Gatehouse is running on this data directory ({})", path.display())]
+    Locked {
+        /// The lock's file.
+        path: PathBuf,
+    },
+}
+
+/// Makes the directory with mode 0700, or sees to it that one that is ours has it.
+pub fn prepare(path: &Path) -> Result<(), DataDirError> {
+    let fail = |source| DataDirError::Directory { path: path.to_owned(), source };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fail)?;
+    let found = path.metadata().map_err(fail)?;
+    let mode = found.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    // Somebody may have named a directory that is also used for something else: that is left alone.
+    if found.uid() == geteuid().as_raw() && is_ours(path).map_err(fail)? {
+        return std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(fail);
+    }
+    tracing::warn!("others can reach the data directory (mode {mode:o}): run chmod 700 on it");
+    Ok(())
+}
+
+fn is_ours(path: &Path) -> io::Result<bool> {
+    if OURS.iter().any(|name| path.join(name).exists()) {
+        return Ok(true);
+    }
+    Ok(path.read_dir()?.next().is_none())
+}
+
+/// Opens a file for its owner alone, making it when it is not there; an existing one of ours loses the
+/// permissions of others.
+pub fn open_private(path: &Path) -> Result<File, DataDirError> {
+    let fail = |source| DataDirError::File { path: path.to_owned(), source };
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(path).map_err(fail)?;
+    let found = file.metadata().map_err(fail)?;
+    if found.permissions().mode() & 0o077 != 0 && found.uid() == geteuid().as_raw() {
+        file.set_permissions(Permissions::from_mode(0o600)).map_err(fail)?;
+    }
+    Ok(file)
+}
+
+/// The locks of this process; given up when dropped, also by the death of the process.
+#[derive(Debug)]
+pub struct Locks {
+    /// Only held, never read.
+    _files: Vec<File>,
+}
+
+impl Locks {
+    /// Takes the lock of the data directory, and one beside the database when that lies elsewhere.
+    pub fn take(data_dir: &Path, database: &Path) -> Result<Self, DataDirError> {
+        let mut files = vec![lock(&data_dir.join(LOCK_FILE))?];
+        if database.parent() != Some(data_dir) {
+            let mut beside = database.as_os_str().to_owned();
+            beside.push(".lock");
+            files.push(lock(Path::new(&beside))?);
+        }
+        Ok(Self { _files: files })
+    }
+}
+
+fn lock(path: &Path) -> Result<File, DataDirError> {
+    let file = open_private(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(DataDirError::Locked { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => {
+            Err(DataDirError::File { path: path.to_owned(), source })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_new_directory_and_its_files_are_for_their_owner_alone() {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("a/b");
+        prepare(&path).unwrap();
+        open_private(&path.join("f")).unwrap();
+        assert_eq!((mode(&path), mode(&path.join("f"))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn our_own_loses_the_permissions_of_others_and_a_shared_one_is_left_alone() {
+        for (file, expected) in [(None, 0o700), (Some("gatehouse.db"), 0o700), (Some("x"), 0o755)] {
+            let base = tempfile::tempdir().unwrap();
+            if let Some(name) = file {
+                File::create(base.path().join(name)).unwrap();
+            }
+            std::fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();
+            prepare(base.path()).unwrap();
+            assert_eq!(mode(base.path()), expected, "{file:?}");
+        }
+    }
+
+    #[test]
+    fn one_at_a_time_also_over_one_database_from_two_directories() {
+        let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let database = a.path().join("gatehouse.db");
+        let held = Locks::take(a.path(), &database).unwrap();
+        assert!(matches!(Locks::take(a.path(), &database), Err(DataDirError::Locked { .. })));
+        drop(held);
+        let elsewhere = a.path().join("other.db");
+        let held = Locks::take(b.path(), &elsewhere).unwrap();
+        let c = tempfile::tempdir().unwrap();
+        assert!(matches!(Locks::take(c.path(), &elsewhere), Err(DataDirError::Locked { .. })));
+        drop(held);
+        assert!(Locks::take(c.path(), &elsewhere).is_ok());
+    }
+}

@@ -1,0 +1,64 @@
+//! Log lines on standard error, as text or JSON, with times in milliseconds. Starts with what file and
+//! environment say, as the database is not open yet; what was changed at run time follows.
+
+use gatehouse_config::{Log, LogFormat};
+use gatehouse_domain::{Clock, SystemClock};
+use std::io::IsTerminal;
+use tracing_subscriber::filter::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
+use tracing_subscriber::layer::{Layered, SubscriberExt};
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Layer, Registry, reload};
+
+type Lines = Box<dyn Layer<Registry> + Send + Sync>;
+type WithLines = Layered<reload::Layer<Lines, Registry>, Registry>;
+
+/// The log, to be told of other settings.
+#[derive(Debug)]
+pub struct Logging {
+    lines: reload::Handle<Lines, Registry>,
+    filter: reload::Handle<EnvFilter, WithLines>,
+    no_color: bool,
+}
+
+impl Logging {
+    /// Starts logging, once per process.
+    pub fn start(log: &Log, no_color: bool) -> Result<Self, TryInitError> {
+        let (lines, lines_handle) = reload::Layer::new(lines(log.format, no_color));
+        let (filter, filter_handle) = reload::Layer::new(filter(&log.level));
+        tracing_subscriber::registry().with(lines).with(filter).try_init()?;
+        Ok(Self { lines: lines_handle, filter: filter_handle, no_color })
+    }
+
+    /// Takes over other settings.
+    pub fn apply(&self, log: &Log) {
+        let lines = self.lines.reload(lines(log.format, self.no_color));
+        if let Err(error) = lines.and_then(|()| self.filter.reload(filter(&log.level))) {
+            tracing::warn!(%error, "the settings of the log could not be changed");
+        }
+    }
+}
+
+/// The configuration has checked the directives; one that is not understood here is left out.
+fn filter(directives: &str) -> EnvFilter {
+    EnvFilter::builder().parse_lossy(directives)
+}
+
+fn lines(format: LogFormat, no_color: bool) -> Lines {
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_timer(Milliseconds(SystemClock::new()));
+    match format {
+        LogFormat::Text => layer.with_ansi(!no_color && std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).with_ansi(false).boxed(),
+    }
+}
+
+struct Milliseconds(SystemClock);
+
+impl FormatTime for Milliseconds {
+    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
+        write!(writer, "{}", self.0.now())
+    }
+}

@@ -1,0 +1,115 @@
+//! Serving, from the first line on standard output to the closed database.
+
+use crate::compose::App;
+use gatehouse_web::{ServeOptions, install_metrics};
+use std::io::Write;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How often the recorder of metrics tidies up.
+const UPKEEP: Duration = Duration::from_secs(5);
+/// How long background tasks may take to end.
+const TASKS_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl App {
+    /// Serves until told to stop; then lets what is in progress end, closes the database and gives up
+    /// the lock. Standard output carries the address and each new setup code, and nothing else.
+    pub async fn serve(&self, listener: TcpListener, shutdown: CancellationToken) {
+        let rooms = self.rooms();
+        let tasks = TaskTracker::new();
+        self.announce(&listener, &shutdown, &tasks);
+        rooms.auth.background(shutdown.clone(), &tasks);
+        gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks);
+        self.follow_settings(&shutdown, &tasks);
+        let wanted = rooms.config.resolved().settings.metrics.enabled;
+        let metrics = wanted.then(install_metrics).and_then(|made| {
+            made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up")).ok()
+        });
+        if let Some(recorder) = metrics.clone() {
+            upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
+        }
+
+        let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());
+        let tls = self.0.tls.clone();
+        gatehouse_web::serve(web, ServeOptions { listener, tls, shutdown: shutdown.clone() }).await;
+
+        shutdown.cancel();
+        tasks.close();
+        self.0.rpc.tasks().close();
+        let ended = async {
+            self.0.rpc.tasks().wait().await;
+            tasks.wait().await;
+        };
+        if tokio::time::timeout(TASKS_TIMEOUT, ended).await.is_err() {
+            tracing::warn!(left = tasks.len(), "some background tasks did not end in time");
+        }
+        self.0.house.close().await;
+        tracing::info!("stopped");
+    }
+
+    fn announce(&self, listener: &TcpListener, shutdown: &CancellationToken, tasks: &TaskTracker) {
+        let scheme = if self.0.tls.is_some() { "https" } else { "http" };
+        match listener.local_addr() {
+            Ok(address) => say(&format!("Listening on {scheme}://{address}")),
+            Err(error) => tracing::warn!(%error, "cannot tell the address"),
+        }
+        let rooms = self.rooms();
+        tracing::info!(
+            version = rooms.build.version,
+            engine = rooms.store.engine().name(),
+            vault_status = ?rooms.secrets.status(),
+            "started"
+        );
+        let mut code = rooms.auth.setup_code();
+        let mut said = code.borrow_and_update().clone();
+        if let Some(code) = &said {
+            say_code(code);
+        }
+        tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
+            while code.changed().await.is_ok() {
+                let now = code.borrow_and_update().clone();
+                if now != said
+                    && let Some(code) = &now
+                {
+                    say_code(code);
+                }
+                said = now;
+            }
+        }));
+    }
+
+    /// Puts in force what another node has changed.
+    fn follow_settings(&self, shutdown: &CancellationToken, tasks: &TaskTracker) {
+        let rooms = std::sync::Arc::clone(self.rooms());
+        let mut changed = rooms.auth.settings_changed();
+        tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
+            while changed.changed().await.is_ok() {
+                if let Err(problem) = rooms.apply_settings().await {
+                    tracing::warn!(%problem, "changed settings could not be read");
+                }
+            }
+        }));
+    }
+}
+
+fn upkeep(tidy: impl Fn() + Send + 'static, shutdown: &CancellationToken, tasks: &TaskTracker) {
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
+        let mut timer = tokio::time::interval(UPKEEP);
+        loop {
+            timer.tick().await;
+            tidy();
+        }
+    }));
+}
+
+fn say_code(code: &str) {
+    say(&format!("Setup code: {code}"));
+}
+
+/// A line for the operator; that nobody reads it is no reason to stop.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    drop(writeln!(out, "{line}").and_then(|()| out.flush()));
+}

@@ -1,0 +1,145 @@
+//! The checks of the way here: addresses, TLS, proxies.
+
+use super::Check;
+use gatehouse_auth::Visit;
+use gatehouse_auth::locality::{FailedCheck, Locality};
+use gatehouse_config::{Process, Settings, Tls};
+
+pub(super) fn external_url(settings: &Settings, visit: Option<&Visit>) -> Check {
+    let id = "external_url";
+    let bind = settings.server.bind;
+    let Some(url) = &settings.server.external_url else {
+        if bind.ip().is_loopback() {
+            return Check::fine(id, "Not set; not needed while only this machine connects.");
+        }
+        return Check::bad(
+            id,
+            "The server listens to other machines, but server.external_url is not set.",
+            "Set it to the URL that browsers use: passkeys and webhook URLs depend on it.",
+        );
+    };
+    let host = url.host_str().unwrap_or_default();
+    let loopback = is_loopback_name(host);
+    if url.scheme() == "http" && !loopback {
+        return Check::bad(
+            id,
+            "server.external_url is plain http.",
+            "Passkeys and secure cookies need https.",
+        );
+    }
+    let visited = visit
+        .and_then(|visit| visit.host.as_ref())
+        .map(|at| at.host.to_string());
+    match visited {
+        Some(visited) if visited != host && !is_loopback_name(&visited) => Check::bad(
+            id,
+            "You came by another host than the one in server.external_url.",
+            "Passkeys are bound to their host: use one, or correct the setting.",
+        ),
+        _ => Check::fine(id, "server.external_url fits."),
+    }
+}
+
+fn is_loopback_name(host: &str) -> bool {
+    gatehouse_auth::host::Authority::parse(host.as_bytes()).is_ok_and(|at| at.host.is_loopback())
+}
+
+pub(super) fn tls(settings: &Settings, process: &Process) -> Check {
+    let proxied = process.behind_proxy || !settings.proxy.trusted_cidrs.is_empty();
+    match settings.server.tls {
+        Tls::Files { .. } => Check::fine("tls", "Served over TLS."),
+        Tls::SelfSigned => Check {
+            hint: Some("Browsers warn of it, and passkeys may not work with it.".to_owned()),
+            ..Check::fine(
+                "tls",
+                "Served over TLS with a certificate of our own making.",
+            )
+        },
+        Tls::Off if settings.server.bind.ip().is_loopback() => {
+            Check::fine("tls", "Plain HTTP, on this machine only.")
+        }
+        Tls::Off if proxied => Check::fine("tls", "Plain HTTP; a proxy in front is to speak TLS."),
+        Tls::Off => Check::bad(
+            "tls",
+            "Plain HTTP to other machines: passwords can be read on the way.",
+            "Set server.tls, or put a proxy with TLS in front.",
+        ),
+    }
+}
+
+pub(super) fn proxy(settings: &Settings, process: &Process, visit: Option<&Visit>) -> Check {
+    let id = "proxy";
+    let listed = !settings.proxy.trusted_cidrs.is_empty();
+    let forwarded = visit.is_some_and(|visit| {
+        visit.locality
+            == Locality::Remote {
+                failed_check: FailedCheck::ForwardingHeader,
+            }
+    });
+    match (process.behind_proxy, listed) {
+        (true, false) => Check {
+            hint: Some("Set proxy.trusted_cidrs, so that limits count real clients.".to_owned()),
+            ..Check::fine(id, "Behind a proxy that is not named.")
+        },
+        (false, false) if forwarded => Check::bad(
+            id,
+            "You came through a proxy, but none is configured.",
+            "Set SERVICE_BEHIND_PROXY=true and proxy.trusted_cidrs.",
+        ),
+        (false, false) => Check::fine(id, "No proxy is configured, and none is seen."),
+        (_, true) => Check::fine(id, "Trusted proxies are configured."),
+    }
+}
+
+pub(super) fn locality(locality: Locality) -> Check {
+    let id = "locality";
+    let Locality::Remote { failed_check } = locality else {
+        return Check::fine(id, "You are local: all four checks passed.");
+    };
+    let number = failed_check.number();
+    let (why, hint) = match failed_check {
+        FailedCheck::BehindProxy => (
+            "SERVICE_BEHIND_PROXY is set",
+            "Unset it if there is no proxy in front.",
+        ),
+        FailedCheck::ForwardingHeader => (
+            "a forwarding header is present",
+            "Connect to the server itself rather than through a proxy.",
+        ),
+        FailedCheck::Host => (
+            "the Host is no loopback name",
+            "Use localhost or 127.0.0.1 in the address.",
+        ),
+        FailedCheck::PeerAddress => (
+            "the connection comes from another address than loopback",
+            "In a container use host networking, or set SERVICE_TRUST_DOCKER_LOOPBACK=true.",
+        ),
+    };
+    // Being remote is no fault: the hint is for those who did not expect it.
+    Check {
+        hint: Some(hint.to_owned()),
+        ..Check::fine(id, format!("You are remote: check {number} failed, {why}."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failed_check_is_named() {
+        for (failed_check, number) in [
+            (FailedCheck::BehindProxy, "check 1"),
+            (FailedCheck::ForwardingHeader, "check 2"),
+            (FailedCheck::Host, "check 3"),
+            (FailedCheck::PeerAddress, "check 4"),
+        ] {
+            let found = locality(Locality::Remote { failed_check });
+            assert!(
+                found.message.contains(number) && found.hint.is_some(),
+                "{found:?}"
+            );
+        }
+        assert!(locality(Locality::Local).hint.is_none());
+    }
+}

@@ -1,0 +1,121 @@
+//! The handle of this room: opening it, its settings, its status. The operations are in the other
+//! modules, each on the same type.
+
+use crate::SecretsError;
+use crate::kdf_queue::KdfQueue;
+use crate::state::{Inner, Parts, Seen};
+use gatehouse_domain::{Clock, Random};
+use gatehouse_store::Store;
+use gatehouse_vault::{RecordState, Status};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What the settings say of this room.
+#[derive(Clone, Debug)]
+pub struct SecretsSettings {
+    /// `auth.vault_enabled`.
+    pub vault_enabled: bool,
+    /// Whether the environment or the command line says so, and the database has no say.
+    pub vault_enabled_fixed: bool,
+    /// `vault.plaintext_while_sealed`.
+    pub plaintext_while_sealed: bool,
+    /// `vault.keep_plaintext_provider_keys`.
+    pub keep_plaintext_provider_keys: bool,
+    /// Where the files of provider keys are.
+    pub data_dir: PathBuf,
+}
+
+/// How far a long step of the vault's life has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// `migrate`, `disable` or `rotate`.
+    pub operation: &'static str,
+    /// Secrets done.
+    pub done: u64,
+    /// Secrets in all.
+    pub total: u64,
+}
+
+/// The vault and the secrets under it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Secrets(pub(crate) Arc<Inner>);
+
+impl Secrets {
+    /// Reads the vault record and decides the status; never unsealed. A record that is damaged,
+    /// weakened or missing is told loudly in the log, and the service goes on, sealed.
+    pub async fn open(
+        store: Store,
+        kdf: KdfQueue,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        settings: SecretsSettings,
+    ) -> Result<Self, SecretsError> {
+        let as_read = settings.clone();
+        let read =
+            store.read(move |conn| Box::pin(async move { Seen::read(conn, &as_read).await }));
+        let (seen, record) = read.await?;
+        if seen.record == RecordState::Lost {
+            tracing::error!(
+                "secrets are encrypted but the vault record is missing: \
+                 they cannot be read, and no vault is made over them; restore a backup"
+            );
+        }
+        if let Some(Err(error)) = record.map(|record| record.check()) {
+            tracing::error!(%error, "the vault record cannot be opened with a password");
+        }
+        let inner = Inner::new(Parts {
+            store,
+            kdf,
+            clock,
+            random,
+            settings,
+            seen,
+        });
+        if let Err(error) = inner.on_files(|files| files.sweep()).await {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "the files of provider keys could not be looked at");
+        }
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Puts new settings in force. Whether there is a vault changes only through
+    /// [`Secrets::disable`] and [`Secrets::enable`], here or on another node.
+    pub fn update_settings(&self, settings: SecretsSettings) {
+        let old = self.0.settings.load();
+        self.0.settings.store(Arc::new(SecretsSettings {
+            vault_enabled: old.vault_enabled,
+            vault_enabled_fixed: old.vault_enabled_fixed,
+            data_dir: old.data_dir.clone(),
+            ..settings
+        }));
+    }
+
+    /// The vault's status.
+    pub fn status(&self) -> Status {
+        self.0.status()
+    }
+
+    /// The vault's status and its changes.
+    pub fn subscribe_status(&self) -> watch::Receiver<Status> {
+        self.0.status.subscribe()
+    }
+
+    /// How far the running migration, rotation or disabling has come; `None` while none runs.
+    pub fn progress(&self) -> watch::Receiver<Option<Progress>> {
+        self.0.progress.subscribe()
+    }
+
+    /// Another node changed the vault: looks at the database again. A key that is not the record's
+    /// any more is forgotten, which seals the vault here.
+    pub async fn refresh(&self) {
+        let _alone = self.0.gate.write().await;
+        match self.0.read_seen().await {
+            Ok((seen, _)) => self.0.observe(seen),
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(error, "the vault record could not be read again");
+            }
+        }
+    }
+}

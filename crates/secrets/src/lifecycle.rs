@@ -1,0 +1,90 @@
+//! The steps of the vault's life, one file each. What they share is here: opening the record with a
+//! key off the async threads, and trying again when another process was faster.
+
+mod disable;
+mod enable;
+mod initialize;
+mod recovery_key;
+mod rotate;
+mod seal;
+mod unseal;
+
+pub use disable::DisableReport;
+pub use enable::Enabled;
+
+use crate::VaultError;
+use crate::rows::{Turn, Walk};
+use crate::state::Inner;
+use gatehouse_domain::Actor;
+use gatehouse_store::Conn;
+use gatehouse_vault::{Dek, RecoveryKey, VaultRecord, open_with_password, open_with_recovery_key};
+use secrecy::SecretString;
+use std::sync::Arc;
+
+/// How often a step is tried when another process changes the vault at the same moment.
+pub(crate) const TRIES: u32 = 3;
+
+/// What opens a record.
+#[derive(Clone)]
+pub(crate) enum Key {
+    Password(SecretString),
+    Recovery(Arc<RecoveryKey>),
+}
+
+impl Inner {
+    /// Opens the record, waiting for a turn at key derivation.
+    pub(crate) async fn open_record(
+        &self,
+        actor: &Actor,
+        record: &VaultRecord,
+        key: &Key,
+    ) -> Result<Arc<Dek>, VaultError> {
+        let (record, key) = (record.clone(), key.clone());
+        let opened = self.kdf.run(actor.client, move || match key {
+            Key::Password(password) => open_with_password(&record, &password),
+            Key::Recovery(key) => open_with_recovery_key(&record, &key),
+        });
+        match opened.await?.map_err(VaultError::from) {
+            Ok(dek) => Ok(Arc::new(dek)),
+            Err(error) => {
+                if let VaultError::Unusable(reason) = &error {
+                    tracing::error!(%reason, "the vault record cannot be used");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Encrypts every row that is plaintext; how many those were.
+    pub(crate) async fn migrate(&self, conn: &mut Conn, dek: &Arc<Dek>) -> Result<u64, VaultError> {
+        let report = self.walk(conn, &Turn::Encrypt(Arc::clone(dek))).await?;
+        Ok(report.rows())
+    }
+
+    pub(crate) async fn walk(
+        &self,
+        conn: &mut Conn,
+        turn: &Turn,
+    ) -> Result<DisableReport, VaultError> {
+        let walk = Walk {
+            random: &*self.random,
+            now: self.now(),
+            progress: &self.progress,
+        };
+        walk.run(conn, turn).await
+    }
+
+    /// Brings the encrypted copy of the provider keys in line. The rows are safe by now, so a failure
+    /// here is for the log and for the next unseal.
+    pub(crate) async fn settle_provider_keys(&self, dek: &Arc<Dek>) {
+        let (dek, random) = (Arc::clone(dek), Arc::clone(&self.random));
+        let keep = self.settings.load().keep_plaintext_provider_keys;
+        let settled = self
+            .on_files(move |files| files.settle(&dek, &*random, keep))
+            .await;
+        if let Err(error) = settled {
+            let error: &dyn std::error::Error = &error;
+            tracing::error!(error, "the encrypted copy of the provider keys is not in order");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Any enabled state → Disabled: every secret is decrypted and the flag stored, or nothing changes.
+
+use super::{Key, TRIES};
+use crate::rows::Turn;
+use crate::state::{Inner, VAULT_ENABLED, View};
+use crate::{Secrets, VaultError, record};
+use gatehouse_domain::Actor;
+use gatehouse_store::{Conn, SecretTable};
+use gatehouse_vault::{Dek, RecordState, Status};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
+
+/// How many secrets of each kind were decrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DisableReport {
+    /// Environment variables.
+    pub env_vars: u64,
+    /// SSH keys.
+    pub ssh_keys: u64,
+    /// Secrets of channel accounts.
+    pub channels: u64,
+    /// Secrets of webhooks.
+    pub webhooks: u64,
+    /// Provider keys.
+    pub provider_keys: u64,
+}
+
+impl DisableReport {
+    pub(crate) const fn add(&mut self, table: SecretTable, rows: u64) {
+        match table {
+            SecretTable::EnvVariables => self.env_vars += rows,
+            SecretTable::SshKeys => self.ssh_keys += rows,
+        }
+    }
+
+    /// All but the provider keys, which are not rows.
+    pub(crate) const fn rows(&self) -> u64 {
+        self.env_vars + self.ssh_keys + self.channels + self.webhooks
+    }
+}
+
+impl Secrets {
+    /// Decrypts everything and switches the vault off. While sealed it takes the password. From
+    /// uninitialized or disabled there is nothing to decrypt, and only the flag is stored.
+    pub async fn disable(
+        &self,
+        actor: &Actor,
+        password: Option<SecretString>,
+    ) -> Result<DisableReport, VaultError> {
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let key = password.map(Key::Password);
+        let work = async move {
+            let mut tries = TRIES;
+            loop {
+                tries -= 1;
+                match inner.try_to_disable(&actor, key.as_ref()).await {
+                    Err(VaultError::Changed) if tries > 0 => {}
+                    outcome => return outcome,
+                }
+            }
+        };
+        self.0.to_the_end(work).await
+    }
+}
+
+impl Inner {
+    async fn try_to_disable(
+        self: &Arc<Self>,
+        actor: &Actor,
+        key: Option<&Key>,
+    ) -> Result<DisableReport, VaultError> {
+        let settings = self.settings.load_full();
+        if settings.vault_enabled_fixed && settings.vault_enabled {
+            return Err(VaultError::FixedByEnvironment);
+        }
+        let view = self.view().await?;
+        let dek = self.key_to_disable(actor, &view, key).await?;
+        let _alone = self.gate.write().await;
+        if self.view_alone().await?.seen != view.seen {
+            return Err(VaultError::Changed);
+        }
+        let restored = match dek.clone() {
+            Some(dek) => self.on_files(move |files| files.restore_plain(&dek)).await?,
+            None => crate::provider_files::Restored::default(),
+        };
+        let (job, actor, opener) = (Arc::clone(self), actor.clone(), dek.clone());
+        let write = self.store.write(move |conn| {
+            Box::pin(async move { job.decrypt_all(conn, &actor, opener).await })
+        });
+        let mut report = match write.await {
+            Ok(report) => report,
+            Err(error) => {
+                if restored.made {
+                    self.on_files(|files| files.remove_plain()).await?;
+                }
+                return Err(error);
+            }
+        };
+        report.provider_keys = restored.keys;
+        // While nothing is encrypted the key in memory has no use but to be wrapped again.
+        self.switched(false, dek.or(view.spare));
+        if let Err(error) = self.on_files(|files| files.remove_copy()).await {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(error, "the encrypted copy of the provider keys was not removed");
+        }
+        self.checkpoint().await;
+        Ok(report)
+    }
+
+    /// The key that decrypts; `None` when there is nothing to decrypt.
+    async fn key_to_disable(
+        &self,
+        actor: &Actor,
+        view: &View,
+        key: Option<&Key>,
+    ) -> Result<Option<Arc<Dek>>, VaultError> {
+        match (view.status, view.seen.record) {
+            (Status::Uninitialized, _) | (Status::Disabled, RecordState::Absent) => Ok(None),
+            // Switched off by the file or the environment while rows are encrypted: the password,
+            // when there is one, decrypts them after the fact.
+            (Status::Disabled, RecordState::Present) => match key {
+                Some(key) => Ok(Some(self.open_record(actor, view.record()?, key).await?)),
+                None => Ok(None),
+            },
+            (Status::Disabled | Status::Sealed | Status::Unsealed, RecordState::Lost) => {
+                Err(VaultError::RecordLost)
+            }
+            (Status::Unsealed, _) => Ok(view.dek.clone()),
+            (Status::Sealed, _) => {
+                let key = key.ok_or(VaultError::Sealed)?;
+                Ok(Some(self.open_record(actor, view.record()?, key).await?))
+            }
+        }
+    }
+
+    async fn decrypt_all(
+        &self,
+        conn: &mut Conn,
+        actor: &Actor,
+        dek: Option<Arc<Dek>>,
+    ) -> Result<DisableReport, VaultError> {
+        let report = match dek {
+            Some(dek) => {
+                record::require_dek(conn, dek.id().as_str()).await?;
+                self.walk(conn, &Turn::Decrypt(dek)).await?
+            }
+            None => DisableReport::default(),
+        };
+        self.store_flag(conn, false).await?;
+        let detail = json!({ "decrypted": report.rows() });
+        self.note(conn, "vault.disabled", actor, detail).await?;
+        Ok(report)
+    }
+
+    /// Stores the flag, unless the environment has the say, and tells the other nodes.
+    pub(crate) async fn store_flag(
+        &self,
+        conn: &mut Conn,
+        enabled: bool,
+    ) -> Result<(), VaultError> {
+        let now = self.now();
+        if !self.settings.load().vault_enabled_fixed {
+            conn.update_setting(VAULT_ENABLED, &json!(enabled), now)
+                .await?;
+            conn.insert_change("settings", now).await?;
+        }
+        conn.insert_change("vault", now).await?;
+        Ok(())
+    }
+}

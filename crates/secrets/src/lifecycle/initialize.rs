@@ -1,0 +1,90 @@
+//! Uninitialized → Unsealed.
+
+use crate::state::Inner;
+use crate::{Secrets, VaultError, record};
+use gatehouse_domain::Actor;
+use gatehouse_store::Conn;
+use gatehouse_vault::{Dek, RecordState, RecoveryKey, VaultRecord};
+use secrecy::SecretString;
+use serde_json::json;
+use std::sync::Arc;
+
+/// A vault that was made and not yet stored.
+pub(crate) struct New {
+    pub(crate) record: VaultRecord,
+    pub(crate) dek: Arc<Dek>,
+    pub(crate) recovery_key: RecoveryKey,
+}
+
+impl Secrets {
+    /// Makes a vault for this password, which the caller has checked to be the login's, and encrypts
+    /// what is there. The recovery key is given out this once.
+    pub async fn initialize(
+        &self,
+        actor: &Actor,
+        password: SecretString,
+    ) -> Result<SecretString, VaultError> {
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let work = async move {
+            inner.view().await?.require_absent()?;
+            let new = Arc::new(inner.make_vault(&actor, password).await?);
+            let _alone = inner.gate.write().await;
+            inner.view_alone().await?.require_absent()?;
+            let (job, made) = (Arc::clone(&inner), Arc::clone(&new));
+            let write = inner.store.write(move |conn| {
+                Box::pin(async move { job.store_vault(conn, &actor, &made).await })
+            });
+            write.await?;
+            inner.hold(Arc::clone(&new.dek))?;
+            inner.settle_provider_keys(&new.dek).await;
+            inner.checkpoint().await;
+            Ok(new.recovery_key.to_display())
+        };
+        self.0.to_the_end(work).await
+    }
+}
+
+impl crate::state::View {
+    pub(crate) fn require_absent(&self) -> Result<(), VaultError> {
+        match (self.seen.disabled, self.seen.record) {
+            (_, RecordState::Present) => Err(VaultError::RecordExists),
+            (_, RecordState::Lost) => Err(VaultError::RecordLost),
+            (true, RecordState::Absent) => Err(VaultError::Disabled),
+            (false, RecordState::Absent) => Ok(()),
+        }
+    }
+}
+
+impl Inner {
+    pub(crate) async fn make_vault(
+        &self,
+        actor: &Actor,
+        password: SecretString,
+    ) -> Result<New, VaultError> {
+        let (random, now) = (Arc::clone(&self.random), self.now());
+        let made = self.kdf.run(actor.client, move || {
+            gatehouse_vault::create(&password, &*random, now)
+        });
+        let (record, dek, recovery_key) = made.await??;
+        Ok(New {
+            record,
+            dek: Arc::new(dek),
+            recovery_key,
+        })
+    }
+
+    /// The record, the rows, the audit row and the word to other nodes: within one transaction.
+    pub(crate) async fn store_vault(
+        &self,
+        conn: &mut Conn,
+        actor: &Actor,
+        new: &New,
+    ) -> Result<(), VaultError> {
+        record::insert(conn, &new.record).await?;
+        let migrated = self.migrate(conn, &new.dek).await?;
+        let detail = json!({ "dek_id": new.record.dek_id, "migrated": migrated });
+        self.note(conn, "vault.initialized", actor, detail).await?;
+        conn.insert_change("vault", self.now()).await?;
+        Ok(())
+    }
+}

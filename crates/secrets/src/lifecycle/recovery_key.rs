@@ -1,0 +1,62 @@
+//! A new recovery key for the same data key.
+
+use super::{Key, TRIES};
+use crate::state::Inner;
+use crate::{Secrets, VaultError, record};
+use gatehouse_domain::Actor;
+use gatehouse_vault::RecoveryKey;
+use secrecy::SecretString;
+use serde_json::json;
+use std::sync::Arc;
+
+impl Secrets {
+    /// Makes a new recovery key; the old one stops working. Given out this once.
+    pub async fn new_recovery_key(
+        &self,
+        actor: &Actor,
+        password: SecretString,
+    ) -> Result<SecretString, VaultError> {
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let key = Key::Password(password);
+        let work = async move {
+            let mut tries = TRIES;
+            loop {
+                tries -= 1;
+                match inner.try_new_recovery_key(&actor, &key).await {
+                    Err(VaultError::Changed) if tries > 0 => {}
+                    outcome => return Ok(outcome?.to_display()),
+                }
+            }
+        };
+        self.0.to_the_end::<_, VaultError, _>(work).await
+    }
+}
+
+impl Inner {
+    async fn try_new_recovery_key(
+        self: &Arc<Self>,
+        actor: &Actor,
+        key: &Key,
+    ) -> Result<RecoveryKey, VaultError> {
+        let opened = self.view().await?.enabled_record()?.clone();
+        let dek = self.open_record(actor, &opened, key).await?;
+        let (random, now, old) = (Arc::clone(&self.random), self.now(), opened.clone());
+        let made = self.kdf.run(actor.client, move || {
+            gatehouse_vault::new_recovery_key(&old, &dek, &*random, now)
+        });
+        let (new, recovery_key) = made.await??;
+        let _alone = self.gate.write().await;
+        let (job, actor) = (Arc::clone(self), actor.clone());
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                record::replace(conn, &opened, &new).await?;
+                job.note(conn, "vault.recovery_key", &actor, json!({}))
+                    .await?;
+                conn.insert_change("vault", job.now()).await?;
+                Ok::<_, VaultError>(())
+            })
+        });
+        write.await?;
+        Ok(recovery_key)
+    }
+}

@@ -1,0 +1,98 @@
+//! Sealed → Unsealed, with the password or the recovery key. Also the check of either while unsealed.
+
+use super::{Key, TRIES};
+use crate::state::Inner;
+use crate::{Secrets, VaultError, record};
+use gatehouse_domain::Actor;
+use gatehouse_vault::{Dek, RecoveryKey, Status};
+use secrecy::SecretString;
+use serde_json::json;
+use std::sync::Arc;
+
+impl Secrets {
+    /// Unseals with the password. Whatever is plaintext is encrypted in the same step. A wrong
+    /// password is `BadKey` even while the vault is unsealed.
+    pub async fn unseal_with_password(
+        &self,
+        actor: &Actor,
+        password: &SecretString,
+    ) -> Result<Status, VaultError> {
+        self.unseal(actor, Key::Password(password.clone())).await
+    }
+
+    /// Unseals with the recovery key, as a person typed it. A wrong or malformed one is `BadKey`,
+    /// also while the vault is unsealed.
+    pub async fn unseal_with_recovery_key(
+        &self,
+        actor: &Actor,
+        text: &str,
+    ) -> Result<Status, VaultError> {
+        self.0.view().await?.enabled_record()?;
+        let key = RecoveryKey::parse(text).map_err(|_| VaultError::BadKey)?;
+        self.unseal(actor, Key::Recovery(Arc::new(key))).await
+    }
+
+    async fn unseal(&self, actor: &Actor, key: Key) -> Result<Status, VaultError> {
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let work = async move {
+            let mut tries = TRIES;
+            loop {
+                tries -= 1;
+                match inner.try_to_unseal(&actor, &key).await {
+                    Err(VaultError::Changed) if tries > 0 => {}
+                    outcome => return outcome,
+                }
+            }
+        };
+        self.0.to_the_end(work).await
+    }
+}
+
+impl Inner {
+    async fn try_to_unseal(
+        self: &Arc<Self>,
+        actor: &Actor,
+        key: &Key,
+    ) -> Result<Status, VaultError> {
+        let view = self.view().await?;
+        let dek = self.open_record(actor, view.enabled_record()?, key).await?;
+        let _alone = self.gate.write().await;
+        let now = self.view_alone().await?;
+        if now.enabled_record()?.dek_id != dek.id().as_str() {
+            return Err(VaultError::Changed);
+        }
+        if now.dek.is_some() {
+            return Ok(now.status);
+        }
+        let by = match key {
+            Key::Password(_) => "password",
+            Key::Recovery(_) => "recovery_key",
+        };
+        let migrated = self.migrate_at_unseal(actor, by, &dek).await?;
+        let status = self.hold(Arc::clone(&dek))?;
+        self.settle_provider_keys(&dek).await;
+        if migrated > 0 {
+            self.checkpoint().await;
+        }
+        Ok(status)
+    }
+
+    async fn migrate_at_unseal(
+        self: &Arc<Self>,
+        actor: &Actor,
+        by: &'static str,
+        dek: &Arc<Dek>,
+    ) -> Result<u64, VaultError> {
+        let (job, actor, dek) = (Arc::clone(self), actor.clone(), Arc::clone(dek));
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                record::require_dek(conn, dek.id().as_str()).await?;
+                let migrated = job.migrate(conn, &dek).await?;
+                let detail = json!({ "by": by, "migrated": migrated });
+                job.note(conn, "vault.unsealed", &actor, detail).await?;
+                Ok::<_, VaultError>(migrated)
+            })
+        });
+        write.await
+    }
+}

@@ -1,0 +1,156 @@
+//! One walk over every stored secret, whatever its table: encrypt, decrypt or re-encrypt it in place.
+//! The caller's transaction makes it all or nothing. Must not know why it walks.
+
+use crate::handle::Progress;
+use crate::{DisableReport, VaultError};
+use gatehouse_domain::{Random, Timestamp};
+use gatehouse_store::{Conn, ProtectedRow, SecretTable};
+use gatehouse_vault::{Aad, Dek};
+use std::sync::Arc;
+use tokio::sync::watch;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Progress is told every so many secrets.
+const STEP: u64 = 250;
+
+/// What is done to each secret.
+pub(crate) enum Turn {
+    /// Plaintext becomes encrypted; what is encrypted stays.
+    Encrypt(Arc<Dek>),
+    /// What is encrypted becomes plaintext.
+    Decrypt(Arc<Dek>),
+    /// Everything is encrypted with the new key, plaintext too.
+    Rekey {
+        /// Opens what is stored.
+        old: Arc<Dek>,
+        /// Encrypts it from now on.
+        new: Arc<Dek>,
+    },
+}
+
+impl Turn {
+    const fn operation(&self) -> &'static str {
+        match self {
+            Self::Encrypt(_) => "migrate",
+            Self::Decrypt(_) => "disable",
+            Self::Rekey { .. } => "rotate",
+        }
+    }
+
+    /// The new value and whether it is encrypted; `None` leaves the row as it is.
+    fn turn(
+        &self,
+        random: &dyn Random,
+        aad: &Aad,
+        row: &ProtectedRow,
+    ) -> Result<Option<(Zeroizing<String>, bool)>, VaultError> {
+        let open = |dek: &Dek| {
+            let opened = dek.decrypt(aad, &row.value);
+            opened.map_err(|_| VaultError::Undecryptable(aad.to_string()))
+        };
+        let encrypted = |dek: &Dek, plain: &[u8]| -> Result<_, VaultError> {
+            Ok(Some((
+                Zeroizing::new(dek.encrypt(random, aad, plain)?),
+                true,
+            )))
+        };
+        match self {
+            Self::Encrypt(_) if row.encrypted => Ok(None),
+            Self::Encrypt(dek) => encrypted(dek, row.value.as_bytes()),
+            Self::Decrypt(_) if !row.encrypted => Ok(None),
+            Self::Decrypt(dek) => {
+                let plain = open(dek)?;
+                let text = str::from_utf8(&plain)
+                    .map_err(|_| VaultError::Undecryptable(aad.to_string()))?;
+                Ok(Some((Zeroizing::new(text.to_owned()), false)))
+            }
+            Self::Rekey { old, new } if row.encrypted => encrypted(new, &open(old)?),
+            Self::Rekey { new, .. } => encrypted(new, row.value.as_bytes()),
+        }
+    }
+}
+
+/// The context of a row's ciphertext.
+pub(crate) fn aad_of(table: SecretTable, id: &str) -> Aad {
+    match table {
+        SecretTable::EnvVariables => Aad::env(id),
+        SecretTable::SshKeys => Aad::ssh_key(id),
+    }
+}
+
+/// What a walk needs besides the connection.
+pub(crate) struct Walk<'a> {
+    pub(crate) random: &'a dyn Random,
+    pub(crate) now: Timestamp,
+    pub(crate) progress: &'a watch::Sender<Option<Progress>>,
+}
+
+/// Turns progress off again, however the walk ends.
+struct Told<'a>(&'a watch::Sender<Option<Progress>>);
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.0.send_if_modified(|progress| progress.take().is_some());
+    }
+}
+
+impl Walk<'_> {
+    /// Walks over all tables; how many secrets were changed in each.
+    pub(crate) async fn run(
+        &self,
+        conn: &mut Conn,
+        turn: &Turn,
+    ) -> Result<DisableReport, VaultError> {
+        let _told = Told(self.progress);
+        let mut report = DisableReport::default();
+        let mut tables = Vec::new();
+        for table in SecretTable::ALL {
+            tables.push((table, conn.list_protected(table).await?));
+        }
+        let total = tables.iter().map(|(_, rows)| rows.len() as u64).sum();
+        let mut done = 0;
+        for (table, rows) in tables {
+            let mut changed = 0;
+            for row in rows {
+                changed += u64::from(self.one(conn, turn, table, row).await?);
+                done += 1;
+                if done % STEP == 0 {
+                    self.tell(turn, done, total);
+                }
+            }
+            report.add(table, changed);
+        }
+        Ok(report)
+    }
+
+    /// Whether the row was changed. One that somebody has written since keeps its newer value.
+    async fn one(
+        &self,
+        conn: &mut Conn,
+        turn: &Turn,
+        table: SecretTable,
+        mut row: ProtectedRow,
+    ) -> Result<bool, VaultError> {
+        let aad = aad_of(table, &row.id);
+        let Some((value, encrypted)) = turn.turn(self.random, &aad, &row)? else {
+            return Ok(false);
+        };
+        let stored = conn.update_protected(table, &row, &value, encrypted, self.now);
+        let stored = stored.await?;
+        row.value.zeroize();
+        match turn {
+            Turn::Encrypt(_) => Ok(stored),
+            // Leaving one behind would make it unreadable.
+            Turn::Decrypt(_) | Turn::Rekey { .. } if !stored => Err(VaultError::Changed),
+            Turn::Decrypt(_) | Turn::Rekey { .. } => Ok(true),
+        }
+    }
+
+    fn tell(&self, turn: &Turn, done: u64, total: u64) {
+        self.progress.send_replace(Some(Progress {
+            operation: turn.operation(),
+            done,
+            total,
+        }));
+    }
+}

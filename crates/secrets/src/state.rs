@@ -1,0 +1,383 @@
+//! What a process knows of the vault: the settings, the data key while it is open, and what the
+//! database said when it was last looked at. Must not know what the steps of the vault's life do.
+
+use crate::handle::{Progress, SecretsSettings};
+use crate::kdf_queue::KdfQueue;
+use crate::provider_files::ProviderFiles;
+use crate::record;
+use crate::{FileError, VaultError};
+use arc_swap::ArcSwap;
+use gatehouse_domain::{Actor, Clock, Random, Timestamp};
+use gatehouse_store::{AuditEntry, Conn, Store, StoreError};
+use gatehouse_vault::{Dek, Keyring, RecordState, Status, VaultRecord};
+use serde_json::Value;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{RwLock, watch};
+use tokio_util::task::TaskTracker;
+
+/// A future as the store's closures return it.
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The setting that switches the vault on and off.
+pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
+
+/// What the database says of the vault. A secret is written only while this is what memory was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) record: RecordState,
+    pub(crate) dek_id: Option<String>,
+    pub(crate) disabled: bool,
+}
+
+impl Seen {
+    pub(crate) async fn read(
+        conn: &mut Conn,
+        settings: &SecretsSettings,
+    ) -> Result<(Self, Option<VaultRecord>), StoreError> {
+        let record = conn.find_vault().await?.map(record::record_of);
+        let state = match &record {
+            Some(_) => RecordState::Present,
+            None if conn.count_encrypted().await? > 0 => RecordState::Lost,
+            None => RecordState::Absent,
+        };
+        let enabled = if settings.vault_enabled_fixed {
+            settings.vault_enabled
+        } else {
+            let stored = conn.find_setting(VAULT_ENABLED).await?;
+            stored
+                .and_then(|value| value.as_bool())
+                .unwrap_or(settings.vault_enabled)
+        };
+        let seen = Self {
+            record: state,
+            dek_id: record.as_ref().map(|record| record.dek_id.clone()),
+            disabled: !enabled,
+        };
+        Ok((seen, record))
+    }
+}
+
+struct Memory {
+    keyring: Keyring,
+    seen: Seen,
+    /// The record's key after the vault was disabled in this life of the process. It opens nothing
+    /// any more; it only lets a later first password be wrapped into the record.
+    spare: Option<Arc<Dek>>,
+}
+
+/// One look at memory and database together.
+pub(crate) struct View {
+    pub(crate) seen: Seen,
+    pub(crate) record: Option<VaultRecord>,
+    pub(crate) status: Status,
+    pub(crate) dek: Option<Arc<Dek>>,
+    pub(crate) spare: Option<Arc<Dek>>,
+}
+
+impl View {
+    /// The record; why there is none otherwise.
+    pub(crate) fn record(&self) -> Result<&VaultRecord, VaultError> {
+        self.record.as_ref().ok_or(match self.seen.record {
+            RecordState::Lost => VaultError::RecordLost,
+            RecordState::Absent | RecordState::Present => VaultError::NoRecord,
+        })
+    }
+
+    /// The record of a vault that is switched on.
+    pub(crate) fn enabled_record(&self) -> Result<&VaultRecord, VaultError> {
+        if self.seen.disabled {
+            return Err(VaultError::Disabled);
+        }
+        self.record()
+    }
+}
+
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) kdf: KdfQueue,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) settings: ArcSwap<SecretsSettings>,
+    /// Shared by whoever reads or writes secrets, held alone by a step of the vault's life.
+    pub(crate) gate: RwLock<()>,
+    pub(crate) status: watch::Sender<Status>,
+    pub(crate) progress: watch::Sender<Option<Progress>>,
+    memory: Mutex<Memory>,
+    files: Arc<ProviderFiles>,
+    tasks: TaskTracker,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner")
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What [`Inner::new`] is made of.
+pub(crate) struct Parts {
+    pub(crate) store: Store,
+    pub(crate) kdf: KdfQueue,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) settings: SecretsSettings,
+    pub(crate) seen: Seen,
+}
+
+impl Inner {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let keyring = Keyring::start(parts.seen.record, parts.seen.disabled);
+        let (status, _) = watch::channel(keyring.status());
+        let (progress, _) = watch::channel(None);
+        let files = Arc::new(ProviderFiles::new(parts.settings.data_dir.clone()));
+        let memory = Memory {
+            keyring,
+            seen: parts.seen,
+            spare: None,
+        };
+        Self {
+            store: parts.store,
+            kdf: parts.kdf,
+            clock: parts.clock,
+            random: parts.random,
+            settings: ArcSwap::from_pointee(parts.settings),
+            gate: RwLock::new(()),
+            status,
+            progress,
+            memory: Mutex::new(memory),
+            files,
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whoever listens, when the status is another one now.
+    fn publish(&self, status: Status) {
+        self.status.send_if_modified(|told| {
+            let changed = *told != status;
+            *told = status;
+            changed
+        });
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.memory().keyring.status()
+    }
+
+    /// The data key, while the vault is unsealed.
+    pub(crate) fn dek(&self) -> Option<Arc<Dek>> {
+        self.memory().keyring.dek()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// What memory was last told, and the key to write with.
+    pub(crate) fn known(&self) -> (Seen, Status, Option<Arc<Dek>>) {
+        let memory = self.memory();
+        (
+            memory.seen.clone(),
+            memory.keyring.status(),
+            memory.keyring.dek(),
+        )
+    }
+
+    /// Runs work to its end even if the caller goes away: between a commit and the change of memory
+    /// that belongs to it nothing may break off.
+    pub(crate) async fn to_the_end<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<BrokenOff> + Send + 'static,
+        F: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        match self.tasks.spawn(work).await {
+            Ok(result) => result,
+            Err(error) => {
+                tracing::error!(%error, "work on the vault was broken off");
+                Err(BrokenOff.into())
+            }
+        }
+    }
+
+    /// Runs work on the files of provider keys where blocking is allowed.
+    pub(crate) async fn on_files<T, F>(&self, work: F) -> Result<T, FileError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&ProviderFiles) -> Result<T, FileError> + Send + 'static,
+    {
+        let files = Arc::clone(&self.files);
+        let job = self.tasks.spawn_blocking(move || work(&files));
+        job.await.unwrap_or(Err(FileError::BrokenOff))
+    }
+
+    pub(crate) async fn read_seen(&self) -> Result<(Seen, Option<VaultRecord>), StoreError> {
+        let settings = self.settings.load_full();
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { Seen::read(conn, &settings).await }));
+        read.await
+    }
+
+    /// Fails with `Changed` unless the database still says what memory was told: called inside the
+    /// transaction that writes.
+    pub(crate) async fn require_unchanged(
+        &self,
+        conn: &mut Conn,
+        known: &Seen,
+    ) -> Result<(), VaultError> {
+        let settings = self.settings.load_full();
+        let (seen, _) = Seen::read(conn, &settings).await?;
+        if seen == *known {
+            Ok(())
+        } else {
+            Err(VaultError::Changed)
+        }
+    }
+
+    /// Database and memory together; memory is brought up to date first.
+    pub(crate) async fn view(&self) -> Result<View, VaultError> {
+        let shared = self.gate.read().await;
+        let (seen, record) = self.read_seen().await?;
+        if let Some(view) = self.view_if_known(&seen, record) {
+            return Ok(view);
+        }
+        drop(shared);
+        let _alone = self.gate.write().await;
+        self.view_alone().await
+    }
+
+    /// The same for a step that holds the gate already.
+    pub(crate) async fn view_alone(&self) -> Result<View, VaultError> {
+        let (seen, record) = self.read_seen().await?;
+        self.observe(seen.clone());
+        self.view_if_known(&seen, record)
+            .ok_or(VaultError::BrokenOff)
+    }
+
+    fn view_if_known(&self, seen: &Seen, record: Option<VaultRecord>) -> Option<View> {
+        let memory = self.memory();
+        (memory.seen == *seen).then(|| View {
+            seen: seen.clone(),
+            record,
+            status: memory.keyring.status(),
+            dek: memory.keyring.dek(),
+            spare: memory.spare.clone(),
+        })
+    }
+
+    /// Takes in what the database says: a key that is not the record's any more is forgotten.
+    pub(crate) fn observe(&self, seen: Seen) {
+        let status = {
+            let mut memory = self.memory();
+            let before = memory.keyring.status();
+            let dek_id = seen.dek_id.as_deref();
+            let status = memory.keyring.observed(seen.record, seen.disabled, dek_id);
+            if (memory.spare.as_deref().map(|dek| dek.id().as_str())) != dek_id || !seen.disabled {
+                memory.spare = None;
+            }
+            if before != status {
+                tracing::info!(%before, %status, "the vault was changed by another process");
+            }
+            memory.seen = seen;
+            status
+        };
+        self.publish(status);
+    }
+
+    /// The record is in the database and this is its key: unsealed.
+    pub(crate) fn hold(&self, dek: Arc<Dek>) -> Result<Status, VaultError> {
+        let status = {
+            let mut memory = self.memory();
+            memory.seen = Seen {
+                record: RecordState::Present,
+                dek_id: Some(dek.id().to_string()),
+                disabled: false,
+            };
+            memory.spare = None;
+            let id = dek.id().as_str();
+            memory
+                .keyring
+                .observed(RecordState::Present, false, Some(id));
+            memory
+                .keyring
+                .unsealed(Arc::clone(&dek))
+                .map_err(|_| VaultError::BrokenOff)?
+        };
+        self.publish(status);
+        Ok(status)
+    }
+
+    /// The key is forgotten.
+    pub(crate) fn forget(&self) -> Result<Status, VaultError> {
+        let status = self.memory().keyring.sealed();
+        let status = status.map_err(|_| VaultError::BrokenOff)?;
+        self.publish(status);
+        Ok(status)
+    }
+
+    /// The flag in the database is as given now; `spare` is the record's key if it was known.
+    pub(crate) fn switched(&self, enabled: bool, spare: Option<Arc<Dek>>) -> Status {
+        let status = {
+            let mut memory = self.memory();
+            memory.seen.disabled = !enabled;
+            let seen = memory.seen.clone();
+            memory.spare = spare;
+            memory
+                .keyring
+                .observed(seen.record, seen.disabled, seen.dek_id.as_deref())
+        };
+        self.publish(status);
+        status
+    }
+
+    /// Notes a step of the vault's life for the audit log and for the other nodes.
+    pub(crate) async fn note(
+        &self,
+        conn: &mut Conn,
+        kind: &str,
+        actor: &Actor,
+        detail: Value,
+    ) -> Result<(), StoreError> {
+        let entry = AuditEntry {
+            kind,
+            actor,
+            detail,
+        };
+        conn.append_audit(&entry, self.now(), &*self.random)
+            .await
+            .map(drop)
+    }
+
+    /// Empties the write-ahead log of old plaintext. A failure is no reason to refuse what is done.
+    pub(crate) async fn checkpoint(&self) {
+        if let Err(error) = self.store.checkpoint().await {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(
+                error,
+                "the write-ahead log was not emptied; it may hold old plaintext"
+            );
+        }
+    }
+}
+
+/// A task that ended before its work did.
+pub(crate) struct BrokenOff;
+
+impl From<BrokenOff> for VaultError {
+    fn from(_: BrokenOff) -> Self {
+        Self::BrokenOff
+    }
+}
+
+impl From<BrokenOff> for crate::SecretsError {
+    fn from(_: BrokenOff) -> Self {
+        Self::BrokenOff
+    }
+}

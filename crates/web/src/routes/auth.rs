@@ -1,0 +1,108 @@
+//! `/api/auth/*` but for passkeys and the vault.
+
+use crate::app::App;
+use crate::body::{JsonBody, Visitor};
+use crate::respond::{Refusal, json, outcome};
+use axum::extract::{Path, State};
+use axum::response::Response;
+use gatehouse_auth::api::{
+    ConfirmRequest, CreateApiKeyRequest, EmptyRequest, LoginRequest, PasswordChangeRequest,
+    SetupRequest,
+};
+use gatehouse_domain::{ApiKeyId, AuthSessionId};
+
+type Answer = Result<Response, Refusal>;
+
+pub(super) async fn status(State(app): State<App>, visitor: Visitor) -> Response {
+    json(&app.auth().status(&visitor.visit))
+}
+
+pub(super) async fn setup(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(request): JsonBody<SetupRequest>,
+) -> Answer {
+    outcome(app.auth().setup(&visitor.caller(), request).await?)
+}
+
+pub(super) async fn login(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(request): JsonBody<LoginRequest>,
+) -> Answer {
+    outcome(app.auth().login(&visitor.caller(), request).await?)
+}
+
+pub(super) async fn logout(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+) -> Answer {
+    outcome(app.auth().logout(&visitor.caller()).await?)
+}
+
+pub(super) async fn confirm(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(request): JsonBody<ConfirmRequest>,
+) -> Answer {
+    Ok(json(&app.auth().confirm(&visitor.caller(), request).await?))
+}
+
+pub(super) async fn change_password(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(request): JsonBody<PasswordChangeRequest>,
+) -> Answer {
+    outcome(app.auth().change_password(&visitor.caller(), request).await?)
+}
+
+pub(super) async fn list_sessions(State(app): State<App>, visitor: Visitor) -> Answer {
+    Ok(json(&app.auth().list_sessions(&visitor.caller()).await?))
+}
+
+pub(super) async fn end_session(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<AuthSessionId>,
+    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+) -> Answer {
+    outcome(app.auth().end_session(&visitor.caller(), &id).await?)
+}
+
+pub(super) async fn end_other_sessions(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+) -> Answer {
+    Ok(json(&app.auth().end_other_sessions(&visitor.caller()).await?))
+}
+
+pub(super) async fn list_api_keys(State(app): State<App>, visitor: Visitor) -> Answer {
+    Ok(json(&app.auth().list_api_keys(&visitor.caller()).await?))
+}
+
+pub(super) async fn create_api_key(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(request): JsonBody<CreateApiKeyRequest>,
+) -> Answer {
+    Ok(json(&app.auth().create_api_key(&visitor.caller(), request).await?))
+}
+
+pub(super) async fn delete_api_key(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<ApiKeyId>,
+    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+) -> Answer {
+    Ok(json(&app.auth().delete_api_key(&visitor.caller(), &id).await?))
+}
+
+pub(super) async fn reset(
+    State(app): State<App>,
+    visitor: Visitor,
+    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+) -> Answer {
+    outcome(app.auth().reset(&visitor.caller()).await?)
+}
