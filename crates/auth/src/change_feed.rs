@@ -202,7 +202,7 @@ impl Auth {
     }
 
     /// Whether a credential that memory does not know does not exist.
-    pub(crate) const fn misses_are_final(&self, complete: bool) -> bool {
+    pub(crate) fn misses_are_final(&self, complete: bool) -> bool {
         complete && !self.0.feed.is_shared()
     }
 

@@ -81,7 +81,7 @@ impl AuthError {
 
 impl From<AuthError> for Problem {
     fn from(error: AuthError) -> Self {
-        let say = Self::new;
+        let say = |code, message: &str| Self::new(code, message);
         match error {
             AuthError::NotAuthenticated => say(
                 ErrorCode::NotAuthenticated,
@@ -97,7 +97,7 @@ impl From<AuthError> for Problem {
             ),
             AuthError::ScopeMissing(scope) => say(
                 ErrorCode::Forbidden,
-                format!("This needs the scope {}.", scope.name()),
+                &format!("This needs the scope {}.", scope.name()),
             )
             .with("required_scope", scope.name()),
             AuthError::WiderThanCreator => say(

@@ -5,10 +5,10 @@ use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::password_check::VerifiedHash;
 use crate::password_hash::check_rules;
-use crate::state::{Auth, AuthInner, BoxFuture, Settled};
+use crate::state::{Auth, AuthInner, Settled, transaction};
 use crate::visit::{Caller, Outcome};
 use gatehouse_domain::Scope;
-use gatehouse_store::{AuditEntry, Conn};
+use gatehouse_store::AuditEntry;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Auth {
         let plan = Arc::new(self.0.secrets.plan_first_password(&actor, &password).await?);
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let planned = Arc::clone(&plan);
-        let job = move |conn: &mut Conn| -> BoxFuture<'_, Result<Settled, AuthError>> {
+        let job = transaction(move |conn| {
             Box::pin(async move {
                 // After a reset meanwhile this would complete setup, which has rules of its own.
                 if !Settled::read(conn).await?.facts.has_passkeys
@@ -81,7 +81,7 @@ impl Auth {
                 conn.insert_change("auth_state", now).await?;
                 Ok(Settled::read(conn).await?)
             })
-        };
+        });
         let apply = |inner: &AuthInner, settled: &Settled| {
             inner.settle(settled);
             inner.announce(&["password"]);
@@ -107,7 +107,7 @@ impl Auth {
         let kept = caller.visit.identity()?.as_session().cloned();
         let kept_id = kept.as_ref().map(|session| session.id().clone());
         let planned = Arc::clone(&plan);
-        let job = move |conn: &mut Conn| -> BoxFuture<'_, Result<Settled, AuthError>> {
+        let job = transaction(move |conn| {
             Box::pin(async move {
                 if !conn.update_password_hash(&verified, &hash, now).await? {
                     return Err(CHANGED_MEANWHILE);
@@ -127,7 +127,7 @@ impl Auth {
                 conn.insert_change("auth_sessions", now).await?;
                 Ok(Settled::read(conn).await?)
             })
-        };
+        });
         let apply = move |inner: &AuthInner, settled: &Settled| {
             inner.settle(settled);
             let kept_id = kept.as_ref().map(|session| session.id());

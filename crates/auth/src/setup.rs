@@ -8,7 +8,7 @@ use crate::live::LoginMethod;
 use crate::password_hash::check_rules;
 use crate::sessions::{NewSession, create_session};
 use crate::setup_code::check_setup_code;
-use crate::state::{AUTH_DISABLED, Auth, AuthInner, Settled};
+use crate::state::{AUTH_DISABLED, Auth, AuthInner, Settled, transaction};
 use crate::visit::{Caller, Outcome};
 use gatehouse_domain::{Random, Timestamp};
 use gatehouse_store::{AuditEntry, Conn, StoreError};
@@ -106,7 +106,7 @@ impl Auth {
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let (in_job, in_apply, planned) =
             (Arc::clone(&session), Arc::clone(&session), Arc::clone(&plan));
-        let job = move |conn: &mut Conn| -> crate::state::BoxFuture<'_, _> {
+        let job = transaction(move |conn| {
             Box::pin(async move {
                 begin_completion(conn, &code, now, &*random).await?;
                 if !conn.insert_password_hash(&hash, now).await? {
@@ -122,7 +122,7 @@ impl Auth {
                 conn.append_audit(&entry, now, &*random).await?;
                 Ok(Settled::read(conn).await?)
             })
-        };
+        });
         let apply = move |inner: &AuthInner, settled: &Settled| {
             inner.setup_completed(settled, &in_apply);
             inner.announce(&["password", "sessions"]);

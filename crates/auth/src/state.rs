@@ -30,6 +30,15 @@ pub(crate) const AUTH_DISABLED: &str = "auth_disabled";
 /// A future that borrows a connection.
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
+/// Tells the compiler that a closure is a transaction for any connection; a closure that is bound to
+/// a name before it is handed over needs that.
+pub(crate) const fn transaction<T, J>(job: J) -> J
+where
+    J: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, AuthError>> + Send + 'static,
+{
+    job
+}
+
 /// What everybody may know of the gate's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuthFacts {

@@ -66,23 +66,45 @@ pub enum OpenError {
     Tls(#[from] TlsError),
 }
 
-/// The rooms, open, and the locks that make them ours.
+/// What the rooms stand on: the data directory, its lock, the database.
 #[derive(Debug)]
-pub struct House {
-    /// The rooms.
-    pub rooms: Arc<Rooms>,
+pub struct Ground {
+    /// The database.
+    pub store: Store,
     /// Given up last, by whoever closes the store.
     locks: Mutex<Option<Locks>>,
 }
 
+impl Ground {
+    /// Opens data directory, lock and database, in this order.
+    pub async fn open(layers: &Layers, purpose: Purpose) -> Result<Self, OpenError> {
+        data_dir::prepare(layers.data_dir())?;
+        let (location, locks) = location(layers, purpose)?;
+        Ok(Self { store: Store::open(&location).await?, locks: Mutex::new(locks) })
+    }
+
+    /// Lets writes finish, closes the database and gives up the locks.
+    pub async fn close(&self) {
+        self.store.close().await;
+        drop(self.locks.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+/// The rooms, open.
+#[derive(Debug)]
+pub struct House {
+    /// The rooms.
+    pub rooms: Arc<Rooms>,
+    ground: Ground,
+}
+
 impl House {
-    /// Opens data directory, lock, database, settings, secrets and auth, in this order.
+    /// Opens the ground, settings, secrets and auth, in this order.
     pub async fn open(layers: Layers, parts: Parts, purpose: Purpose) -> Result<Self, OpenError> {
         let Parts { clock, random } = parts;
         let started_at_ms = clock.monotonic_ms();
-        data_dir::prepare(layers.data_dir())?;
-        let (location, locks) = location(&layers, purpose)?;
-        let store = Store::open(&location).await?;
+        let ground = Ground::open(&layers, purpose).await?;
+        let store = ground.store.clone();
         let rows = store.read(|conn| {
             Box::pin(async move { Ok::<_, StoreError>(conn.list_settings().await?) })
         });
@@ -127,13 +149,12 @@ impl House {
             build: BUILD,
             started_at_ms,
         };
-        Ok(Self { rooms: Arc::new(rooms), locks: Mutex::new(locks) })
+        Ok(Self { rooms: Arc::new(rooms), ground })
     }
 
     /// Lets writes finish, closes the database and gives up the locks.
     pub async fn close(&self) {
-        self.rooms.store.close().await;
-        drop(self.locks.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.ground.close().await;
     }
 }
 

@@ -8,4 +8,4 @@ pub mod limits;
 pub mod logging;
 mod serve;
 
-pub use compose::{App, House, OpenError, Parts, Purpose};
+pub use compose::{App, Ground, House, OpenError, Parts, Purpose};

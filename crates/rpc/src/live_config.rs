@@ -15,9 +15,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// A row of table `settings` that is state and no setting: only auth reads and writes it.
-const NO_SETTING: &str = "auth_disabled";
-
 /// The settings in force.
 #[derive(Debug)]
 pub struct LiveConfig {
@@ -30,8 +27,10 @@ pub struct LiveConfig {
 }
 
 /// The changes made at run time, from the rows of table `settings`.
+///
+/// Settings have a dot in their name; rows without one are state that only auth reads and writes.
 pub(crate) fn changes(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
-    rows.remove(NO_SETTING);
+    rows.retain(|key, _| key.contains('.'));
     rows
 }
 

@@ -159,6 +159,21 @@ impl SecretsError {
     }
 }
 
+impl From<VaultError> for SecretsError {
+    fn from(error: VaultError) -> Self {
+        match error {
+            VaultError::Sealed => Self::Sealed,
+            VaultError::Changed => Self::Changed,
+            VaultError::Busy(error) => Self::Busy(error),
+            VaultError::Crypto(error) => Self::Crypto(error),
+            VaultError::File(error) => Self::File(error),
+            VaultError::Store(error) => Self::Store(error),
+            VaultError::Undecryptable(what) => Self::Damaged(what),
+            _ => Self::BrokenOff,
+        }
+    }
+}
+
 impl From<SecretsError> for Problem {
     fn from(error: SecretsError) -> Self {
         match error {

@@ -3,6 +3,7 @@
 
 use crate::SecretsError;
 use crate::kdf_queue::KdfQueue;
+use crate::provider_files::ProviderFiles;
 use crate::state::{Inner, Parts, Seen};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_store::Store;
@@ -13,6 +14,10 @@ use tokio::sync::watch;
 
 /// What the settings say of this room.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own; they make no states together"
+)]
 pub struct SecretsSettings {
     /// `auth.vault_enabled`.
     pub vault_enabled: bool,
@@ -72,7 +77,7 @@ impl Secrets {
             settings,
             seen,
         });
-        if let Err(error) = inner.on_files(|files| files.sweep()).await {
+        if let Err(error) = inner.on_files(ProviderFiles::sweep).await {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "the files of provider keys could not be looked at");
         }
@@ -81,14 +86,12 @@ impl Secrets {
 
     /// Puts new settings in force. Whether there is a vault changes only through
     /// [`Secrets::disable`] and [`Secrets::enable`], here or on another node.
-    pub fn update_settings(&self, settings: SecretsSettings) {
+    pub fn update_settings(&self, mut settings: SecretsSettings) {
         let old = self.0.settings.load();
-        self.0.settings.store(Arc::new(SecretsSettings {
-            vault_enabled: old.vault_enabled,
-            vault_enabled_fixed: old.vault_enabled_fixed,
-            data_dir: old.data_dir.clone(),
-            ..settings
-        }));
+        settings.vault_enabled = old.vault_enabled;
+        settings.vault_enabled_fixed = old.vault_enabled_fixed;
+        settings.data_dir.clone_from(&old.data_dir);
+        self.0.settings.store(Arc::new(settings));
     }
 
     /// The vault's status.

@@ -3,7 +3,7 @@
 
 mod disable;
 mod enable;
-mod initialize;
+pub(crate) mod initialize;
 mod recovery_key;
 mod rotate;
 mod seal;

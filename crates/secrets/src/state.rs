@@ -206,6 +206,40 @@ impl Inner {
         }
     }
 
+    /// A plan was dropped after its transaction ran: if that was committed, its key is taken up all
+    /// the same.
+    pub(crate) fn adopt_later(self: &Arc<Self>, dek: Arc<Dek>) {
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let inner = Arc::clone(self);
+            let work = async move {
+                if let Err(error) = inner.adopt(dek).await {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::error!(error, "a vault that was made stays sealed");
+                }
+            };
+            self.tasks.spawn_on(work, &runtime);
+        }
+    }
+
+    /// Unseals with the key of a record that was stored just now, if it is there, and encrypts what
+    /// was written between that and now.
+    pub(crate) async fn adopt(self: &Arc<Self>, dek: Arc<Dek>) -> Result<(), VaultError> {
+        let _alone = self.gate.write().await;
+        let seen = self.view_alone().await?.seen;
+        if seen.disabled || seen.dek_id.as_deref() != Some(dek.id().as_str()) {
+            return Ok(());
+        }
+        self.hold(&dek)?;
+        let (job, writing) = (Arc::clone(self), Arc::clone(&dek));
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { job.migrate(conn, &writing).await }));
+        let migrated = write.await;
+        self.settle_provider_keys(&dek).await;
+        self.checkpoint().await;
+        migrated.map(drop)
+    }
+
     /// Runs work on the files of provider keys where blocking is allowed.
     pub(crate) async fn on_files<T, F>(&self, work: F) -> Result<T, FileError>
     where
@@ -292,7 +326,7 @@ impl Inner {
     }
 
     /// The record is in the database and this is its key: unsealed.
-    pub(crate) fn hold(&self, dek: Arc<Dek>) -> Result<Status, VaultError> {
+    pub(crate) fn hold(&self, dek: &Arc<Dek>) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
             memory.seen = Seen {
@@ -307,7 +341,7 @@ impl Inner {
                 .observed(RecordState::Present, false, Some(id));
             memory
                 .keyring
-                .unsealed(Arc::clone(&dek))
+                .unsealed(Arc::clone(dek))
                 .map_err(|_| VaultError::BrokenOff)?
         };
         self.publish(status);

@@ -106,6 +106,13 @@ impl Actor {
         self.with("authorization", &format!("Bearer {key}"))
     }
 
+    /// The same caller of a server that has moved, as after a restart.
+    #[must_use]
+    pub const fn at(mut self, address: SocketAddr) -> Self {
+        self.address = address;
+        self
+    }
+
     /// Where the server is.
     pub const fn address(&self) -> SocketAddr {
         self.address
@@ -148,6 +155,22 @@ impl Actor {
         let request = self.request(method, path);
         let request = match body {
             Some(body) => request.json(&body),
+            None => request,
+        };
+        read(request.send().await.unwrap()).await
+    }
+
+    /// Any method, with these bytes as they are.
+    pub async fn send_bytes(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: Option<&str>,
+        body: impl Into<Vec<u8>>,
+    ) -> Reply {
+        let request = self.request(method, path).body(body.into());
+        let request = match content_type {
+            Some(content_type) => request.header("content-type", content_type),
             None => request,
         };
         read(request.send().await.unwrap()).await

@@ -1,14 +1,16 @@
 //! What the integration tests stand on: a real server on a real, throw-away database; actors who call
 //! it; sockets; and authenticators that are no code of ours. Never part of the product.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test that cannot be set up cannot go on")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::missing_panics_doc, reason = "a test that cannot be set up cannot go on")]
 
 pub mod actor;
 pub mod authenticator;
+pub mod raw;
 pub mod server;
 pub mod socket;
 
 pub use actor::{Actor, Reply};
 pub use authenticator::SoftAuthenticator;
+pub use raw::{raw, raw_request};
 pub use server::{Options, TestServer};
 pub use socket::Socket;
 

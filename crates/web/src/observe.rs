@@ -2,7 +2,6 @@
 //! is named by its pattern in the table, never by its path, which may hold a secret.
 
 use crate::gate::Peer;
-use axum::extract::Request;
 use axum::response::Response;
 use gatehouse_auth::{AuthMethod, Decision, Visit};
 use gatehouse_domain::RequestId;
@@ -26,10 +25,10 @@ pub(crate) struct Trail {
 }
 
 impl Trail {
-    pub(crate) fn begin(request: &Request, peer: Peer) -> Self {
+    pub(crate) fn begin(method: &Method, peer: Peer) -> Self {
         Self {
             started: Instant::now(),
-            method: request.method().clone(),
+            method: method.clone(),
             client: peer.address.ip(),
             https: peer.over_tls,
             identity: "unknown",

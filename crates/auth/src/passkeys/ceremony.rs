@@ -4,7 +4,7 @@
 use serde_json::Value;
 use url::Url;
 use webauthn_rs::prelude::{
-    CreationChallengeResponse, CredentialID, DiscoverableAuthentication, DiscoverableKey, Passkey,
+    CreationChallengeResponse, CredentialID, DiscoverableAuthentication, Passkey,
     PasskeyRegistration, PublicKeyCredential, RegisterPublicKeyCredential,
     RequestChallengeResponse, Url as ProtocolUrl, Uuid, WebauthnError,
 };
@@ -75,12 +75,13 @@ impl RelyingParty {
             ProtocolUrl::parse(&format!("{scheme}://{rp_id}"))
                 .map_err(|_| CeremonyError::Host(WebauthnError::Configuration))
         };
-        let mut builder = WebauthnBuilder::new(rp_id, &origin("https")?)
+        let (secure, plain) = (origin("https")?, origin("http")?);
+        let mut builder = WebauthnBuilder::new(rp_id, &secure)
             .map_err(CeremonyError::Host)?
             .rp_name("Gatehouse")
             .allow_any_port(true);
         if rp_id == "localhost" || rp_id.ends_with(".localhost") {
-            builder = builder.append_allowed_origin(&origin("http")?);
+            builder = builder.append_allowed_origin(&plain);
         }
         let webauthn = builder.build().map_err(CeremonyError::Host)?;
         Ok(Self { webauthn })
@@ -146,10 +147,9 @@ impl RelyingParty {
         let mut passkey: Passkey = stored(credential)?;
         let answer: PublicKeyCredential =
             serde_json::from_value(answer).map_err(CeremonyError::Malformed)?;
-        let key = DiscoverableKey::from(passkey.clone());
         let result = self
             .webauthn
-            .finish_discoverable_authentication(&answer, state, &[key])
+            .finish_discoverable_authentication_v2(&answer, state, &passkey)
             .map_err(CeremonyError::Refused)?;
         passkey.update_credential(&result);
         text_of(&passkey)

@@ -9,7 +9,7 @@ use crate::error::AuthError;
 use crate::live::LoginMethod;
 use crate::sessions::NewSession;
 use crate::setup::{NeededCode, begin_completion, complete_setup};
-use crate::state::{Auth, AuthInner, Settled};
+use crate::state::{Auth, AuthInner, Settled, transaction};
 use crate::visit::{Caller, Outcome};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{PasskeyId, Scope, Timestamp};
@@ -107,7 +107,7 @@ impl Auth {
         let (actor, now, random) =
             (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
         let (id, in_job) = (row.id.clone(), session.clone());
-        let job = move |conn: &mut Conn| -> crate::state::BoxFuture<'_, _> {
+        let job = transaction(move |conn| {
             Box::pin(async move {
                 if in_job.is_some() {
                     begin_completion(conn, &code, now, &*random).await?;
@@ -119,7 +119,7 @@ impl Auth {
                 complete(conn, in_job.as_deref(), now).await?;
                 Ok(Settled::read(conn).await?)
             })
-        };
+        });
         let apply = move |inner: &AuthInner, settled: &Settled| {
             match session {
                 Some(session) => inner.setup_completed(settled, &session),

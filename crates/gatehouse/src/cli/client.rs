@@ -6,8 +6,7 @@ use super::globals::Globals;
 use super::{key_file, output};
 use anyhow::{Context, Result};
 use gatehouse_config::Layers;
-use http::{Method, StatusCode, header};
-use reqwest::{Certificate, Url, redirect};
+use reqwest::{Certificate, Method, StatusCode, Url, header, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -74,18 +73,22 @@ pub struct Client {
 impl Client {
     /// A client for the server that flags, environment and settings name.
     pub fn new(globals: &Globals, layers: &Layers) -> Result<Self> {
-        let url = globals.server_url(layers)?;
+        let mut client = Self::anonymous(globals, layers)?;
+        let url = &client.url;
         let given = globals.api_key.clone().or_else(|| layers.process().api_key.clone());
         let key = given.or_else(|| key_file::find(layers));
-        if key.is_some() && url.scheme() == "http" && !is_loopback(&url) {
+        if key.is_some() && url.scheme() == "http" && !is_loopback(url) {
             output::warn(format!("the API key goes to {url} unencrypted"));
         }
         let bearer = key.map(|key| format!("Bearer {}", key.expose_secret()));
-        Ok(Self {
-            http: http_client(&url, layers.data_dir())?,
-            url,
-            credential: bearer.map(|text| (header::AUTHORIZATION, text.into())),
-        })
+        client.credential = bearer.map(|text| (header::AUTHORIZATION, text.into()));
+        Ok(client)
+    }
+
+    /// The same without a credential.
+    pub fn anonymous(globals: &Globals, layers: &Layers) -> Result<Self> {
+        let url = globals.server_url(layers)?;
+        Ok(Self { http: http_client(&url, layers.data_dir())?, url, credential: None })
     }
 
     /// The same way with a session instead of a key.
@@ -98,11 +101,6 @@ impl Client {
     /// Where the server is.
     pub const fn url(&self) -> &Url {
         &self.url
-    }
-
-    /// Whether a key or session goes along.
-    pub const fn has_credential(&self) -> bool {
-        self.credential.is_some()
     }
 
     /// The header that authenticates.
@@ -144,6 +142,21 @@ impl Client {
         }
     }
 
+    /// Calls a method that lists, page by page, and gives one record with everything.
+    pub async fn list(&self, method: &str, name: &str) -> Result<Value, ClientError> {
+        let (mut all, mut params) = (Vec::new(), json!({}));
+        loop {
+            let mut page = self.rpc(method, params).await?;
+            if let Some(Value::Array(items)) = page.get_mut(name).map(Value::take) {
+                all.extend(items);
+            }
+            match page.get("next_cursor") {
+                Some(Value::String(next)) => params = json!({ "cursor": next }),
+                _ => return Ok(json!({ name: all })),
+            }
+        }
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -177,6 +190,11 @@ impl Client {
 }
 
 impl Refusal {
+    /// Whether this field of the input is the reason.
+    pub fn concerns(&self, field: &str) -> bool {
+        self.details.get("field").and_then(Value::as_str) == Some(field)
+    }
+
     fn of_http(mut fields: Map<String, Value>) -> Self {
         let mut text = |name: &str| match fields.remove(name) {
             Some(Value::String(text)) => output::plain(&text),

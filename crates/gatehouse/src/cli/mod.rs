@@ -2,7 +2,6 @@
 //! to work on a data directory whose server is stopped (`offline`), what to ask (`prompt`) and how to
 //! show it (`output`). Exit codes: 0, 1 when it failed, 2 when the command line was wrong.
 
-mod api_key;
 mod audit;
 mod auth;
 mod client;

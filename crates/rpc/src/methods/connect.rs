@@ -8,10 +8,10 @@ use crate::method::{Call, Method, method};
 use crate::methods::METHODS;
 use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
-use gatehouse_auth::{AuthIdentity, ConnectAuth};
+use gatehouse_auth::AuthIdentity;
+use gatehouse_auth::api::ConnectAuth;
 use gatehouse_domain::Problem;
 use schemars::JsonSchema;
-use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::future::{Ready, ready};
 
@@ -35,7 +35,7 @@ pub struct ConnectParams {
     )]
     client: Option<ClientInfo>,
     /// Its credential; absent when the upgrade carried one.
-    auth: Option<AuthParams>,
+    auth: Option<ConnectAuth>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -50,21 +50,6 @@ struct ClientInfo {
     version: Option<String>,
 }
 
-/// One of the credentials.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AuthParams {
-    /// An API key.
-    #[schemars(with = "Option<String>")]
-    api_key: Option<SecretString>,
-    /// The password.
-    #[schemars(with = "Option<String>")]
-    password: Option<SecretString>,
-    /// The token of a paired device.
-    #[schemars(with = "Option<String>")]
-    device_token: Option<SecretString>,
-}
-
 impl std::fmt::Debug for ConnectParams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ConnectParams").finish_non_exhaustive()
@@ -74,17 +59,10 @@ impl std::fmt::Debug for ConnectParams {
 impl ConnectParams {
     /// The credential, when there is any.
     pub(crate) fn into_auth(self) -> Option<ConnectAuth> {
-        let AuthParams {
-            api_key,
-            password,
-            device_token,
-        } = self.auth?;
-        let any = api_key.is_some() || password.is_some() || device_token.is_some();
-        any.then_some(ConnectAuth {
-            api_key,
-            password,
-            device_token,
-        })
+        let given = |auth: &ConnectAuth| {
+            auth.api_key.is_some() || auth.password.is_some() || auth.device_token.is_some()
+        };
+        self.auth.filter(given)
     }
 }
 

@@ -165,10 +165,14 @@ fn known(rooms: &Rooms) -> BTreeMap<String, Provider> {
 /// The same with what is stored. A key whose provider has left the settings is not shown.
 async fn providers(rooms: &Rooms) -> Result<BTreeMap<String, Provider>, Problem> {
     let mut all = known(rooms);
-    for ProviderKeyInfo { id, key_hint, .. } in
-        rooms.secrets.list_provider_keys().await.map_err(told)?
-    {
-        if let Some(provider) = all.get_mut(&id) {
+    for stored in rooms.secrets.list_provider_keys().await.map_err(told)? {
+        let ProviderKeyInfo {
+            id,
+            key_hint,
+            base_url,
+        } = stored;
+        // A key is for the address that it was entered for: it is never sent to another.
+        if let Some(provider) = all.get_mut(&id).filter(|known| known.base_url == base_url) {
             provider.configured = true;
             provider.detected = false;
             provider.key_hint = Some(key_hint);

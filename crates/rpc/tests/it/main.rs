@@ -1,11 +1,6 @@
 //! Calls and connections against a real database, on a clock that stands still until it is moved.
 
-#![expect(
-    clippy::unwrap_used,
-    
-    clippy::indexing_slicing,
-    reason = "tests"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod connection;
 mod connection_limits;
@@ -14,3 +9,4 @@ mod harness;
 mod line;
 mod methods;
 mod openrpc;
+mod vault;

@@ -285,6 +285,18 @@ async fn provider_keys_are_hinted_at() {
     assert_eq!(set, find("openai").await);
     assert_eq!(set["configured"], true);
     assert!(set["key_hint"].is_string() && !set.to_string().contains(key));
+    let elsewhere =
+        |value: Value| json!({ "key": "models.providers.openai.base_url", "value": value });
+    house
+        .call("config.set", elsewhere(json!("https://other.example")))
+        .await;
+    assert_eq!(
+        find("openai").await["configured"],
+        false,
+        "the key was for another address"
+    );
+    house.call("config.set", elsewhere(Value::Null)).await;
+    assert_eq!(find("openai").await["configured"], true);
     let unknown = json!({ "id": "nobody", "key": key });
     assert_eq!(
         house.refusal("providers.set_key", unknown).await["field"],

@@ -1,6 +1,7 @@
 //! Any enabled state → Disabled: every secret is decrypted and the flag stored, or nothing changes.
 
 use super::{Key, TRIES};
+use crate::provider_files::{ProviderFiles, Restored};
 use crate::rows::Turn;
 use crate::state::{Inner, VAULT_ENABLED, View};
 use crate::{Secrets, VaultError, record};
@@ -84,7 +85,7 @@ impl Inner {
         }
         let restored = match dek.clone() {
             Some(dek) => self.on_files(move |files| files.restore_plain(&dek)).await?,
-            None => crate::provider_files::Restored::default(),
+            None => Restored::default(),
         };
         let (job, actor, opener) = (Arc::clone(self), actor.clone(), dek.clone());
         let write = self.store.write(move |conn| {
@@ -94,7 +95,7 @@ impl Inner {
             Ok(report) => report,
             Err(error) => {
                 if restored.made {
-                    self.on_files(|files| files.remove_plain()).await?;
+                    self.on_files(ProviderFiles::remove_plain).await?;
                 }
                 return Err(error);
             }
@@ -102,7 +103,7 @@ impl Inner {
         report.provider_keys = restored.keys;
         // While nothing is encrypted the key in memory has no use but to be wrapped again.
         self.switched(false, dek.or(view.spare));
-        if let Err(error) = self.on_files(|files| files.remove_copy()).await {
+        if let Err(error) = self.on_files(ProviderFiles::remove_copy).await {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "the encrypted copy of the provider keys was not removed");
         }

@@ -106,7 +106,7 @@ impl Inner {
             Plan::Open(dek) => (dek, None),
             Plan::Make(new) => (&new.dek, Some(RecoveryKey::to_display(&new.recovery_key))),
         };
-        let status = self.hold(Arc::clone(dek))?;
+        let status = self.hold(dek)?;
         self.settle_provider_keys(dek).await;
         self.checkpoint().await;
         Ok(Enabled {

@@ -35,7 +35,7 @@ impl Secrets {
                 Box::pin(async move { job.store_vault(conn, &actor, &made).await })
             });
             write.await?;
-            inner.hold(Arc::clone(&new.dek))?;
+            inner.hold(&new.dek)?;
             inner.settle_provider_keys(&new.dek).await;
             inner.checkpoint().await;
             Ok(new.recovery_key.to_display())

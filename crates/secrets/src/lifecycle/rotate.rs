@@ -5,6 +5,7 @@
 //! leaves both, and the next unseal takes the one that its key opens.
 
 use super::TRIES;
+use crate::provider_files::ProviderFiles;
 use crate::rows::Turn;
 use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
@@ -67,11 +68,11 @@ impl Inner {
         if let Err(error) = write.await {
             // The record was not replaced as far as we know; if it was, the next unseal remakes it.
             if matches!(error, VaultError::Changed | VaultError::Undecryptable(_)) {
-                self.on_files(|files| files.drop_next()).await?;
+                self.on_files(ProviderFiles::drop_next).await?;
             }
             return Err(error);
         }
-        self.hold(Arc::clone(&rotation.new_dek))?;
+        self.hold(&rotation.new_dek)?;
         self.settle_provider_keys(&rotation.new_dek).await;
         self.checkpoint().await;
         Ok(rotation.recovery_key.to_display())

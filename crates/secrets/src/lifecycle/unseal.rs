@@ -69,7 +69,7 @@ impl Inner {
             Key::Recovery(_) => "recovery_key",
         };
         let migrated = self.migrate_at_unseal(actor, by, &dek).await?;
-        let status = self.hold(Arc::clone(&dek))?;
+        let status = self.hold(&dek)?;
         self.settle_provider_keys(&dek).await;
         if migrated > 0 {
             self.checkpoint().await;

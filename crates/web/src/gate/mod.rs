@@ -20,9 +20,11 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use gatehouse_auth::throttle::asks_to_upgrade;
 use gatehouse_auth::{Decision, RequestFacts, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use http::header::LOCATION;
+use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -38,13 +40,14 @@ pub struct Peer {
 }
 
 /// Takes a request through the gate and, if it may pass, to its route.
-pub async fn enter(app: &App, peer: Peer, mut request: Request) -> Response {
+pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     let rooms = app.rooms();
     let id = RequestId::generate(&*rooms.clock, &*rooms.random);
-    let mut trail = Trail::begin(&request, peer);
-    request.extensions_mut().insert(id.clone());
-    let answer = match admit(app, peer, &mut request, &mut trail).await {
-        Ok(()) => route(app, request).await,
+    let (mut parts, body) = request.into_parts();
+    let mut trail = Trail::begin(&parts.method, peer);
+    parts.extensions.insert(id.clone());
+    let answer = match admit(app, peer, &mut parts, &mut trail).await {
+        Ok(()) => route(app, Request::from_parts(parts, body)).await,
         Err(response) => response,
     };
     leave(answer, &id, &trail)
@@ -54,17 +57,17 @@ pub async fn enter(app: &App, peer: Peer, mut request: Request) -> Response {
 async fn admit(
     app: &App,
     peer: Peer,
-    request: &mut Request,
+    request: &mut Parts,
     trail: &mut Trail,
 ) -> Result<(), Response> {
-    path::check(request.uri()).map_err(refuse)?;
+    path::check(&request.uri).map_err(refuse)?;
     let visit = recognise(app, peer, request).await.map_err(refuse)?;
     trail.recognised(&visit);
     throttle(app, &visit).map_err(refuse)?;
     refuse_unless_allowed(app, request, &visit)?;
-    vault_guard::check(app.secrets().status(), request.method(), request.uri().path())
+    vault_guard::check(app.secrets().status(), &request.method, request.uri.path())
         .map_err(refuse)?;
-    request.extensions_mut().insert(visit);
+    request.extensions.insert(visit);
     Ok(())
 }
 
@@ -72,11 +75,11 @@ fn refuse(problem: Problem) -> Response {
     Refusal(problem).into_response()
 }
 
-async fn recognise(app: &App, peer: Peer, request: &Request) -> Result<Visit, Problem> {
+async fn recognise(app: &App, peer: Peer, request: &Parts) -> Result<Visit, Problem> {
     let facts = RequestFacts {
-        method: request.method(),
-        uri: request.uri(),
-        headers: request.headers(),
+        method: &request.method,
+        uri: &request.uri,
+        headers: &request.headers,
         peer: peer.address.ip(),
         over_tls: peer.over_tls,
     };
@@ -93,16 +96,16 @@ fn throttle(app: &App, visit: &Visit) -> Result<(), Problem> {
     }
 }
 
-fn refuse_unless_allowed(app: &App, request: &Request, visit: &Visit) -> Result<(), Response> {
-    let path = request.uri().path();
+fn refuse_unless_allowed(app: &App, request: &Parts, visit: &Visit) -> Result<(), Response> {
+    let path = request.uri.path();
     let code = match visit.decision {
         Decision::Allowed(_) => return Ok(()),
-        _ if is_public(request.method(), path) => return Ok(()),
+        _ if is_public(&request.method, path) => return Ok(()),
         Decision::SetupRequired => ErrorCode::SetupRequired,
         Decision::Unauthorized => ErrorCode::NotAuthenticated,
     };
-    match (path_class(path, gatehouse_auth::throttle::asks_to_upgrade(request.method(), request.headers())), code)
-    {
+    let is_upgrade = asks_to_upgrade(&request.method, &request.headers);
+    match (path_class(path, is_upgrade), code) {
         (PathClass::Page, ErrorCode::SetupRequired) if path != "/onboarding" => {
             Err(see_other("/onboarding"))
         }

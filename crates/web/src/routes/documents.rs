@@ -1,13 +1,12 @@
 //! The two machine-readable descriptions of the interface.
 
 use crate::app::App;
-use crate::openapi;
 use crate::respond::json;
 use axum::extract::State;
 use axum::response::Response;
 
 pub(super) async fn openapi() -> Response {
-    json(&openapi::openapi())
+    json(&crate::openapi())
 }
 
 pub(super) async fn openrpc(State(app): State<App>) -> Response {

@@ -1,0 +1,82 @@
+//! `audit`: what happened to credentials and the vault, and whether that record is whole.
+
+use super::client::Client;
+use super::globals::Globals;
+use super::offline;
+use super::output::{Output, bad, good, line, note, rows};
+use anyhow::{Result, ensure};
+use gatehouse::{Ground, Purpose};
+use gatehouse_auth::audit::{VerifyError, verify};
+use gatehouse_config::Layers;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// `gatehouse audit …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// List events, the newest first
+    List {
+        /// How many at most
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=500))]
+        limit: u16,
+        /// Where to go on: `next_cursor` of the page before
+        #[arg(long)]
+        cursor: Option<String>,
+        /// Only events of this kind, such as login.failed
+        #[arg(long)]
+        kind: Option<String>,
+    },
+    /// Walk the chain of hashes and tell whether a row was changed or removed
+    Verify,
+}
+
+/// Runs it.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    match command {
+        Command::List { limit, cursor, kind } => {
+            let params = json!({ "limit": limit, "cursor": cursor, "kind": kind });
+            let page = Client::new(globals, &layers)?.rpc("audit.list", params).await?;
+            let fields = ["at", "kind", "actor", "client_ip", "detail"];
+            out.table(&page, &fields, rows(&page, "events", &fields), "Nothing happened.")?;
+            if let (false, Some(Value::String(next))) = (globals.json, page.get("next_cursor")) {
+                note(format!("More: --cursor {next}"));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Verify => verify_chain(globals, &layers, out).await,
+    }
+}
+
+async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Result<ExitCode> {
+    ensure!(
+        globals.given_url(layers)?.is_none(),
+        "the chain is verified on the database itself: leave out --url and SERVICE_URL"
+    );
+    ensure!(offline::has_database(layers)?, "there is no database yet");
+    let ground = match offline::ground(layers).await? {
+        Some(ground) => ground,
+        None => {
+            offline::ensure_same_version(&Client::anonymous(globals, layers)?).await?;
+            Ground::open(layers, Purpose::Beside).await?
+        }
+    };
+    let outcome = verify(&ground.store).await;
+    ground.close().await;
+    match outcome {
+        Ok(found) => {
+            let record = json!({ "ok": true, "rows": found.rows, "head": found.head });
+            out.record(&record, || {
+                line(format!("{} {} rows, head {}", good("whole:"), found.rows, found.head.as_deref().unwrap_or("none")));
+            })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(VerifyError::Broken { seq }) => {
+            out.record(&json!({ "ok": false, "broken_at": seq }), || {
+                line(format!("{} row {seq} or the one before it was changed or removed", bad("broken:")));
+            })?;
+            Ok(ExitCode::FAILURE)
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,219 @@
+//! `auth`: setup code, reset, API keys and sessions.
+
+use super::client::{Client, ClientError};
+use super::globals::Globals;
+use super::output::{Output, field, line, note, precious, rows};
+use super::{key_file, offline, prompt};
+use anyhow::{Context, Result, bail, ensure};
+use gatehouse::{House, Purpose};
+use gatehouse_auth::api::CreateApiKeyRequest;
+use gatehouse_config::Layers;
+use gatehouse_domain::{Cidr, Problem, Scope, Timestamp};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// `gatehouse auth …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Show the setup code, and open remote setup again if guessing has closed it
+    SetupCode,
+    /// Remove the password, all passkeys, sessions and API keys
+    Reset {
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Make an API key; it is shown once
+    CreateKey(CreateKey),
+    /// List the sessions
+    Sessions,
+}
+
+/// `gatehouse auth create-key`
+#[derive(Debug, clap::Args)]
+pub struct CreateKey {
+    /// What the key is for
+    #[arg(long, default_value = "command line")]
+    label: String,
+    /// What it may do; give it several times for several scopes
+    #[arg(long = "scope", value_name = "SCOPE", default_value = "operator.admin", value_parser = scope)]
+    scopes: Vec<Scope>,
+    /// When it ends, such as 2027-01-31T00:00:00Z
+    #[arg(long, value_name = "TIME")]
+    expires_at: Option<Timestamp>,
+    /// Networks it may be used from
+    #[arg(long = "allow-cidr", value_name = "CIDR")]
+    allowed_cidrs: Vec<Cidr>,
+    /// Store it for later commands, readable by you alone
+    #[arg(long, conflicts_with = "no_store")]
+    store: bool,
+    /// Do not store it, and do not ask
+    #[arg(long)]
+    no_store: bool,
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    let known = || Scope::ALL.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", ");
+    Scope::ALL
+        .iter()
+        .copied()
+        .find(|scope| scope.name() == text)
+        .ok_or_else(|| format!("expected one of {}", known()))
+}
+
+/// Runs it.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    match command {
+        Command::SetupCode => setup_code(globals, &layers, out).await?,
+        Command::Reset { yes } => reset(globals, &layers, out, yes).await?,
+        Command::CreateKey(args) => create_key(globals, &layers, out, args).await?,
+        Command::Sessions => {
+            let list = Client::new(globals, &layers)?.get("/api/auth/sessions").await?;
+            let fields = ["id", "login_method", "client_ip", "last_seen_at", "expires_at", "user_agent"];
+            out.table(&list, &fields, rows(&list, "sessions", &fields), "There are no sessions.")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<()> {
+    ensure!(
+        globals.given_url(layers)?.is_none(),
+        "the setup code is shown only on the machine of the server: leave out --url and SERVICE_URL"
+    );
+    let house = match offline::house(globals).await? {
+        Some(house) => house,
+        None => beside(globals, layers).await?,
+    };
+    let code = house.rooms.auth.offline_setup_code().await;
+    house.close().await;
+    let code = code.map_err(Problem::from)?;
+    out.record(&json!({ "setup_code": code }), || line(format!("Setup code: {code}")))
+}
+
+/// The server checks codes in the database, so one that is renewed there holds at once.
+async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
+    let client = Client::anonymous(globals, layers)?;
+    offline::ensure_same_version(&client).await?;
+    let status = client.get("/api/auth/status").await?;
+    ensure!(status.get("setup_complete") != Some(&Value::Bool(true)), "setup is already complete");
+    Ok(House::open(globals.layers()?, offline::parts(), Purpose::Beside).await?)
+}
+
+async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
+    if !yes {
+        let warning = "This removes the password, all passkeys, sessions and API keys, and lets \
+                       everyone in until setup is completed again. The vault and secrets are kept.";
+        prompt::confirm(warning, "reset")?;
+    }
+    let house = match globals.given_url(layers)? {
+        Some(_) => None,
+        None => offline::house(globals).await?,
+    };
+    let answer = match house {
+        Some(house) => {
+            let answer = house.rooms.auth.offline_reset().await;
+            house.close().await;
+            serde_json::to_value(answer.map_err(Problem::from)?)?
+        }
+        None => match Client::new(globals, layers)?.post("/api/auth/reset", &json!({})).await {
+            Err(ClientError::Refused(refusal)) if refusal.code == "AUTH_NOT_AUTHENTICATED" => bail!(
+                "{}: stop it to reset without a credential, or give --api-key",
+                offline::RUNNING
+            ),
+            answer => answer?,
+        },
+    };
+    out.record(&answer, || {
+        line("All credentials are removed; authentication is disabled until setup is completed.");
+        line(format!("Kept: {}", field(&answer, "kept")));
+    })
+}
+
+async fn create_key(
+    globals: &Globals,
+    layers: &Layers,
+    out: &Output,
+    args: CreateKey,
+) -> Result<()> {
+    let (store, no_store) = (args.store, args.no_store);
+    let house = match globals.given_url(layers)? {
+        Some(_) => None,
+        None => offline::house(globals).await?,
+    };
+    let created = match house {
+        Some(house) => {
+            let created = create_offline(&house, layers, args).await;
+            house.close().await;
+            created?
+        }
+        None => create_online(globals, layers, &args).await?,
+    };
+    let key = created.get("key").and_then(Value::as_str).context("the answer holds no key")?;
+    out.record(&created, || line(precious(key)))?;
+    if !globals.json {
+        note("Keep the key now: it is not shown again.");
+    }
+    let wanted = store
+        || !no_store && !globals.json && prompt::is_interactive()
+            && prompt::yes("Store it for later commands, readable by you alone?")?;
+    if wanted {
+        let path = key_file::store(layers, &SecretString::from(key))?;
+        note(format!("Stored in {}.", path.display()));
+    }
+    Ok(())
+}
+
+const QUESTION: &str = "Password";
+
+async fn create_offline(house: &House, layers: &Layers, args: CreateKey) -> Result<Value> {
+    let auth = &house.rooms.auth;
+    let password = if auth.facts().has_password {
+        prompt::password(QUESTION, layers.process().password_file.as_deref())?
+    } else {
+        SecretString::default()
+    };
+    let request = CreateApiKeyRequest {
+        label: args.label,
+        scopes: args.scopes,
+        expires_at: args.expires_at,
+        allowed_cidrs: Some(args.allowed_cidrs).filter(|list| !list.is_empty()),
+    };
+    let created = auth.offline_create_key(&password, request).await.map_err(Problem::from)?;
+    Ok(serde_json::to_value(created)?)
+}
+
+async fn create_online(globals: &Globals, layers: &Layers, args: &CreateKey) -> Result<Value> {
+    let mut body = json!({ "label": args.label, "scopes": args.scopes });
+    if let Some(fields) = body.as_object_mut() {
+        if let Some(at) = args.expires_at {
+            fields.insert("expires_at".to_owned(), json!(at));
+        }
+        if !args.allowed_cidrs.is_empty() {
+            fields.insert("allowed_cidrs".to_owned(), json!(args.allowed_cidrs));
+        }
+    }
+    let path = "/api/auth/api-keys";
+    if globals.api_key.is_some() || layers.process().api_key.is_some() {
+        return Ok(Client::new(globals, layers)?.post(path, &body).await?);
+    }
+    let client = Client::anonymous(globals, layers)?;
+    let status = client.get("/api/auth/status").await?;
+    let is = |name: &str| status.get(name) == Some(&Value::Bool(true));
+    if is("authenticated") {
+        return Ok(client.post(path, &body).await?);
+    }
+    ensure!(
+        is("has_password"),
+        "there is no password to log in with: make the key on the page, under Security"
+    );
+    let password = prompt::password(QUESTION, layers.process().password_file.as_deref())?;
+    let token = client.login(&password).await?.context("the server gave no session")?;
+    let client = client.with_session(&token);
+    let created = client.post(path, &body).await;
+    // The session was only for this; that it ends by itself later is no failure.
+    drop(client.post("/api/auth/logout", &json!({})).await);
+    Ok(created?)
+}

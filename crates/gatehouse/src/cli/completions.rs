@@ -1,0 +1,23 @@
+//! `completions`: a script for the shell.
+
+use super::Cli;
+use anyhow::Result;
+use clap::CommandFactory;
+use clap_complete::Shell;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// `gatehouse completions SHELL`
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// For which shell
+    shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: Args) -> Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "gatehouse", &mut script);
+    std::io::stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,132 @@
+//! `config`: check, show, schema and sample.
+
+use super::client::Client;
+use super::globals::Globals;
+use super::offline;
+use super::output::{Output, good, line, note, plain, warn};
+use anyhow::Result;
+use gatehouse_config::{ConfigError, Layers, check_key, json_schema, sample};
+use gatehouse_store::StoreError;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+/// `gatehouse config …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Check flags, environment and file; tells the line of a mistake
+    Check,
+    /// Show the settings in force; secrets are masked
+    Show {
+        /// Tell also where each value comes from
+        #[arg(long)]
+        origin: bool,
+        /// Only these keys or sections
+        keys: Vec<String>,
+    },
+    /// Print the JSON Schema of the file
+    Schema,
+    /// Print a file with every setting, commented out
+    Sample,
+}
+
+/// Runs it.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Check => return check(globals, out),
+        Command::Show { origin, keys } => show(globals, out, origin, keys).await?,
+        Command::Schema => line(serde_json::to_string_pretty(&json_schema())?),
+        Command::Sample => line(sample().trim_end()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(globals: &Globals, out: &Output) -> Result<ExitCode> {
+    let error = match globals.layers() {
+        Ok(layers) => {
+            let record = json!({ "ok": true, "file": layers.config_path().display().to_string(), "warnings": layers.warnings() });
+            layers.warnings().iter().for_each(warn);
+            out.record(&record, || line(good("The settings hold.")))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(error) => error,
+    };
+    if let Some(ConfigError { place, line, key, reason, suggestion }) = error.downcast_ref() {
+        let record = json!({ "ok": false, "place": place, "line": line, "key": key, "reason": reason, "suggestion": suggestion });
+        out.record(&record, || ())?;
+    }
+    Err(error)
+}
+
+async fn show(globals: &Globals, out: &Output, origin: bool, keys: Vec<String>) -> Result<()> {
+    let layers = globals.layers()?;
+    for key in &keys {
+        check_key(key)?;
+    }
+    let keys = Some(keys).filter(|keys| !keys.is_empty());
+    let values = match from_server(globals, &layers, keys.as_deref()).await? {
+        Some(values) => values,
+        None => {
+            let resolved = layers.resolve(&stored(&layers).await?)?;
+            resolved.warnings.iter().for_each(warn);
+            serde_json::to_value(resolved.values(keys.as_deref()))?
+        }
+    };
+    out.record(&json!({ "values": values }), || {
+        for value in values.as_array().into_iter().flatten() {
+            let text = |name: &str| match value.get(name) {
+                Some(Value::String(text)) if name != "value" => plain(text),
+                Some(Value::Null) | None => "(unset)".to_owned(),
+                Some(other) => plain(&other.to_string()),
+            };
+            let from = if origin { format!("    # {}", text("origin")) } else { String::new() };
+            line(format!("{} = {}{from}", text("key"), text("value")));
+        }
+    })
+}
+
+/// What a server says, when one is named or has the lock and lets us ask.
+async fn from_server(
+    globals: &Globals,
+    layers: &Layers,
+    keys: Option<&[String]>,
+) -> Result<Option<Value>> {
+    let is_named = globals.given_url(layers)?.is_some();
+    let has_lock = || async {
+        let exists = offline::has_database(layers)? && offline::sqlite_path(layers)?.is_some();
+        if !exists {
+            return Ok(false);
+        }
+        let ground = offline::ground(layers).await?;
+        let Some(ground) = ground else { return Ok(true) };
+        ground.close().await;
+        anyhow::Ok(false)
+    };
+    if !is_named && !has_lock().await? {
+        return Ok(None);
+    }
+    match Client::new(globals, layers)?.rpc("config.get", json!({ "keys": keys })).await {
+        Ok(mut answer) => Ok(answer.get_mut("values").map(Value::take)),
+        Err(error) if is_named => Err(error.into()),
+        Err(error) => {
+            note(format!("Without changes made at run time, as the running server does not tell them: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// The changes made at run time, where there is a database that can be looked at.
+async fn stored(layers: &Layers) -> Result<BTreeMap<String, Value>> {
+    if !offline::has_database(layers)? {
+        return Ok(BTreeMap::new());
+    }
+    let Some(ground) = offline::ground(layers).await? else { return Ok(BTreeMap::new()) };
+    let read = ground.store.read(|conn| {
+        Box::pin(async move { Ok::<_, StoreError>(conn.list_settings().await?) })
+    });
+    let rows = read.await;
+    ground.close().await;
+    let mut rows = rows?;
+    rows.retain(|key, _| key.contains('.'));
+    Ok(rows)
+}

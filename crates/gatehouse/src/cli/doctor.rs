@@ -1,0 +1,79 @@
+//! `doctor`: asks the running server, or looks at the data directory of one that is stopped.
+
+use super::client::{Client, ClientError};
+use super::globals::Globals;
+use super::output::{Output, bad, field, good, line};
+use super::offline;
+use anyhow::Result;
+use gatehouse_config::Layers;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// Runs the checks; fails when one of them does.
+pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    let checks = match stopped(globals, &layers).await? {
+        Some(checks) => checks,
+        None => running(globals, &layers).await?,
+    };
+    let fails = |check: &Value| check.get("ok") != Some(&Value::Bool(true));
+    let failed = checks.iter().any(fails);
+    out.record(&json!({ "checks": checks }), || {
+        for check in &checks {
+            let mark = if fails(check) { bad("✗") } else { good("✓") };
+            line(format!("{mark} {}", field(check, "message")));
+            if check.get("hint").is_some_and(|hint| !hint.is_null()) {
+                line(format!("    {}", field(check, "hint")));
+            }
+        }
+    })?;
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+async fn running(globals: &Globals, layers: &Layers) -> Result<Vec<Value>> {
+    let client = Client::new(globals, layers)?;
+    let mut report = client.rpc("system.doctor", json!({})).await?;
+    let mut checks = vec![check("server", true, &format!("A server answers at {}", client.url()), None)];
+    if let Some(Value::Array(found)) = report.get_mut("checks").map(Value::take) {
+        checks.extend(found);
+    }
+    Ok(checks)
+}
+
+/// The checks on the data directory; `None` when a server is to be asked.
+async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>>> {
+    if globals.given_url(layers)?.is_some() {
+        return Ok(None);
+    }
+    if !offline::has_database(layers)? {
+        let message = "There is no database in the data directory yet.";
+        let hint = "Start the server once: gatehouse serve. Or name another --data-dir.";
+        return Ok(Some(vec![check("data_directory", false, message, Some(hint))]));
+    }
+    // On PostgreSQL no lock tells whether a server runs here.
+    if offline::sqlite_path(layers)?.is_none() {
+        let health = Client::new(globals, layers)?.get("/health").await;
+        if !matches!(health, Err(ClientError::Unreachable { .. })) {
+            return Ok(None);
+        }
+    }
+    let Some(house) = offline::house(globals).await? else { return Ok(None) };
+    let found = gatehouse_rpc::doctor::checks(&house.rooms, None).await;
+    house.close().await;
+    let message = "No server runs here; its files were checked.";
+    let mut checks = vec![check("server", true, message, None)];
+    // Nobody has unsealed the vault of a server that does not run: that is no finding.
+    let found = found.into_iter().filter(|check| check.id != "vault");
+    for check in found {
+        checks.push(serde_json::to_value(check)?);
+    }
+    Ok(Some(checks))
+}
+
+fn check(id: &str, ok: bool, message: &str, hint: Option<&str>) -> Value {
+    let mut check = json!({ "id": id, "ok": ok, "message": message });
+    if let (Some(fields), Some(hint)) = (check.as_object_mut(), hint) {
+        fields.insert("hint".to_owned(), hint.into());
+    }
+    check
+}

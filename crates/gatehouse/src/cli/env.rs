@@ -1,0 +1,70 @@
+//! `env`: environment variables for the programs that Gatehouse starts.
+
+use super::client::Client;
+use super::globals::Globals;
+use super::output::{Output, field, line, rows, warn};
+use super::prompt;
+use anyhow::Result;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// `gatehouse env …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// List the variables, without their values
+    List,
+    /// Set a variable; without VALUE it is asked for or read from standard input
+    Set {
+        /// Its name
+        key: String,
+        /// Its value: other users of this machine may see it in the process list while this runs
+        #[arg(value_parser = value, allow_hyphen_values = true)]
+        value: Option<SecretString>,
+    },
+    /// Delete a variable
+    Delete {
+        /// Its name
+        key: String,
+    },
+}
+
+fn value(text: &str) -> Result<SecretString, std::convert::Infallible> {
+    Ok(SecretString::from(text))
+}
+
+/// Runs it.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    let client = Client::new(globals, &layers)?;
+    match command {
+        Command::List => {
+            let list = client.list("env.list", "env_variables").await?;
+            let fields = ["key", "encrypted", "updated_at"];
+            out.table(&list, &fields, rows(&list, "env_variables", &fields), "There are none.")?;
+        }
+        Command::Set { key, value } => {
+            let value = match value {
+                Some(value) => value,
+                None => prompt::secret("Value")?,
+            };
+            let params = json!({ "key": key, "value": value.expose_secret() });
+            stored(out, &client.rpc("env.set", params).await?, "key")?;
+        }
+        Command::Delete { key } => {
+            let answer = client.rpc("env.delete", json!({ "key": key })).await?;
+            out.record(&answer, || line(format!("Deleted {key}.")))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a secret is stored, and how.
+pub fn stored(out: &Output, item: &Value, name: &str) -> Result<()> {
+    let how = if field(item, "encrypted") == "1" { "encrypted" } else { "as plaintext" };
+    out.record(item, || line(format!("Stored {} {how}.", field(item, name))))?;
+    if item.get("warning").is_some() {
+        warn(field(item, "warning"));
+    }
+    Ok(())
+}

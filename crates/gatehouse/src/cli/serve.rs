@@ -1,0 +1,76 @@
+//! `serve`: the server, until a signal ends it.
+
+use super::globals::Globals;
+use anyhow::{Context, Result};
+use gatehouse::logging::Logging;
+use gatehouse::{App, Parts, limits};
+use gatehouse_config::Layers;
+use gatehouse_domain::{SystemClock, SystemRandom};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Each thread keeps memory of its own; more of them serve no faster on the machines this runs on.
+const MAX_WORKERS: usize = 4;
+/// Blocking work is password hashing, which has its own limit, and small files.
+const MAX_BLOCKING: usize = 16;
+
+/// Serves.
+pub fn run(globals: &Globals) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    let settings = layers.resolve(&BTreeMap::new())?.settings;
+    let logging = Logging::start(&settings.log, layers.process().no_color)?;
+    limits::raise_open_files();
+    let workers = std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .max_blocking_threads(MAX_BLOCKING)
+        .enable_all()
+        .build()?;
+    runtime.block_on(serve(layers, &logging))?;
+    // A job that blocks and will not end must not keep a stopped server alive.
+    runtime.shutdown_background();
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
+    let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
+    stop_on_signals(&shutdown, &tasks)?;
+    let parts = Parts { clock: Arc::new(SystemClock::new()), random: Arc::new(SystemRandom) };
+    let app = App::open(layers, parts).await?;
+    let settings = &app.rooms().config.resolved().settings;
+    logging.apply(&settings.log);
+    let bind = settings.server.bind;
+    let listener =
+        TcpListener::bind(bind).await.with_context(|| format!("cannot listen on {bind}"))?;
+    app.serve(listener, shutdown).await;
+    Ok(())
+}
+
+/// The first signal stops the server in good order, the second at once.
+fn stop_on_signals(shutdown: &CancellationToken, tasks: &TaskTracker) -> Result<()> {
+    let listen = |kind| signal(kind).context("cannot listen for signals");
+    let mut terminate = listen(SignalKind::terminate())?;
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let shutdown = shutdown.clone();
+    tasks.spawn(async move {
+        either(&mut terminate, &mut interrupt).await;
+        tracing::info!("stopping");
+        shutdown.cancel();
+        either(&mut terminate, &mut interrupt).await;
+        tracing::warn!("stopped at once");
+        std::process::exit(1);
+    });
+    Ok(())
+}
+
+async fn either(one: &mut Signal, other: &mut Signal) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}

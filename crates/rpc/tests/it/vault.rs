@@ -1,0 +1,153 @@
+//! What the vault's state does to methods, events and settings.
+
+use crate::harness::House;
+use crate::line::{Line, PASSWORD, connect_with, set_password};
+use gatehouse_domain::Actor;
+use gatehouse_rpc::{Input, events};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+#[tokio::test]
+async fn while_sealed_each_method_decides() {
+    let house = House::new().await;
+    let owner = house.visit(&[]).await;
+    let ask = async |method: &str, params: Value| house.ask(&owner, method, params).await;
+    set_password(&house).await;
+    let set = ask("env.set", json!({ "key": "OPEN", "value": "x" })).await;
+    assert_eq!(set["result"]["encrypted"], 1, "{set}");
+    house.rooms().secrets.seal(&Actor::system()).await.unwrap();
+
+    let set = ask("env.set", json!({ "key": "LATE", "value": "x" })).await;
+    assert_eq!(set["result"]["encrypted"], 0, "{set}");
+    assert!(set["result"]["warning"].is_string(), "{set}");
+    let made = ask("ssh_keys.generate", json!({ "name": "late" })).await;
+    assert_eq!(made["result"]["encrypted"], 0, "{made}");
+    for (method, params) in [
+        (
+            "providers.set_key",
+            json!({ "id": "openai", "key": "sk-1" }),
+        ),
+        ("providers.remove_key", json!({ "id": "openai" })),
+    ] {
+        let refused = ask(method, params).await;
+        let data = &refused["error"]["data"];
+        assert_eq!(
+            (&data["code"], &data["status"]),
+            (&json!("VAULT_SEALED"), &json!("sealed"))
+        );
+        assert_eq!(refused["error"]["code"], -32009);
+    }
+    for method in [
+        "env.list",
+        "ssh_keys.list",
+        "providers.list",
+        "audit.list",
+        "config.get",
+    ] {
+        assert!(
+            ask(method, json!({})).await["result"].is_object(),
+            "{method}"
+        );
+    }
+    let report = ask("system.doctor", json!({})).await;
+    let checks = report["result"]["checks"].as_array().unwrap();
+    let plain = checks
+        .iter()
+        .find(|check| check["id"] == "plaintext_secrets")
+        .unwrap();
+    assert_eq!(plain["ok"], false, "{plain}");
+    assert!(
+        plain["message"].as_str().unwrap().starts_with("2 secret"),
+        "{plain}"
+    );
+
+    let off = json!({ "key": "vault.plaintext_while_sealed", "value": false });
+    assert!(ask("config.set", off).await["result"].is_object());
+    let refused = ask("env.set", json!({ "key": "LATER", "value": "x" })).await;
+    assert_eq!(refused["error"]["data"]["code"], "VAULT_SEALED");
+}
+
+#[tokio::test]
+async fn the_rooms_below_are_heard() {
+    let house = House::new().await;
+    let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+    events::bridge(house.rooms(), &stop, &tasks);
+    let mut listener = house.rooms().events.subscribe();
+    set_password(&house).await;
+    let mut heard: Vec<Value> = Vec::new();
+    let done = |heard: &[Value]| {
+        let has = |name: &str| heard.iter().any(|event| event["method"] == name);
+        has("vault.status") && has("auth.changed")
+    };
+    while !done(&heard) {
+        heard.push(serde_json::from_str(&listener.recv().await.unwrap().frame).unwrap());
+    }
+    let status = heard
+        .iter()
+        .find(|event| event["method"] == "vault.status")
+        .unwrap();
+    assert_eq!(status["params"], json!({ "status": "unsealed" }));
+    assert!(status.get("id").is_none());
+    stop.cancel();
+    tasks.close();
+    tasks.wait().await;
+}
+
+#[tokio::test]
+async fn security_settings_need_a_recent_confirmation() {
+    let house = House::new().await;
+    set_password(&house).await;
+    let mut line = Line::stranger(&house).await;
+    line.send(&connect_with(PASSWORD));
+    line.finish().await;
+    let set = |key: &str, value: Value| json!({ "id": 1, "method": "config.set", "params": { "key": key, "value": value } });
+    house.clock.advance(Duration::from_secs(15 * 60));
+    line.send(&set("vault.plaintext_while_sealed", json!(false)));
+    line.finish().await;
+    assert!(
+        line.said[1]["result"].is_object(),
+        "at fifteen minutes: {}",
+        line.said[1]
+    );
+    house.clock.advance(Duration::from_millis(1));
+    line.send(&set("vault.plaintext_while_sealed", json!(true)));
+    line.send(&set("auth.step_up", json!(false)));
+    line.send(&set("models.autodetect", json!(false)));
+    line.finish().await;
+    assert_eq!(
+        (line.code(2), line.code(3)),
+        ("CONFIRMATION_REQUIRED", "CONFIRMATION_REQUIRED")
+    );
+    assert_eq!(line.said[2]["error"]["data"]["max_age_seconds"], 900);
+    assert!(line.said[4]["result"].is_object(), "not a security setting");
+}
+
+#[tokio::test]
+async fn a_fault_of_ours_carries_a_request_id() {
+    let house = House::new().await;
+    let visit = house.visit(&[]).await;
+    house.rooms().store.close().await;
+    let answer = house.ask(&visit, "env.list", json!({})).await;
+    let data = &answer["error"]["data"];
+    assert_eq!(data["code"], "STORAGE_UNAVAILABLE", "{answer}");
+    assert!(data["request_id"].as_str().unwrap().starts_with("req_"));
+    let known = gatehouse_domain::RequestId::from_text("req_known");
+    let call = br#"{"id":1,"method":"env.list"}"#;
+    let answer = house
+        .rpc
+        .call_text_as(&visit, call, Some(known))
+        .await
+        .unwrap();
+    assert!(
+        String::from_utf8(answer)
+            .unwrap()
+            .contains(r#""request_id":"req_known""#)
+    );
+    let status = house.call("system.status", json!({})).await;
+    assert_eq!(status["database"]["ok"], false);
+    let mut line = Line::ready(&house).await;
+    line.feed(Input::Tick);
+    assert_eq!(line.closed, None, "a failing database closes no connection");
+}

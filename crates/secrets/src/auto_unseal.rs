@@ -1,0 +1,101 @@
+//! Unsealing at start, with a recovery key from a file or given directly. Must not know where those
+//! settings come from.
+
+use crate::{Secrets, VaultError};
+use gatehouse_domain::Actor;
+use gatehouse_vault::Status;
+use secrecy::{ExposeSecret, SecretString};
+use std::path::Path;
+use zeroize::Zeroizing;
+
+/// A recovery key has 39 characters; a longer file is not one.
+const MAX_FILE_BYTES: u64 = 4096;
+
+impl Secrets {
+    /// Tries the file, then the value; whether the vault is unsealed now. A key that does not open it
+    /// is told loudly, and the service starts sealed.
+    pub async fn auto_unseal(&self, file: Option<&Path>, value: Option<&SecretString>) -> bool {
+        if file.is_none() && value.is_none() {
+            return false;
+        }
+        match self.status() {
+            Status::Sealed => {}
+            Status::Unsealed => return true,
+            status @ (Status::Uninitialized | Status::Disabled) => {
+                tracing::info!(%status, "an auto-unseal key is configured and there is nothing to unseal");
+                return false;
+            }
+        }
+        if let Some(path) = file
+            && let Some(key) = read_key(path).await
+            && self.auto_unseal_with("file", &key).await
+        {
+            return true;
+        }
+        match value {
+            Some(key) => self.auto_unseal_with("environment", key).await,
+            None => false,
+        }
+    }
+
+    async fn auto_unseal_with(&self, source: &'static str, key: &SecretString) -> bool {
+        let actor = Actor::system();
+        let unsealed = self.unseal_with_recovery_key(&actor, key.expose_secret());
+        match unsealed.await {
+            Ok(status) => {
+                tracing::info!(source, "the vault was unsealed with the auto-unseal key");
+                status == Status::Unsealed
+            }
+            Err(VaultError::BadKey) => {
+                tracing::warn!(
+                    source,
+                    "THE AUTO-UNSEAL KEY DOES NOT OPEN THE VAULT: it stays sealed until somebody \
+                     unlocks it; a rotation or a new recovery key makes the old one useless"
+                );
+                false
+            }
+            Err(error) => {
+                let error: &dyn std::error::Error = &error;
+                tracing::warn!(source, error, "THE VAULT COULD NOT BE UNSEALED AT START");
+                false
+            }
+        }
+    }
+}
+
+/// Reads the file; `None`, said loudly, when that fails.
+async fn read_key(path: &Path) -> Option<SecretString> {
+    match try_read_key(path).await {
+        Ok(key) => Some(key),
+        Err(error) => {
+            tracing::warn!(%error, "THE AUTO-UNSEAL KEY FILE CANNOT BE READ");
+            None
+        }
+    }
+}
+
+async fn try_read_key(path: &Path) -> std::io::Result<SecretString> {
+    let metadata = tokio::fs::metadata(path).await?;
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(std::io::Error::other("the file is too long to be a recovery key"));
+    }
+    if is_open_to_others(&metadata) {
+        tracing::warn!(
+            "other users of this machine can read the auto-unseal key file; its mode should be 0600"
+        );
+    }
+    let text = Zeroizing::new(tokio::fs::read(path).await?);
+    let text = str::from_utf8(&text).map_err(std::io::Error::other)?;
+    Ok(SecretString::from(text.trim()))
+}
+
+#[cfg(unix)]
+fn is_open_to_others(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+const fn is_open_to_others(_: &std::fs::Metadata) -> bool {
+    false
+}

@@ -1,0 +1,205 @@
+//! Environment variables for the programs that Gatehouse starts. Values go in and to those programs,
+//! never to a caller. Must not know which programs there are.
+
+use crate::{Secrets, SecretsError};
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::EnvVariableRow;
+use gatehouse_vault::Aad;
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
+
+/// The longest value.
+pub const MAX_VALUE_BYTES: usize = 64 * 1024;
+/// The longest name.
+const MAX_KEY_CHARACTERS: usize = 128;
+
+/// A variable as a caller sees it: without its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EnvVariable {
+    /// Its name.
+    pub key: String,
+    /// 1 when its value is encrypted, 0 when it is stored as it is.
+    pub encrypted: u8,
+    /// When it was first set.
+    pub created_at: Timestamp,
+    /// When it was last set.
+    pub updated_at: Timestamp,
+    /// Why its value had to be stored as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+impl EnvVariable {
+    fn of(row: EnvVariableRow, warning: Option<&str>) -> Self {
+        Self {
+            key: row.key,
+            encrypted: u8::from(row.encrypted),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            warning: warning.map(str::to_owned),
+        }
+    }
+}
+
+/// The variables with their values, for a program that is started.
+#[derive(Debug, Default)]
+pub struct Environment {
+    /// Name and value.
+    pub variables: Vec<(String, SecretString)>,
+    /// Names of those whose value cannot be read now: the vault is sealed, or the value damaged.
+    pub unreadable: Vec<String>,
+}
+
+fn check_key(key: &str) -> Result<(), SecretsError> {
+    let refuse = |reason: &str| Err(SecretsError::invalid("key", reason));
+    let mut characters = key.chars();
+    let starts_well = characters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if !starts_well || !characters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return refuse("letters, digits and underscores, not beginning with a digit");
+    }
+    if key.len() > MAX_KEY_CHARACTERS {
+        return refuse("at most 128 characters");
+    }
+    // These decide which code runs, or configure Gatehouse itself.
+    let reserved = ["LD_", "DYLD_", "SERVICE_"];
+    if key == "PATH" || reserved.iter().any(|prefix| key.starts_with(prefix)) {
+        return refuse("this name is reserved");
+    }
+    Ok(())
+}
+
+fn check_value(value: &SecretString) -> Result<(), SecretsError> {
+    let value = value.expose_secret();
+    if value.len() > MAX_VALUE_BYTES {
+        return Err(SecretsError::invalid("value", "at most 64 KiB"));
+    }
+    if value.contains('\0') {
+        return Err(SecretsError::invalid(
+            "value",
+            "an environment variable cannot hold a NUL character",
+        ));
+    }
+    Ok(())
+}
+
+impl Secrets {
+    /// Every variable, by name, without values.
+    pub async fn list_env_variables(&self) -> Result<Vec<EnvVariable>, SecretsError> {
+        let rows = self.env_rows().await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| EnvVariable::of(row, None))
+            .collect())
+    }
+
+    /// Sets one: encrypted while the vault is unsealed. While it is sealed it is stored as it is, with
+    /// a warning, and encrypted at the next unseal; or refused, as the setting says.
+    pub async fn set_env_variable(
+        &self,
+        actor: &Actor,
+        key: &str,
+        value: SecretString,
+    ) -> Result<EnvVariable, SecretsError> {
+        check_key(key)?;
+        check_value(&value)?;
+        let (inner, actor, key) = (Arc::clone(&self.0), actor.clone(), key.to_owned());
+        let aad = Aad::env(&key);
+        let write = self.0.write_secret(&aad, &value, move |conn, stored| {
+            let (inner, actor, key) = (Arc::clone(&inner), actor.clone(), key.clone());
+            Box::pin(async move {
+                let now = inner.now();
+                let row = EnvVariableRow {
+                    key,
+                    value: stored.value.to_string(),
+                    encrypted: stored.encrypted,
+                    created_at: now,
+                    updated_at: now,
+                };
+                let row = conn.update_env_variable(&row).await?;
+                let detail = json!({ "key": row.key, "encrypted": u8::from(row.encrypted) });
+                inner.note(conn, "env.set", &actor, detail).await?;
+                Ok(EnvVariable::of(row, stored.warning))
+            })
+        });
+        write.await
+    }
+
+    /// Deletes one.
+    pub async fn delete_env_variable(&self, actor: &Actor, key: &str) -> Result<(), SecretsError> {
+        let (inner, actor, key) = (Arc::clone(&self.0), actor.clone(), key.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                if !conn.delete_env_variable(&key).await? {
+                    return Err(SecretsError::NotFound("environment variable"));
+                }
+                let detail = json!({ "key": key });
+                inner.note(conn, "env.deleted", &actor, detail).await?;
+                Ok(())
+            })
+        });
+        write.await
+    }
+
+    /// The values, for a program that is started.
+    pub async fn environment(&self) -> Result<Environment, SecretsError> {
+        let _shared = self.0.gate.read().await;
+        let mut environment = Environment::default();
+        for row in self.env_rows().await? {
+            let opened = self
+                .0
+                .open_stored(&Aad::env(&row.key), row.value, row.encrypted);
+            match opened {
+                Ok(value) => environment.variables.push((row.key, value)),
+                Err(error) => {
+                    if !matches!(error, SecretsError::Sealed) {
+                        tracing::error!(%error, "an environment variable cannot be read");
+                    }
+                    environment.unreadable.push(row.key);
+                }
+            }
+        }
+        Ok(environment)
+    }
+
+    async fn env_rows(&self) -> Result<Vec<EnvVariableRow>, SecretsError> {
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { conn.list_env_variables().await }));
+        Ok(read.await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_at_and_past_each_limit() {
+        let (longest, too_long) = ("A".repeat(128), "A".repeat(129));
+        for good in ["A", "_", "a1_B", "LD", "DYLD", "SERVICE", "PATHS", "path", &longest] {
+            assert!(check_key(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "", "1A", "A-B", "A B", "Ä", "A=B", "A\0", "PATH", "LD_PRELOAD", "LD_",
+            "DYLD_INSERT_LIBRARIES", "SERVICE_X", &too_long,
+        ] {
+            assert!(check_key(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn values_at_and_past_the_limit() {
+        let value = |length| SecretString::from("v".repeat(length));
+        for good in [0, 1, 65_536] {
+            assert!(check_value(&value(good)).is_ok());
+        }
+        assert!(check_value(&value(65_537)).is_err());
+        assert!(check_value(&SecretString::from("a\0b")).is_err());
+    }
+}

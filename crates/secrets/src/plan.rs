@@ -1,0 +1,193 @@
+//! What a change of the login password does to the vault: planned before the caller's transaction
+//! (keys are derived here), applied inside it, concluded after its commit.
+
+use crate::lifecycle::Key;
+use crate::lifecycle::initialize::New;
+use crate::state::{Inner, Seen, View};
+use crate::{Secrets, VaultError, record};
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::Conn;
+use gatehouse_vault::{Dek, RecordState, VaultRecord};
+use secrecy::SecretString;
+use serde_json::json;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What will happen to the vault when the password changes.
+pub struct VaultPlan {
+    inner: Arc<Inner>,
+    actor: Actor,
+    step: Step,
+    applied: AtomicBool,
+    concluded: AtomicBool,
+}
+
+enum Step {
+    /// The vault stays as it is.
+    Nothing,
+    /// The first vault.
+    Make { planned: Seen, new: New },
+    /// The same data key under the new password.
+    Rewrap {
+        opened: VaultRecord,
+        new: VaultRecord,
+    },
+}
+
+impl fmt::Debug for VaultPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let step = match self.step {
+            Step::Nothing => "nothing",
+            Step::Make { .. } => "make",
+            Step::Rewrap { .. } => "rewrap",
+        };
+        f.debug_struct("VaultPlan").field("step", &step).finish_non_exhaustive()
+    }
+}
+
+impl VaultPlan {
+    /// Changes the vault record (and, with a first vault, the rows) in the caller's transaction.
+    /// `Changed` when another process was faster: the caller's transaction must fail.
+    pub async fn apply(&self, conn: &mut Conn, now: Timestamp) -> Result<(), VaultError> {
+        match &self.step {
+            Step::Nothing => Ok(()),
+            Step::Make { planned, new } => {
+                self.applied.store(true, Ordering::SeqCst);
+                self.inner.require_unchanged(conn, planned).await?;
+                self.inner.store_vault(conn, &self.actor, new).await
+            }
+            Step::Rewrap { opened, new } => {
+                record::replace(conn, opened, new).await?;
+                let note = self
+                    .inner
+                    .note(conn, "vault.rewrapped", &self.actor, json!({}));
+                note.await?;
+                conn.insert_change("vault", now).await?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for VaultPlan {
+    fn drop(&mut self) {
+        let applied = self.applied.load(Ordering::SeqCst);
+        if let Step::Make { new, .. } = &self.step
+            && applied
+            && !self.concluded.load(Ordering::SeqCst)
+        {
+            self.inner.adopt_later(Arc::clone(&new.dek));
+        }
+    }
+}
+
+impl Secrets {
+    /// For the first password: a first vault, when there is none and it is enabled. After a reset the
+    /// record is wrapped again if its key is in memory, and keeps its password if it is not.
+    pub async fn plan_first_password(
+        &self,
+        actor: &Actor,
+        password: &SecretString,
+    ) -> Result<VaultPlan, VaultError> {
+        let view = self.0.view().await?;
+        let step = match view.seen.record {
+            RecordState::Absent if !view.seen.disabled => Step::Make {
+                new: self.0.make_vault(actor, password.clone()).await?,
+                planned: view.seen,
+            },
+            RecordState::Present => match key_in_memory(&view) {
+                Some(dek) => self.0.rewrap(actor, view.record()?, dek, password).await?,
+                None => Step::Nothing,
+            },
+            RecordState::Absent | RecordState::Lost => Step::Nothing,
+        };
+        Ok(self.0.plan(actor, step))
+    }
+
+    /// For another password: the record is wrapped again with the key in memory, or with the one that
+    /// the current password opens. If it opens none, only the login's password changes.
+    pub async fn plan_password_change(
+        &self,
+        actor: &Actor,
+        current: &SecretString,
+        new: &SecretString,
+    ) -> Result<VaultPlan, VaultError> {
+        let view = self.0.view().await?;
+        let Some(record) = &view.record else {
+            return Ok(self.0.plan(actor, Step::Nothing));
+        };
+        let dek = if let Some(dek) = key_in_memory(&view) {
+            Ok(dek)
+        } else {
+            let key = Key::Password(current.clone());
+            self.0.open_record(actor, record, &key).await
+        };
+        let step = match dek {
+            Ok(dek) => self.0.rewrap(actor, record, dek, new).await?,
+            Err(VaultError::BadKey | VaultError::Unusable(_)) => Step::Nothing,
+            Err(error) => return Err(error),
+        };
+        Ok(self.0.plan(actor, step))
+    }
+
+    /// After the commit of the caller's transaction: takes up the key of a first vault, and gives out
+    /// its recovery key this once.
+    pub async fn conclude(&self, plan: Arc<VaultPlan>) -> Option<SecretString> {
+        plan.concluded.store(true, Ordering::SeqCst);
+        let work = {
+            let (inner, plan) = (Arc::clone(&self.0), Arc::clone(&plan));
+            async move {
+                match &plan.step {
+                    Step::Nothing => Ok(()),
+                    Step::Make { new, .. } => inner.adopt(Arc::clone(&new.dek)).await,
+                    Step::Rewrap { .. } => {
+                        inner.checkpoint().await;
+                        Ok::<_, VaultError>(())
+                    }
+                }
+            }
+        };
+        if let Err(error) = self.0.to_the_end(work).await {
+            // It is committed: the key below is right, and an unlock does the rest.
+            let error: &dyn std::error::Error = &error;
+            tracing::error!(error, "the vault was not taken up after its commit");
+        }
+        match &plan.step {
+            Step::Make { new, .. } => Some(new.recovery_key.to_display()),
+            Step::Nothing | Step::Rewrap { .. } => None,
+        }
+    }
+}
+
+fn key_in_memory(view: &View) -> Option<Arc<Dek>> {
+    view.dek.clone().or_else(|| view.spare.clone())
+}
+
+impl Inner {
+    fn plan(self: &Arc<Self>, actor: &Actor, step: Step) -> VaultPlan {
+        VaultPlan {
+            inner: Arc::clone(self),
+            actor: actor.clone(),
+            step,
+            applied: AtomicBool::new(false),
+            concluded: AtomicBool::new(false),
+        }
+    }
+
+    async fn rewrap(
+        &self,
+        actor: &Actor,
+        opened: &VaultRecord,
+        dek: Arc<Dek>,
+        password: &SecretString,
+    ) -> Result<Step, VaultError> {
+        let (random, now) = (Arc::clone(&self.random), self.now());
+        let (opened, password) = (opened.clone(), password.clone());
+        let made = self.kdf.run(actor.client, move || {
+            let new = gatehouse_vault::rewrap_password(&opened, &dek, &password, &*random, now)?;
+            Ok::<_, VaultError>(Step::Rewrap { opened, new })
+        });
+        made.await?
+    }
+}

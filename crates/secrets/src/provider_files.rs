@@ -1,0 +1,356 @@
+//! The two files of provider keys: `provider_keys.json`, as it is, and `provider_keys.json.enc`, the
+//! same encrypted. While the plain file exists it is the truth and the copy is made from it. Blocking:
+//! call it off the async threads. Must not know what providers there are.
+
+use gatehouse_domain::{ErrorCode, Problem, Random};
+use gatehouse_store::fault;
+use gatehouse_vault::{Aad, CryptoError, Dek};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+const PLAIN: &str = "provider_keys.json";
+const COPY: &str = "provider_keys.json.enc";
+/// The copy under a data key that is about to be the vault's.
+const NEXT: &str = "provider_keys.json.enc.next";
+const TEMPORARY: &str = "provider_keys.json.tmp";
+
+/// A file of provider keys could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The file system.
+    #[error("a file of provider keys cannot be read or written")]
+    Io(#[from] io::Error),
+    /// It is not what was written there.
+    #[error("{0} is damaged")]
+    Damaged(&'static str),
+    /// The copy is encrypted with another key.
+    #[error("{0} does not open with the vault's key")]
+    Undecryptable(&'static str),
+    /// The machine could not encrypt it.
+    #[error(transparent)]
+    Crypto(#[from] CryptoError),
+    /// The work ended before its time.
+    #[error("the work on a file was broken off")]
+    BrokenOff,
+}
+
+impl From<FileError> for Problem {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Io(_) => Self::new(
+                ErrorCode::StorageUnavailable,
+                "The data directory cannot be used right now; nothing was changed.",
+            ),
+            _ => Self::internal(),
+        }
+    }
+}
+
+/// One provider's key, as in the file: the one place where it has to be written out.
+#[derive(PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct ProviderKey {
+    pub(crate) key: String,
+    /// Where the key may be sent.
+    pub(crate) base_url: String,
+}
+
+/// All of them, by provider.
+#[derive(Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct ProviderKeys(pub(crate) BTreeMap<String, ProviderKey>);
+
+impl ProviderKeys {
+    fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, FileError> {
+        // Enough at once: growing would leave copies behind.
+        let bytes: usize = self.0.values().map(|k| k.key.len() + k.base_url.len()).sum();
+        let mut json = Zeroizing::new(Vec::with_capacity(1024 + 2 * bytes + 256 * self.0.len()));
+        serde_json::to_writer_pretty(&mut *json, self).map_err(io::Error::from)?;
+        Ok(json)
+    }
+
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+/// What [`ProviderFiles::restore_plain`] did.
+#[derive(Default)]
+pub(crate) struct Restored {
+    /// Whether the plain file was made.
+    pub(crate) made: bool,
+    /// How many keys the copy held.
+    pub(crate) keys: u64,
+}
+
+/// The directory with the files.
+pub(crate) struct ProviderFiles {
+    directory: PathBuf,
+    turn: std::sync::Mutex<()>,
+}
+
+impl ProviderFiles {
+    pub(crate) const fn new(directory: PathBuf) -> Self {
+        Self {
+            directory,
+            turn: std::sync::Mutex::new(()),
+        }
+    }
+
+    /// One job at a time: each reads, decides and writes.
+    pub(crate) fn turn(&self) -> std::sync::MutexGuard<'_, ()> {
+        self.turn
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// At start: removes what a crash left half written, and closes the plain file to others.
+    pub(crate) fn sweep(&self) -> Result<(), FileError> {
+        let _turn = self.turn();
+        self.remove(TEMPORARY)?;
+        Ok(close_to_others(&self.path(PLAIN))?)
+    }
+
+    /// The plain file's keys, or else the copy's; `None` when there is neither.
+    pub(crate) fn load(&self, dek: Option<&Dek>) -> Result<Option<ProviderKeys>, FileError> {
+        if let Some(plain) = self.read_plain()? {
+            return Ok(Some(plain));
+        }
+        match dek {
+            Some(dek) => self.read_copy(dek),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the keys are in the copy alone.
+    pub(crate) fn is_closed(&self) -> Result<bool, FileError> {
+        Ok(!self.exists(PLAIN)? && (self.exists(COPY)? || self.exists(NEXT)?))
+    }
+
+    pub(crate) fn write_plain(&self, keys: &ProviderKeys) -> Result<(), FileError> {
+        Ok(self.write(PLAIN, &keys.to_json()?)?)
+    }
+
+    /// Writes the copy and reads it back.
+    pub(crate) fn write_copy(
+        &self,
+        dek: &Dek,
+        random: &dyn Random,
+        keys: &ProviderKeys,
+    ) -> Result<(), FileError> {
+        self.write_encrypted(COPY, dek, random, keys)?;
+        if self.open(COPY, dek)?.as_ref() == Some(keys) {
+            self.remove(NEXT)?;
+            Ok(())
+        } else {
+            Err(FileError::Damaged(COPY))
+        }
+    }
+
+    /// After an unseal: makes the copy if it is missing or not the plain file's, takes up the one that
+    /// a rotation left, and removes the plain file if it is not to be kept.
+    pub(crate) fn settle(
+        &self,
+        dek: &Dek,
+        random: &dyn Random,
+        keep_plain: bool,
+    ) -> Result<(), FileError> {
+        let _turn = self.turn();
+        let copy = self.read_copy(dek);
+        let Some(plain) = self.read_plain()? else {
+            return copy.map(drop);
+        };
+        if copy.ok().flatten().as_ref() != Some(&plain) {
+            self.write_copy(dek, random, &plain)?;
+        }
+        if !keep_plain {
+            self.remove(PLAIN)?;
+        }
+        Ok(())
+    }
+
+    /// Before a rotation: the copy as it will be, beside the one that is.
+    pub(crate) fn prepare_next(
+        &self,
+        old: &Dek,
+        new: &Dek,
+        random: &dyn Random,
+    ) -> Result<(), FileError> {
+        let _turn = self.turn();
+        match self.load(Some(old))? {
+            Some(keys) => self.write_encrypted(NEXT, new, random, &keys),
+            None => Ok(()),
+        }
+    }
+
+    /// The rotation did not happen.
+    pub(crate) fn drop_next(&self) -> Result<(), FileError> {
+        let _turn = self.turn();
+        Ok(self.remove(NEXT)?)
+    }
+
+    /// Before the vault is disabled: makes the plain file if only the copy is there.
+    pub(crate) fn restore_plain(&self, dek: &Dek) -> Result<Restored, FileError> {
+        let _turn = self.turn();
+        if let Some(plain) = self.read_plain()? {
+            let keys = if self.exists(COPY)? { plain.count() } else { 0 };
+            return Ok(Restored { made: false, keys });
+        }
+        let Some(keys) = self.read_copy(dek)? else {
+            return Ok(Restored::default());
+        };
+        self.write_plain(&keys)?;
+        let keys = keys.count();
+        Ok(Restored { made: true, keys })
+    }
+
+    pub(crate) fn remove_plain(&self) -> Result<(), FileError> {
+        Ok(self.remove(PLAIN)?)
+    }
+
+    /// After the vault was disabled: the plain file is the only one.
+    pub(crate) fn remove_copy(&self) -> Result<(), FileError> {
+        let _turn = self.turn();
+        self.remove(COPY)?;
+        Ok(self.remove(NEXT)?)
+    }
+
+    fn read_plain(&self) -> Result<Option<ProviderKeys>, FileError> {
+        let Some(bytes) = self.read(PLAIN)? else {
+            return Ok(None);
+        };
+        let keys = serde_json::from_slice(&bytes).map_err(|_| FileError::Damaged(PLAIN))?;
+        Ok(Some(keys))
+    }
+
+    /// The copy that the key opens: the one in force, or the one a rotation was about to put there.
+    fn read_copy(&self, dek: &Dek) -> Result<Option<ProviderKeys>, FileError> {
+        match self.open(COPY, dek) {
+            Ok(Some(keys)) => {
+                self.remove(NEXT)?;
+                Ok(Some(keys))
+            }
+            in_force => match self.open(NEXT, dek) {
+                Ok(Some(keys)) => {
+                    self.rename(NEXT, COPY)?;
+                    Ok(Some(keys))
+                }
+                Ok(None) | Err(_) => in_force,
+            },
+        }
+    }
+
+    fn open(&self, name: &'static str, dek: &Dek) -> Result<Option<ProviderKeys>, FileError> {
+        let Some(bytes) = self.read(name)? else {
+            return Ok(None);
+        };
+        let text = str::from_utf8(&bytes).map_err(|_| FileError::Damaged(name))?;
+        let json = dek
+            .decrypt(&Aad::ProviderKeys, text.trim())
+            .map_err(|_| FileError::Undecryptable(name))?;
+        let keys = serde_json::from_slice(&json).map_err(|_| FileError::Damaged(name))?;
+        Ok(Some(keys))
+    }
+
+    fn write_encrypted(
+        &self,
+        name: &str,
+        dek: &Dek,
+        random: &dyn Random,
+        keys: &ProviderKeys,
+    ) -> Result<(), FileError> {
+        let text = dek.encrypt(random, &Aad::ProviderKeys, &keys.to_json()?)?;
+        Ok(self.write(name, text.as_bytes())?)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    fn exists(&self, name: &str) -> io::Result<bool> {
+        self.path(name).try_exists()
+    }
+
+    fn read(&self, name: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+        let mut file = match File::open(self.path(name)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
+        let mut bytes = Zeroizing::new(Vec::with_capacity(length + 1));
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// All or nothing: a new file, on disk, takes the old one's place.
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.remove(TEMPORARY)?;
+        fault::point();
+        let mut file = private_file(&self.path(TEMPORARY))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        self.rename(TEMPORARY, name)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fault::point();
+        std::fs::rename(self.path(from), self.path(to))?;
+        self.sync_directory()
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        if !self.exists(name)? {
+            return Ok(());
+        }
+        fault::point();
+        std::fs::remove_file(self.path(name))?;
+        self.sync_directory()
+    }
+
+    /// So that a rename or removal outlives a power cut.
+    fn sync_directory(&self) -> io::Result<()> {
+        if cfg!(unix) {
+            File::open(&self.directory)?.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn private_file(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn private_file(path: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).open(path)
+}
+
+#[cfg(unix)]
+fn close_to_others(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if metadata.permissions().mode() & 0o077 != 0 {
+        tracing::warn!("other users of this machine could read {PLAIN}; its mode is 0600 now");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn close_to_others(_: &Path) -> io::Result<()> {
+    Ok(())
+}

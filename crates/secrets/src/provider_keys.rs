@@ -1,0 +1,263 @@
+//! Keys of model providers, kept in two files instead of a table: see `provider_files`. Must not know
+//! what providers there are.
+
+use crate::provider_files::{FileError, ProviderFiles, ProviderKey, ProviderKeys};
+use crate::state::Inner;
+use crate::{Secrets, SecretsError};
+use gatehouse_domain::Actor;
+use gatehouse_vault::Status;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const MAX_ID_CHARACTERS: usize = 64;
+const MAX_KEY_BYTES: usize = 4096;
+const MAX_URL_BYTES: usize = 2048;
+/// A key shorter than this has no hint: four of its characters would be too much of it.
+const MIN_HINTED: usize = 12;
+
+/// That a provider has a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderKeyInfo {
+    /// The provider.
+    pub id: String,
+    /// The key's last characters, for a person to recognise it by.
+    pub key_hint: String,
+    /// Where the key may be sent.
+    pub base_url: String,
+}
+
+fn hint(key: &str) -> String {
+    let from = key.len().saturating_sub(4);
+    match key.get(from..) {
+        Some(end) if key.len() >= MIN_HINTED => format!("…{end}"),
+        _ => "…".to_owned(),
+    }
+}
+
+/// A slash at the end makes no other server.
+fn normal(base_url: &str) -> &str {
+    base_url.trim_end_matches('/')
+}
+
+fn check_id(id: &str) -> Result<(), SecretsError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if (1..=MAX_ID_CHARACTERS).contains(&id.chars().count()) && id.chars().all(allowed) {
+        Ok(())
+    } else {
+        Err(SecretsError::invalid(
+            "id",
+            "1 to 64 letters, digits and . _ -",
+        ))
+    }
+}
+
+/// What fits into a header.
+fn check_key(key: &str) -> Result<(), SecretsError> {
+    if (1..=MAX_KEY_BYTES).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()) {
+        Ok(())
+    } else {
+        Err(SecretsError::invalid(
+            "key",
+            "1 to 4096 visible ASCII characters",
+        ))
+    }
+}
+
+fn check_url(base_url: &str) -> Result<(), SecretsError> {
+    if (1..=MAX_URL_BYTES).contains(&base_url.len()) {
+        Ok(())
+    } else {
+        Err(SecretsError::invalid("base_url", "1 to 2048 bytes"))
+    }
+}
+
+/// What is done to the files.
+enum Change {
+    Set { id: String, entry: ProviderKey },
+    Remove { id: String },
+}
+
+impl Secrets {
+    /// Which providers have a key. While the vault is sealed and the plain file is not kept, nothing
+    /// is known of them, and the list is empty.
+    pub async fn list_provider_keys(&self) -> Result<Vec<ProviderKeyInfo>, SecretsError> {
+        let keys = self.load_provider_keys().await?;
+        let info = |(id, entry): (&String, &ProviderKey)| ProviderKeyInfo {
+            id: id.clone(),
+            key_hint: hint(&entry.key),
+            base_url: entry.base_url.clone(),
+        };
+        Ok(keys.unwrap_or_default().0.iter().map(info).collect())
+    }
+
+    /// The key to send to this server; `None` when the provider has none, or one for another server:
+    /// a changed `base_url` needs the key entered again. `Sealed` when that cannot be known.
+    pub async fn provider_key(
+        &self,
+        id: &str,
+        base_url: &str,
+    ) -> Result<Option<SecretString>, SecretsError> {
+        let Some(keys) = self.load_provider_keys().await? else {
+            let closed = self.0.on_files(ProviderFiles::is_closed).await?;
+            return if closed {
+                Err(SecretsError::Sealed)
+            } else {
+                Ok(None)
+            };
+        };
+        let entry = keys.0.get(id);
+        let entry = entry.filter(|entry| entry.base_url == normal(base_url));
+        Ok(entry.map(|entry| SecretString::from(entry.key.as_str())))
+    }
+
+    /// Stores a provider's key. `Sealed` while the vault is.
+    pub async fn set_provider_key(
+        &self,
+        actor: &Actor,
+        id: &str,
+        key: SecretString,
+        base_url: &str,
+    ) -> Result<(), SecretsError> {
+        check_id(id)?;
+        let key = key.expose_secret().trim();
+        check_key(key)?;
+        check_url(base_url)?;
+        let entry = ProviderKey {
+            key: key.to_owned(),
+            base_url: normal(base_url).to_owned(),
+        };
+        let detail = json!({ "id": id, "base_url": entry.base_url });
+        let change = Change::Set {
+            id: id.to_owned(),
+            entry,
+        };
+        self.change_provider_keys(actor, change, "provider_key.set", detail)
+            .await
+    }
+
+    /// Removes a provider's key. `Sealed` while the vault is.
+    pub async fn remove_provider_key(&self, actor: &Actor, id: &str) -> Result<(), SecretsError> {
+        let change = Change::Remove { id: id.to_owned() };
+        let detail = json!({ "id": id });
+        self.change_provider_keys(actor, change, "provider_key.removed", detail)
+            .await
+    }
+
+    async fn load_provider_keys(&self) -> Result<Option<ProviderKeys>, SecretsError> {
+        let _shared = self.0.gate.read().await;
+        let dek = self.0.dek();
+        let load = self.0.on_files(move |files| {
+            let _turn = files.turn();
+            files.load(dek.as_deref())
+        });
+        Ok(load.await?)
+    }
+
+    async fn change_provider_keys(
+        &self,
+        actor: &Actor,
+        change: Change,
+        kind: &'static str,
+        detail: Value,
+    ) -> Result<(), SecretsError> {
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let work = async move {
+            // What another node did to the vault counts before anything is encrypted with its key.
+            inner.view().await?;
+            let _shared = inner.gate.read().await;
+            inner.change_files(change).await?;
+            let job = Arc::clone(&inner);
+            let write = inner.store.write(move |conn| {
+                Box::pin(async move { job.note(conn, kind, &actor, detail).await })
+            });
+            Ok(write.await?)
+        };
+        self.0.to_the_end(work).await
+    }
+}
+
+impl Inner {
+    async fn change_files(&self, change: Change) -> Result<(), SecretsError> {
+        let (_, status, dek) = self.known();
+        if status == Status::Sealed {
+            return Err(SecretsError::Sealed);
+        }
+        let keep_plain = self.settings.load().keep_plaintext_provider_keys;
+        let random = Arc::clone(&self.random);
+        let changed = self.on_files(move |files: &ProviderFiles| {
+            let _turn = files.turn();
+            if dek.is_none() && files.is_closed()? {
+                return Ok(Err(SecretsError::Sealed));
+            }
+            let mut keys = files.load(dek.as_deref())?.unwrap_or_default();
+            match change {
+                Change::Set { id, entry } => drop(keys.0.insert(id, entry)),
+                Change::Remove { id } => {
+                    if keys.0.remove(&id).is_none() {
+                        return Ok(Err(SecretsError::NotFound("provider key")));
+                    }
+                }
+            }
+            // The plain file last: while it exists it is the truth.
+            match dek {
+                Some(dek) => {
+                    files.write_copy(&dek, &*random, &keys)?;
+                    if keep_plain {
+                        files.write_plain(&keys)?;
+                    } else {
+                        files.remove_plain()?;
+                    }
+                }
+                None => files.write_plain(&keys)?,
+            }
+            Ok::<_, FileError>(Ok(()))
+        });
+        changed.await?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn input_at_and_past_each_limit() {
+        for (id, good) in [
+            ("", false),
+            ("openai", true),
+            ("my.own_one-2", true),
+            ("a/b", false),
+            (&"i".repeat(64), true),
+            (&"i".repeat(65), false),
+        ] {
+            assert_eq!(check_id(id).is_ok(), good, "{id}");
+        }
+        for (key, good) in [
+            ("", false),
+            ("k", true),
+            ("a b", false),
+            ("a\n", false),
+            ("ä", false),
+            (&"k".repeat(4096), true),
+            (&"k".repeat(4097), false),
+        ] {
+            assert_eq!(check_key(key).is_ok(), good, "{key}");
+        }
+        for (length, good) in [(0, false), (1, true), (2048, true), (2049, false)] {
+            assert_eq!(check_url(&"u".repeat(length)).is_ok(), good);
+        }
+    }
+
+    #[test]
+    fn a_hint_shows_little() {
+        for (key, shown) in [
+            ("", "…"),
+            ("12345678901", "…"),
+            ("123456789012", "…9012"),
+            ("äääääääääää€", "…"),
+        ] {
+            assert_eq!(hint(key), shown);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Managed SSH keys. Private keys are made here or imported, and never leave over the API.
+
+use crate::ssh_import::{self, Import};
+use crate::{Secrets, SecretsError};
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::{SshKeyRow, StoreError};
+use gatehouse_vault::Aad;
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde_json::json;
+use ssh_key::private::Ed25519Keypair;
+use ssh_key::{HashAlg, LineEnding, PrivateKey};
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The longest name.
+const MAX_NAME_CHARACTERS: usize = 64;
+/// The longest private key text: an RSA key of 16,384 bits has about 12 KiB.
+const MAX_KEY_BYTES: usize = 32 * 1024;
+/// The longest passphrase.
+const MAX_PASSPHRASE_BYTES: usize = 1024;
+
+/// A key as a caller sees it: without its private half.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SshKey {
+    /// Its name.
+    pub name: String,
+    /// The public key in OpenSSH's one-line form.
+    pub public_key: String,
+    /// `SHA256:…` of the public key.
+    pub fingerprint: String,
+    /// 1 when the private key is encrypted, 0 when it is stored as it is.
+    pub encrypted: u8,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// When its stored form last changed.
+    pub updated_at: Timestamp,
+    /// Why the private key had to be stored as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+impl SshKey {
+    fn of(row: SshKeyRow, warning: Option<&str>) -> Self {
+        Self {
+            name: row.name,
+            public_key: row.public_key,
+            fingerprint: row.fingerprint,
+            encrypted: u8::from(row.encrypted),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            warning: warning.map(str::to_owned),
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), SecretsError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._@ -".contains(c);
+    if (1..=MAX_NAME_CHARACTERS).contains(&name.chars().count()) && name.chars().all(allowed) {
+        Ok(())
+    } else {
+        Err(SecretsError::invalid(
+            "name",
+            "1 to 64 letters, digits, spaces and . _ @ -",
+        ))
+    }
+}
+
+fn check_length(field: &'static str, text: &SecretString, most: usize) -> Result<(), SecretsError> {
+    if text.expose_secret().len() <= most {
+        Ok(())
+    } else {
+        Err(SecretsError::invalid(field, format!("at most {most} bytes")))
+    }
+}
+
+impl Secrets {
+    /// Every key, by name.
+    pub async fn list_ssh_keys(&self) -> Result<Vec<SshKey>, SecretsError> {
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { conn.list_ssh_keys().await }));
+        let rows: Vec<SshKeyRow> = read.await?;
+        Ok(rows.into_iter().map(|row| SshKey::of(row, None)).collect())
+    }
+
+    /// Makes an ed25519 key. `NameTaken` when there is one of that name.
+    pub async fn generate_ssh_key(
+        &self,
+        actor: &Actor,
+        name: &str,
+    ) -> Result<SshKey, SecretsError> {
+        check_name(name)?;
+        // Any 32 bytes are an ed25519 seed (RFC 8032, section 5.1.5).
+        let mut seed = Zeroizing::new([0; 32]);
+        self.0.random.fill(seed.as_mut_slice());
+        let key = PrivateKey::new(Ed25519Keypair::from_seed(&seed).into(), name);
+        let key = key.map_err(|_| SecretsError::Damaged("generated key".to_owned()))?;
+        self.store_ssh_key(actor, name, &key, "ssh_key.generated").await
+    }
+
+    /// Imports an OpenSSH, PKCS#8, PKCS#1 or SEC1 private key. The passphrase is used once; the key is
+    /// then stored under the vault. `NameTaken` when there is one of that name.
+    pub async fn import_ssh_key(
+        &self,
+        actor: &Actor,
+        name: &str,
+        private_key: SecretString,
+        passphrase: Option<SecretString>,
+    ) -> Result<SshKey, SecretsError> {
+        check_name(name)?;
+        check_length("private_key", &private_key, MAX_KEY_BYTES)?;
+        if let Some(passphrase) = &passphrase {
+            check_length("passphrase", passphrase, MAX_PASSPHRASE_BYTES)?;
+        }
+        // A passphrase is stretched as expensively as a password is.
+        let import = Import {
+            private_key,
+            passphrase,
+        };
+        let read = self.0.kdf.run(actor.client, move || ssh_import::read(&import));
+        let key = read.await??;
+        self.store_ssh_key(actor, name, &key, "ssh_key.imported").await
+    }
+
+    /// Deletes one.
+    pub async fn delete_ssh_key(&self, actor: &Actor, name: &str) -> Result<(), SecretsError> {
+        let (inner, actor, name) = (Arc::clone(&self.0), actor.clone(), name.to_owned());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                if !conn.delete_ssh_key(&name).await? {
+                    return Err(SecretsError::NotFound("SSH key"));
+                }
+                let detail = json!({ "name": name });
+                inner.note(conn, "ssh_key.deleted", &actor, detail).await?;
+                Ok(())
+            })
+        });
+        write.await
+    }
+
+    /// The private key as OpenSSH text, for a program that is started; `Sealed` while it cannot be
+    /// read.
+    pub async fn ssh_private_key(&self, name: &str) -> Result<SecretString, SecretsError> {
+        let _shared = self.0.gate.read().await;
+        let wanted = name.to_owned();
+        let read = self
+            .0
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_ssh_key(&wanted).await }));
+        let row: Option<SshKeyRow> = read.await?;
+        let row = row.ok_or(SecretsError::NotFound("SSH key"))?;
+        let aad = Aad::ssh_key(&row.name);
+        self.0.open_stored(&aad, row.private_key, row.encrypted)
+    }
+
+    async fn store_ssh_key(
+        &self,
+        actor: &Actor,
+        name: &str,
+        key: &PrivateKey,
+        kind: &'static str,
+    ) -> Result<SshKey, SecretsError> {
+        let unprintable = |_| SecretsError::invalid("private_key", "it cannot be written as text");
+        let text = key.to_openssh(LineEnding::LF).map_err(unprintable)?;
+        let secret = SecretString::from(text.as_str());
+        let public_key = key.public_key().to_openssh().map_err(unprintable)?;
+        let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
+        let (inner, actor, name) = (Arc::clone(&self.0), actor.clone(), name.to_owned());
+        let aad = Aad::ssh_key(&name);
+        let write = self.0.write_secret(&aad, &secret, move |conn, stored| {
+            let (inner, actor) = (Arc::clone(&inner), actor.clone());
+            let now = inner.now();
+            let row = SshKeyRow {
+                name: name.clone(),
+                public_key: public_key.clone(),
+                fingerprint: fingerprint.clone(),
+                private_key: stored.value.to_string(),
+                encrypted: stored.encrypted,
+                created_at: now,
+                updated_at: now,
+            };
+            Box::pin(async move {
+                conn.insert_ssh_key(&row).await.map_err(|error| match error {
+                    StoreError::Duplicate(_) => SecretsError::NameTaken,
+                    other => other.into(),
+                })?;
+                let detail = json!({ "name": row.name, "fingerprint": row.fingerprint,
+                    "encrypted": u8::from(row.encrypted) });
+                inner.note(conn, kind, &actor, detail).await?;
+                Ok(SshKey::of(row, stored.warning))
+            })
+        });
+        write.await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_at_and_past_each_limit() {
+        let (longest, too_long) = ("n".repeat(64), "n".repeat(65));
+        for good in ["a", "me@host", "a.b_c-d e", " ", &longest] {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a/b", "a:b", "ä", "a\n", "a\0", &too_long] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn lengths_at_and_past_the_limit() {
+        let text = |length| SecretString::from("p".repeat(length));
+        assert!(check_length("passphrase", &text(1024), 1024).is_ok());
+        assert!(check_length("passphrase", &text(1025), 1024).is_err());
+    }
+}

@@ -1,0 +1,30 @@
+//! Bytes on a connection, for what no decent client would send.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(45);
+
+/// Writes these bytes and reads until the server closes the connection.
+pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    // A server that has seen enough may close before it has read everything.
+    drop(stream.write_all(bytes).await);
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    drop(read.expect("the server ends the connection in time"));
+    answer
+}
+
+/// The same for a request without body, written out as HTTP/1.1; the status, and the whole answer.
+pub async fn raw_request(address: SocketAddr, line: &str, headers: &[&str]) -> (u16, String) {
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let request = format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
+    let answer = raw(address, request.as_bytes()).await;
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let status = answer.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or_default();
+    (status, answer)
+}

@@ -1,0 +1,13 @@
+//! Failures of comparable gateways and self-hosted services that were published, tried on this one. Each
+//! test names the public identifier of one such failure: a CVE, an advisory, an issue or change. Where
+//! none was found the weakness is named by its CWE.
+
+mod bodies;
+mod credentials;
+mod gate;
+mod limits;
+mod locality;
+mod logs;
+mod setup;
+mod sockets;
+mod vault;

@@ -1,0 +1,22 @@
+//! The whole server, spoken to as browsers, programs and attackers do: one binary, in a tree of URLs and
+//! methods. Each test has a server of its own and may run beside any other.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what tests share is no test by itself, and the exception in clippy.toml sees tests only"
+)]
+
+mod auth;
+mod bodies;
+mod incidents;
+mod matrix;
+mod pages;
+mod prepared;
+mod python;
+mod rpc;
+mod slow;
+mod steps;
+mod vault;
+mod ws;
