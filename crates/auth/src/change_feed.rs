@@ -42,6 +42,7 @@ impl Feed {
 }
 
 /// What a look found changed.
+#[expect(clippy::struct_excessive_bools, reason = "one for each subject, in any combination")]
 #[derive(Debug, Default, PartialEq, Eq)]
 struct News {
     sessions: bool,
@@ -78,8 +79,8 @@ impl News {
 }
 
 impl Auth {
-    /// One look at the feed; what changed elsewhere is read again.
-    pub(crate) async fn look_at_feed(&self) -> Result<(), AuthError> {
+    /// One look at what other nodes changed; [`Auth::background`] does this all the time.
+    pub async fn look_at_feed(&self) -> Result<(), AuthError> {
         let feed = &self.0.feed;
         let began_ms = self.0.clock.monotonic_ms();
         let after = feed.last_change.load(Ordering::Acquire);
@@ -175,9 +176,9 @@ impl Auth {
         read.await
     }
 
-    /// Brings all credentials into memory; from then on, with one process on the database, a
-    /// credential that is not there does not exist.
-    pub(crate) async fn load_credentials(&self) -> Result<(), AuthError> {
+    /// Brings all credentials into memory, as [`Auth::background`] does at its start. From then on,
+    /// with one process on the database, a credential that is not there does not exist.
+    pub async fn load_credentials(&self) -> Result<(), AuthError> {
         let _turn = self.0.changing.lock().await;
         let capacity = crate::live_map::CAPACITY;
         let sessions = self.read_all_sessions().await?;

@@ -5,7 +5,7 @@
 use crate::client_address::Client;
 use crate::cookie::MAX_SESSION_VALUES;
 use crate::identity::{AuthIdentity, Decision, Subject};
-use crate::live::{LiveKey, LiveSession, TokenHash, hash_of, to_hex};
+use crate::live::{Live, LiveKey, LiveSession, TokenHash, hash_of, to_hex};
 use crate::live_map::LiveMap;
 use crate::locality::Locality;
 use crate::settings::DisabledScope;
@@ -23,6 +23,10 @@ pub(crate) const KEY_PREFIX: &str = "mk_";
 const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
 /// How often a row is read again because something was revoked meanwhile.
 const TRIES: usize = 3;
+
+/// Reads the record with this hash, in hex.
+type ReadRecord<T> =
+    for<'c> fn(&'c mut Conn, String) -> BoxFuture<'c, Result<Option<T>, StoreError>>;
 
 /// What of a request decides.
 #[derive(Clone, Copy)]
@@ -122,7 +126,7 @@ impl Auth {
     }
 
     /// Whether a credential that memory does not vouch for may cost a database read.
-    fn may_look<T: crate::live::Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
+    fn may_look<T: Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
         if self.misses_are_final(map.is_complete()) {
             return false;
         }
@@ -154,15 +158,12 @@ impl Auth {
     }
 
     /// Reads one record and keeps it, unless something was revoked between reading and keeping.
-    async fn look_up<T: crate::live::Live>(
+    async fn look_up<T: Live + Send + Sync>(
         &self,
         map: &LiveMap<T>,
         hash: TokenHash,
-        read: for<'c> fn(&'c mut Conn, String) -> BoxFuture<'c, Result<Option<T>, StoreError>>,
-    ) -> Result<Option<Arc<T>>, StoreError>
-    where
-        T: Send + Sync,
-    {
+        read: ReadRecord<T>,
+    ) -> Result<Option<Arc<T>>, StoreError> {
         let mut turn = None;
         for round in 0..=TRIES {
             if round == TRIES {

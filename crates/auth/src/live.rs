@@ -1,4 +1,4 @@
-//! Sessions and keys as they live in memory: what check_auth() needs of them, and what changes at
+//! Sessions and keys as they live in memory: what `check_auth()` needs of them, and what changes at
 //! each request without a write. Knows no map and no database.
 
 use data_encoding::HEXLOWER;

@@ -74,7 +74,6 @@ impl Auth {
 
     /// The Set-Cookie values that give the browser the session.
     pub(crate) fn session_cookies(
-        &self,
         session: &NewSession,
         visit: &Visit,
     ) -> Result<Vec<String>, AuthError> {
@@ -111,7 +110,7 @@ impl Auth {
             + 'static,
     {
         let session = Arc::new(self.new_session(caller, method));
-        let cookies = self.session_cookies(&session, caller.visit)?;
+        let cookies = Self::session_cookies(&session, caller.visit)?;
         let (actor, now) = (caller.visit.actor(), self.0.now());
         let (random, in_job) = (Arc::clone(&self.0.random), Arc::clone(&session));
         self.change(

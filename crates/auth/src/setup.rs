@@ -102,7 +102,7 @@ impl Auth {
         let hash = self.hash_password(actor.client, &password).await?;
         let plan = Arc::new(self.0.secrets.plan_first_password(&actor, &password).await?);
         let session = Arc::new(self.new_session(caller, LoginMethod::Password));
-        let cookies = self.session_cookies(&session, caller.visit)?;
+        let cookies = Self::session_cookies(&session, caller.visit)?;
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let (in_job, in_apply, planned) =
             (Arc::clone(&session), Arc::clone(&session), Arc::clone(&plan));

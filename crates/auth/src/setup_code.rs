@@ -4,7 +4,7 @@
 
 use crate::audit::kinds;
 use crate::error::AuthError;
-use crate::state::{Auth, Settled};
+use crate::state::{Auth, AuthInner, Settled};
 use crate::throttle::RetryAfter;
 use crate::visit::Visit;
 use gatehouse_domain::{Actor, Random, Timestamp};
@@ -134,13 +134,12 @@ pub(crate) async fn check_setup_code(
     now: Timestamp,
     random: &dyn Random,
 ) -> Result<CodeVerdict, StoreError> {
-    let before = match conn.find_setup_code().await? {
-        Some(row) => row,
-        None => {
-            let first = first_code(now, random);
-            conn.update_setup_code(&first).await?;
-            first
-        }
+    let before = if let Some(row) = conn.find_setup_code().await? {
+        row
+    } else {
+        let first = first_code(now, random);
+        conn.update_setup_code(&first).await?;
+        first
     };
     let (verdict, after) = judge(before.clone(), given, now, random);
     if after != before {
@@ -238,7 +237,7 @@ impl Auth {
                     Ok(Settled::read(conn).await?)
                 })
             },
-            |inner, settled| inner.settle(settled),
+            AuthInner::settle,
         )
         .await
         .map(drop)

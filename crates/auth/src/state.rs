@@ -40,6 +40,7 @@ where
 }
 
 /// What everybody may know of the gate's state.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, as the status tells them")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuthFacts {
     /// A password or a passkey is stored.

@@ -49,6 +49,25 @@ impl Auth {
         }
     }
 
+    async fn must_be_login_password(
+        &self,
+        visit: &Visit,
+        password: &SecretString,
+    ) -> Result<(), AuthError> {
+        if self.check_password(visit, password).await?.is_some() {
+            return Ok(());
+        }
+        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor()).await;
+        Err(AuthError::VaultBadKey)
+    }
+
+    async fn has_vault_record(&self) -> Result<bool, AuthError> {
+        let read = self.0.store.read(|conn| {
+            Box::pin(async move { Ok::<_, AuthError>(conn.find_vault().await?.is_some()) })
+        });
+        read.await
+    }
+
     async fn bad_key(&self, visit: &Visit) -> AuthError {
         self.count_wrong_password(visit);
         self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor()).await;
@@ -64,9 +83,8 @@ impl Auth {
         caller.visit.require(Scope::Admin)?;
         // Where there is a record the answer is a conflict, whatever the password.
         let exists = matches!(self.0.secrets.status(), Status::Sealed | Status::Unsealed);
-        if !exists && self.check_password(caller.visit, &request.password).await?.is_none() {
-            self.note_failure(kinds::VAULT_KEY_REFUSED, &caller.visit.actor()).await;
-            return Err(AuthError::VaultBadKey);
+        if !exists {
+            self.must_be_login_password(caller.visit, &request.password).await?;
         }
         let key = self
             .with_vault(caller.visit, !exists, |secrets, actor| async move {
@@ -143,11 +161,18 @@ impl Auth {
         caller.visit.require(Scope::Admin)?;
         let password = request.password;
         let sent = password.is_some();
-        self.with_vault(caller.visit, sent, |secrets, actor| async move {
-            secrets.enable(&actor, password).await
-        })
-        .await?;
-        Ok(self.vault_answer(None))
+        if let Some(password) = &password
+            && !self.has_vault_record().await?
+        {
+            // A new vault is made of it: as with initialize, only the login password will do.
+            self.must_be_login_password(caller.visit, password).await?;
+        }
+        let enabled = self
+            .with_vault(caller.visit, sent, |secrets, actor| async move {
+                secrets.enable(&actor, password).await
+            })
+            .await?;
+        Ok(self.vault_answer(enabled.recovery_key.as_ref()))
     }
 
     /// `POST /api/auth/vault/seal`.

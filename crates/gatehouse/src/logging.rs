@@ -15,7 +15,6 @@ type Lines = Box<dyn Layer<Registry> + Send + Sync>;
 type WithLines = Layered<reload::Layer<Lines, Registry>, Registry>;
 
 /// The log, to be told of other settings.
-#[derive(Debug)]
 pub struct Logging {
     lines: reload::Handle<Lines, Registry>,
     filter: reload::Handle<EnvFilter, WithLines>,

@@ -20,6 +20,7 @@ impl Done {
 }
 
 /// `GET /api/auth/status`.
+#[expect(clippy::struct_excessive_bools, reason = "the contract's shape")]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuthStatus {
     /// No password and no passkey is stored.

@@ -101,7 +101,7 @@ impl Auth {
         let completes = !self.facts().setup_complete;
         let session = completes.then(|| Arc::new(self.new_session(caller, LoginMethod::Passkey)));
         let cookies = match &session {
-            Some(session) => self.session_cookies(session, caller.visit)?,
+            Some(session) => Self::session_cookies(session, caller.visit)?,
             None => Vec::new(),
         };
         let (actor, now, random) =

@@ -67,7 +67,8 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
         Ok(found) => {
             let record = json!({ "ok": true, "rows": found.rows, "head": found.head });
             out.record(&record, || {
-                line(format!("{} {} rows, head {}", good("whole:"), found.rows, found.head.as_deref().unwrap_or("none")));
+                let head = if found.head.is_empty() { "none" } else { &found.head };
+                line(format!("{} {} rows, head {head}", good("whole:"), found.rows));
             })?;
             Ok(ExitCode::SUCCESS)
         }

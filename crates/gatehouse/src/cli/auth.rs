@@ -37,7 +37,7 @@ pub struct CreateKey {
     #[arg(long, default_value = "command line")]
     label: String,
     /// What it may do; give it several times for several scopes
-    #[arg(long = "scope", value_name = "SCOPE", default_value = "operator.admin", value_parser = scope)]
+    #[arg(long = "scope", value_name = "SCOPE", default_value = "operator.admin")]
     scopes: Vec<Scope>,
     /// When it ends, such as 2027-01-31T00:00:00Z
     #[arg(long, value_name = "TIME")]
@@ -51,15 +51,6 @@ pub struct CreateKey {
     /// Do not store it, and do not ask
     #[arg(long)]
     no_store: bool,
-}
-
-fn scope(text: &str) -> Result<Scope, String> {
-    let known = || Scope::ALL.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", ");
-    Scope::ALL
-        .iter()
-        .copied()
-        .find(|scope| scope.name() == text)
-        .ok_or_else(|| format!("expected one of {}", known()))
 }
 
 /// Runs it.

@@ -3,7 +3,6 @@
 use anyhow::{Context, Result};
 use gatehouse_domain::ErrorCode;
 use serde_json::Value;
-use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,8 +43,7 @@ fn error_codes() -> String {
     for code in ErrorCode::ALL {
         let (name, http, rpc) = (code.name(), code.http_status(), code.rpc_code());
         let (close, meaning) = (code.close_code(), code.meaning().trim());
-        // Writing to a text cannot fail.
-        drop(writeln!(text, "| `{name}` | {http} | {rpc} | {close} | {meaning} |"));
+        text.push_str(&format!("| `{name}` | {http} | {rpc} | {close} | {meaning} |\n"));
     }
     text
 }

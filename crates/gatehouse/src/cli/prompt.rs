@@ -41,7 +41,6 @@ pub fn secret(question: &str) -> Result<SecretString> {
 }
 
 fn first_line(input: impl BufRead) -> Result<SecretString> {
-    use std::io::Read;
     let mut line = Zeroizing::new(String::new());
     input.take(MAX_BYTES).read_line(&mut line)?;
     let text = line.strip_suffix('\n').unwrap_or(&line);

@@ -103,7 +103,7 @@ async fn security_settings_need_a_recent_confirmation() {
     line.send(&connect_with(PASSWORD));
     line.finish().await;
     let set = |key: &str, value: Value| json!({ "id": 1, "method": "config.set", "params": { "key": key, "value": value } });
-    house.clock.advance(Duration::from_secs(15 * 60));
+    house.clock.advance(Duration::from_mins(15));
     line.send(&set("vault.plaintext_while_sealed", json!(false)));
     line.finish().await;
     assert!(

@@ -21,6 +21,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -69,6 +70,8 @@ struct Loop {
     calls: Calls,
     connection: Connection,
     budget: Budget,
+    /// Counts up when some credential ends.
+    credentials: watch::Receiver<u64>,
 }
 
 /// Whether the loop goes on.
@@ -87,7 +90,8 @@ async fn run(app: &App, upgraded: Upgraded, connection: Connection) {
         .max_frame_size(Some(app.max_message_bytes()));
     let stream = Budgeted::new(TokioIo::new(upgraded), budget.clone());
     let frames = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-    let mut looped = Loop { frames, calls: Calls::new(), connection, budget };
+    let credentials = app.auth().changed();
+    let mut looped = Loop { frames, calls: Calls::new(), connection, budget, credentials };
     looped.lift_budget();
     looped.until_closed(app).await;
 }
@@ -95,7 +99,6 @@ async fn run(app: &App, upgraded: Upgraded, connection: Connection) {
 impl Loop {
     async fn until_closed(&mut self, app: &App) {
         let mut events = app.rooms().events.subscribe();
-        let mut credentials = app.auth().changed();
         let mut tick = tokio::time::interval(TICK);
         loop {
             let input = tokio::select! {
@@ -105,7 +108,7 @@ impl Loop {
                 },
                 Some(finished) = self.calls.next() => Some(Input::CallFinished(finished)),
                 event = events.recv() => of_event(event),
-                changed = credentials.changed() => match changed {
+                changed = self.credentials.changed() => match changed {
                     Ok(()) => Some(Input::CredentialChanged),
                     Err(_) => Some(Input::Shutdown),
                 },
@@ -149,17 +152,19 @@ impl Loop {
         }
     }
 
-    /// A client that does not read is not waited for.
+    /// Sends a frame. A client that does not read is not waited for, and a credential that ends
+    /// meanwhile ends the socket without a word: there is no room for one.
     async fn send(&mut self, message: Message) -> Result<(), Error> {
-        match tokio::time::timeout(SEND_TIMEOUT, self.frames.send(message)).await {
-            Ok(sent) => sent,
-            Err(_elapsed) => {
-                for output in self.connection.handle(Input::TooSlow) {
-                    if let Output::Close { code, reason } = output {
-                        self.close(code, reason).await;
-                    }
-                }
-                Err(Error::ConnectionClosed)
+        let sending = tokio::time::timeout(SEND_TIMEOUT, self.frames.send(message));
+        let mut sending = std::pin::pin!(sending);
+        loop {
+            let changed = tokio::select! {
+                sent = &mut sending => return sent.unwrap_or(Err(Error::ConnectionClosed)),
+                changed = self.credentials.changed() => changed,
+            };
+            let outputs = self.connection.handle(Input::CredentialChanged);
+            if changed.is_err() || !outputs.is_empty() {
+                return Err(Error::ConnectionClosed);
             }
         }
     }

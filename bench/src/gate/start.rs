@@ -1,0 +1,42 @@
+//! From nothing to the first answer, and what an idle gateway weighs.
+
+use super::Site;
+use crate::figures::{mebibytes, median, millis};
+use crate::gateway::{Server, binary};
+use crate::table::{Aim, Report};
+use anyhow::Result;
+use std::path::Path;
+use std::time::Duration;
+
+/// How often it is started.
+const STARTS: usize = 9;
+/// What is loaded after the start is loaded by then.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// A gateway that is set up and has nothing to do.
+pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
+    let size = mebibytes(binary()?.metadata()?.len());
+    report.value("size of the stripped binary", Aim::AtMost(20.0), size, (1, "MiB"));
+    let server = Server::gateway(data_dir, &[])?;
+    std::thread::sleep(SETTLED);
+    let resident = mebibytes(server.resident_bytes()?);
+    report.value("resident memory, idle", Aim::AtMost(20.0), resident, (1, "MiB"));
+    server.stop()
+}
+
+/// The same with many credentials stored.
+pub fn many(site: &Site, report: &mut Report) -> Result<()> {
+    let mut times = Vec::with_capacity(STARTS);
+    for _ in 0..STARTS {
+        let server = site.gateway()?;
+        times.push(server.started_in);
+        server.stop()?;
+    }
+    let what = format!("start to /health, 10,000 sessions stored (median of {STARTS})");
+    report.value(what, Aim::AtMost(40.0), millis(median(&mut times)), (1, "ms"));
+    let server = site.gateway()?;
+    std::thread::sleep(SETTLED);
+    let resident = mebibytes(server.resident_bytes()?);
+    report.value("resident memory, idle, 10,000 sessions", Aim::Told, resident, (1, "MiB"));
+    server.stop()
+}

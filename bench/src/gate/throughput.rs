@@ -1,0 +1,57 @@
+//! A trivial route behind all layers against the same route without them, both in processes of their
+//! own, loaded in turn.
+
+use super::Site;
+use crate::figures::median;
+use crate::gateway::Server;
+use crate::http1::request;
+use crate::load::{Round, round};
+use crate::table::{Aim, Report};
+use anyhow::Result;
+use std::time::Duration;
+
+const CONNECTIONS: usize = 48;
+const ROUNDS: usize = 7;
+const PATH: &str = "/api/sessions";
+
+/// Measures by cookie and by key.
+pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<()> {
+    let (gateway, bare) = (site.gateway()?, Server::bare()?);
+    let each = |header: &dyn Fn(usize) -> (&'static str, String)| -> Vec<Vec<u8>> {
+        let made = (0..CONNECTIONS).map(|number| {
+            let (name, value) = header(number);
+            request("GET", PATH, &[(name, &value)], None)
+        });
+        made.collect()
+    };
+    let by_cookie = each(&|number| ("cookie", site.cookie(number * 100)));
+    let by_key = each(&|number| ("authorization", site.bearer(number * 10)));
+    let length = Duration::from_millis(round_ms);
+    // Whatever is made at the first request is made now.
+    round(&bare, &by_cookie, length / 5).await?;
+    round(&gateway, &by_cookie, length / 5).await?;
+    let (mut alone, mut cookie, mut key) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        alone.push(round(&bare, &by_cookie, length).await?);
+        cookie.push(round(&gateway, &by_cookie, length).await?);
+        key.push(round(&gateway, &by_key, length).await?);
+    }
+    for (name, rounds) in [("cookie", &cookie), ("key", &key)] {
+        let pairs = rounds.iter().zip(&alone);
+        let mut ratios: Vec<f64> = pairs.map(|(with, bare)| with.per_second / bare.per_second).collect();
+        let what = format!("throughput behind all layers, by {name}, of the bare route's");
+        report.value(what, Aim::AtLeast(0.85), median(&mut ratios), (2, ""));
+    }
+    for (name, rounds) in [("bare", &alone), ("by cookie", &cookie), ("by key", &key)] {
+        tell(name, rounds, report);
+    }
+    gateway.stop()
+}
+
+fn tell(name: &str, rounds: &[Round], report: &mut Report) {
+    let mut rates: Vec<f64> = rounds.iter().map(|round| round.per_second).collect();
+    let mut costs: Vec<f64> = rounds.iter().map(|round| round.server_micros_each).collect();
+    report.value(format!("requests a second, {name}"), Aim::Told, median(&mut rates), (0, ""));
+    let what = format!("server's processor time for each, {name}");
+    report.value(what, Aim::Told, median(&mut costs), (1, "µs"));
+}

@@ -1,0 +1,141 @@
+//! A server in a process of its own: the gateway as it is released, or the bare route. Owns starting
+//! and stopping it and what the system says about it.
+
+use crate::http1::{Client, request};
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a start or a stop may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The kernel's clock ticks per second in `/proc`, the same on every Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// A running server; killed when dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// From before its process was made to the first `/health` that was 200.
+    pub started_in: Duration,
+}
+
+/// The gateway's binary: cargo puts it beside the harness.
+pub fn binary() -> Result<PathBuf> {
+    let path = std::env::current_exe()?.with_file_name("gatehouse");
+    if !path.is_file() {
+        bail!("no gatehouse beside the harness: use cargo xtask bench, which builds both");
+    }
+    Ok(path)
+}
+
+fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
+
+impl Server {
+    /// The gateway on this data directory, its log thrown away but written.
+    pub fn gateway(data_dir: &Path, environment: &[(&str, &str)]) -> Result<Self> {
+        let address = free_address()?;
+        let mut command = Command::new(binary()?);
+        command.args(["serve", "--bind", &address.to_string(), "--data-dir"]).arg(data_dir);
+        command.envs(environment.iter().copied());
+        Self::start(command, address)
+    }
+
+    /// The bare route.
+    pub fn bare() -> Result<Self> {
+        let address = free_address()?;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["bare", &address.to_string()]);
+        Self::start(command, address)
+    }
+
+    fn start(mut command: Command, address: SocketAddr) -> Result<Self> {
+        // What the developer has set for a gateway of their own is not ours.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("SERVICE_") {
+                command.env_remove(name);
+            }
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let begun = Instant::now();
+        let child = command.spawn().context("cannot start the server")?;
+        let mut server = Self { child, address, started_in: Duration::ZERO };
+        while !is_healthy(address) {
+            if let Some(status) = server.child.try_wait()? {
+                bail!("the server did not start: {status}");
+            }
+            if begun.elapsed() > PATIENCE {
+                bail!("the server did not answer in time");
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        server.started_in = begun.elapsed();
+        Ok(server)
+    }
+
+    /// Asks it to stop and waits until it has.
+    pub fn stop(mut self) -> Result<()> {
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            kill_process(pid, Signal::TERM)?;
+        }
+        let begun = Instant::now();
+        while self.child.try_wait()?.is_none() {
+            if begun.elapsed() > PATIENCE {
+                bail!("the server did not stop");
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// Bytes of its memory that are in RAM.
+    pub fn resident_bytes(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib: u64 = line.context("no VmRSS")?.trim().trim_end_matches(" kB").parse()?;
+        Ok(kib * 1024)
+    }
+
+    /// Processor time that it has used.
+    pub fn processor_time(&self) -> Result<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // After the name, which stands in brackets, come the fields from the third on.
+        let fields = stat.rsplit_once(')').context("no name")?.1;
+        let ticks: Vec<f64> =
+            fields.split_whitespace().skip(11).take(2).filter_map(|t| t.parse().ok()).collect();
+        Ok(Duration::from_secs_f64(ticks.iter().sum::<f64>() / TICKS_PER_SECOND))
+    }
+
+    /// A connection to it.
+    pub async fn connect(&self) -> Result<Client> {
+        Client::connect(self.address).await
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            drop(self.child.kill());
+            drop(self.child.wait());
+        }
+    }
+}
+
+fn is_healthy(address: SocketAddr) -> bool {
+    let ask = || -> Result<bool> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(&request("GET", "/health", &[], None))?;
+        let mut start = [0; 12];
+        stream.read_exact(&mut start)?;
+        Ok(start.ends_with(b" 200"))
+    };
+    ask().unwrap_or(false)
+}

@@ -1,0 +1,152 @@
+//! A small HTTP/1.1 client on one connection that is kept: the load generator must cost less than
+//! what it measures. It reads what our servers write (a content length, no chunks), nothing else.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long any answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A request, ready to be sent.
+pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Vec<u8> {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n");
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if let Some(body) = body {
+        let length = body.len();
+        text.push_str(&format!("content-type: application/json\r\ncontent-length: {length}\r\n"));
+    }
+    text.push_str("\r\n");
+    text.push_str(body.unwrap_or_default());
+    text.into_bytes()
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Client {
+    stream: TcpStream,
+    answer: Vec<u8>,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    /// The status.
+    pub status: u16,
+    /// Everything before the body.
+    pub head: &'a str,
+    /// The body.
+    pub body: &'a [u8],
+}
+
+impl Client {
+    /// Connects.
+    pub async fn connect(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, answer: Vec::with_capacity(4096) })
+    }
+
+    /// Sends without waiting for the answer.
+    pub async fn send(&mut self, request: &[u8]) -> Result<()> {
+        Ok(self.stream.write_all(request).await?)
+    }
+
+    /// Reads one answer.
+    pub async fn receive(&mut self) -> Result<Answer<'_>> {
+        self.answer.clear();
+        let head = loop {
+            if let Some(at) = self.answer.windows(4).position(|four| four == b"\r\n\r\n") {
+                break at + 4;
+            }
+            self.read_more().await?;
+        };
+        let whole = head + content_length(self.answer.get(..head).unwrap_or_default())?;
+        while self.answer.len() < whole {
+            self.read_more().await?;
+        }
+        ensure!(self.answer.len() == whole, "more than one answer came");
+        let (head, body) = self.answer.split_at_checked(head).context("no head")?;
+        let head = std::str::from_utf8(head)?;
+        Ok(Answer { status: status(head)?, head, body })
+    }
+
+    /// One exchange.
+    pub async fn exchange(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+        self.send(request).await?;
+        self.receive().await
+    }
+
+    /// One exchange whose answer is as long as the one before and also a 200: without parsing.
+    pub async fn repeat(&mut self, request: &[u8], length: usize) -> Result<()> {
+        self.stream.write_all(request).await?;
+        self.answer.clear();
+        while self.answer.len() < length {
+            ensure!(self.stream.read_buf(&mut self.answer).await? > 0, "the server hung up");
+        }
+        ensure!(
+            self.answer.len() == length && self.answer.starts_with(b"HTTP/1.1 200 "),
+            "an answer of another kind came"
+        );
+        Ok(())
+    }
+
+    /// The length of the last answer.
+    pub fn last_length(&self) -> usize {
+        self.answer.len()
+    }
+
+    async fn read_more(&mut self) -> Result<()> {
+        let count = timeout(PATIENCE, self.stream.read_buf(&mut self.answer)).await??;
+        ensure!(count > 0, "the server hung up");
+        Ok(())
+    }
+}
+
+impl Answer<'_> {
+    /// An error unless it is a 200.
+    pub fn expect_ok(&self) -> Result<()> {
+        if self.status != 200 {
+            bail!("{}: {}", self.status, String::from_utf8_lossy(self.body));
+        }
+        Ok(())
+    }
+
+    /// The value of the session cookie that it sets.
+    pub fn session_cookie(&self) -> Option<&str> {
+        let (_, rest) = self.head.split_once("service_session=")?;
+        rest.split(';').next()
+    }
+}
+
+fn status(head: &str) -> Result<u16> {
+    Ok(head.get(9..12).context("no status")?.parse()?)
+}
+
+fn content_length(head: &[u8]) -> Result<usize> {
+    for line in head.split(|byte| *byte == b'\n') {
+        if let Some((name, value)) = line.split_at_checked(b"content-length:".len())
+            && name.eq_ignore_ascii_case(b"content-length:")
+        {
+            return Ok(std::str::from_utf8(value)?.trim().parse()?);
+        }
+    }
+    bail!("an answer without a content length: {}", String::from_utf8_lossy(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_is_read_in_any_case() {
+        assert_eq!(content_length(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n").unwrap(), 12);
+        assert!(content_length(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
+        assert_eq!(status("HTTP/1.1 401 Unauthorized").unwrap(), 401);
+    }
+}

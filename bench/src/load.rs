@@ -1,0 +1,49 @@
+//! Load: some connections that each send their one request again as soon as it is answered.
+
+use crate::gateway::Server;
+use anyhow::Result;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// What a round of load gave.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// Answers per second.
+    pub per_second: f64,
+    /// The server's processor time for each.
+    pub server_micros_each: f64,
+}
+
+/// Loads the server for this long; each request has a connection.
+pub async fn round(server: &Server, requests: &[Vec<u8>], length: Duration) -> Result<Round> {
+    let mut ready = Vec::with_capacity(requests.len());
+    for request in requests {
+        let mut client = server.connect().await?;
+        client.exchange(request).await?.expect_ok()?;
+        let length = client.last_length();
+        ready.push((client, request.clone(), length));
+    }
+    let before = server.processor_time()?;
+    let begun = Instant::now();
+    let mut tasks = JoinSet::new();
+    for (mut client, request, answer_length) in ready {
+        tasks.spawn(async move {
+            let mut count = 0_u32;
+            while begun.elapsed() < length {
+                client.repeat(&request, answer_length).await?;
+                count += 1;
+            }
+            anyhow::Ok(count)
+        });
+    }
+    let mut count = 0_u32;
+    while let Some(done) = tasks.join_next().await {
+        count += done??;
+    }
+    let elapsed = begun.elapsed();
+    let used = server.processor_time()?.saturating_sub(before);
+    Ok(Round {
+        per_second: f64::from(count) / elapsed.as_secs_f64(),
+        server_micros_each: used.as_secs_f64() * 1e6 / f64::from(count.max(1)),
+    })
+}

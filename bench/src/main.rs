@@ -1,0 +1,49 @@
+//! `cargo xtask bench NAME`: measures, and prints one table of aim and measured value. It never fails
+//! because something was slow: a number on a busy machine is no defect, and a gate that is now and
+//! then red is soon ignored.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the bans guard an async server; this is a tool at a developer's desk"
+)]
+
+mod bare;
+mod figures;
+mod gate;
+mod gateway;
+mod http1;
+mod load;
+mod prepare;
+mod table;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The gate and the vault
+    Gate(gate::Args),
+    /// The route that the gate is compared with, without the gate: started by the harness itself
+    #[command(hide = true)]
+    Bare(bare::Args),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Gate(args) => {
+            // One thread: the gateway is to have the rest of the machine.
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?
+                .block_on(gate::run(&args))
+        }
+        Command::Bare(args) => {
+            tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(bare::run(&args))
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The one table: aim, measured value, and whether they agree.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::fmt::Display;
+
+/// What is wanted of a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Aim {
+    /// Not above this.
+    AtMost(f64),
+    /// Not below this.
+    AtLeast(f64),
+    /// Only told.
+    Told,
+}
+
+/// The rows so far.
+#[derive(Debug, Default)]
+pub struct Report {
+    rows: Vec<[String; 4]>,
+}
+
+impl Report {
+    /// A value in its unit, shown with this many digits after the point.
+    pub fn value(&mut self, what: impl Display, aim: Aim, value: f64, (digits, unit): (usize, &str)) {
+        let shown = |value: f64| format!("{value:.digits$} {unit}").trim_end().to_owned();
+        let (wanted, is_met) = match aim {
+            Aim::AtMost(most) => (format!("≤ {}", plain(most, unit)), Some(value <= most)),
+            Aim::AtLeast(least) => (format!("≥ {}", plain(least, unit)), Some(value >= least)),
+            Aim::Told => (String::new(), None),
+        };
+        let verdict = is_met.map_or("", verdict);
+        self.row([what.to_string(), wanted, shown(value), verdict.to_owned()]);
+    }
+
+    /// Something that is so or not.
+    pub fn fact(&mut self, what: impl Display, aim: &str, is_so: bool, measured: impl Display) {
+        let verdict = verdict(is_so).to_owned();
+        self.row([what.to_string(), aim.to_owned(), measured.to_string(), verdict]);
+    }
+
+    /// Rows are also told as they come: the whole takes a minute or two.
+    fn row(&mut self, row: [String; 4]) {
+        eprintln!("  {}: {}", row[0], row[2]);
+        self.rows.push(row);
+    }
+
+    /// Prints it on standard output.
+    #[expect(clippy::print_stdout, reason = "the table is the result")]
+    pub fn print(&self) {
+        let mut table = Table::new();
+        table
+            .load_style(presets::UTF8_FULL_CONDENSED)
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .set_header(["measured", "aim", "value", ""]);
+        table.add_rows(&self.rows);
+        if let Some(column) = table.column_mut(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        println!("{table}");
+    }
+}
+
+const fn verdict(is_met: bool) -> &'static str {
+    if is_met { "ok" } else { "missed" }
+}
+
+fn plain(value: f64, unit: &str) -> String {
+    format!("{value} {unit}").trim_end().to_owned()
+}

@@ -1,0 +1,103 @@
+//! The audit log: its chain, its collapsing, its pages.
+
+use crate::support::{AWAY, Gate, HERE, PASSWORD, code_of};
+use gatehouse_auth::audit::{VerifyError, verify};
+use gatehouse_domain::{ErrorCode, Scope};
+use gatehouse_store::testing::{databases, run_sql, sqlite};
+
+async fn kinds(gate: &Gate) -> Vec<String> {
+    let list = gate.auth.audit_list(Some(500), None, None).await.unwrap();
+    list.events.into_iter().rev().map(|event| event.kind).collect()
+}
+
+#[tokio::test]
+async fn tampering_breaks_the_chain_where_it_was_done() {
+    for database in databases().await {
+        let (gate, cookie) = Gate::with_owner(database).await;
+        for scope in [Scope::Read, Scope::Write, Scope::Pairing] {
+            gate.key(&cookie, &[scope]).await;
+        }
+        let verified = verify(&gate.store).await.unwrap();
+        assert_eq!(verified.rows, 4);
+        assert_eq!(verified.head.len(), 64);
+        for (sql, undo, seq) in [
+            ("UPDATE audit_log SET actor = 'x' WHERE seq = 2", "UPDATE audit_log SET actor = 'session y' WHERE seq = 2", 2),
+            ("UPDATE audit_log SET prev_hash = 'x' WHERE seq = 1", "", 1),
+        ] {
+            run_sql(&gate.database.location, sql).await;
+            let broken = verify(&gate.store).await.unwrap_err();
+            assert!(matches!(broken, VerifyError::Broken { seq: s } if s == seq), "{broken:?}");
+            if !undo.is_empty() {
+                run_sql(&gate.database.location, undo).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_removed_row_breaks_the_chain() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    gate.key(&cookie, &[Scope::Read]).await;
+    gate.key(&cookie, &[Scope::Read]).await;
+    run_sql(&gate.database.location, "DELETE FROM audit_log WHERE seq = 2").await;
+    assert!(matches!(verify(&gate.store).await, Err(VerifyError::Broken { seq: 2 })));
+}
+
+#[tokio::test]
+async fn failures_are_one_row_at_once_and_one_for_the_rest_of_the_minute() {
+    for database in databases().await {
+        let (gate, _) = Gate::with_owner(database).await;
+        for _ in 0..4 {
+            assert!(gate.login(AWAY, "", "x").await.is_err());
+        }
+        assert_eq!(kinds(&gate).await, ["setup.completed", "login.failed"]);
+        gate.advance(60);
+        assert!(gate.login(AWAY, "", "x").await.is_err());
+        let list = gate.auth.audit_list(None, None, Some("login.failed".into())).await.unwrap();
+        assert_eq!(list.events.len(), 3);
+        assert_eq!(list.events[1].detail["collapsed"], 3);
+        assert_eq!(list.events[0].client_ip.as_deref(), Some(AWAY));
+        assert_eq!(list.events[0].actor, "anonymous");
+        assert!(gate.login(HERE, "", "x").await.is_err());
+        let list = gate.auth.audit_list(None, None, Some("login.failed".into())).await.unwrap();
+        assert_eq!(list.events.len(), 4, "another client has a row of its own");
+        assert!(verify(&gate.store).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn no_secret_is_in_a_row() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    let key = gate.key(&cookie, &[Scope::Read]).await.key;
+    let list = gate.auth.audit_list(None, None, None).await.unwrap();
+    let text = serde_json::to_string(&list).unwrap();
+    for secret in [PASSWORD, &cookie, &key] {
+        assert!(!text.contains(secret));
+    }
+}
+
+#[tokio::test]
+async fn pages_join_without_gap_and_limits_hold() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    for _ in 0..4 {
+        gate.key(&cookie, &[Scope::Read]).await;
+    }
+    let (mut cursor, mut seen) = (None, Vec::new());
+    loop {
+        let page = gate.auth.audit_list(Some(2), cursor.as_deref(), None).await.unwrap();
+        seen.extend(page.events.into_iter().map(|event| event.id));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen.len(), 5);
+    for limit in [0, 501] {
+        let refused = gate.auth.audit_list(Some(limit), None, None).await;
+        assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams));
+    }
+    for cursor in ["", "x", "-1"] {
+        let refused = gate.auth.audit_list(None, Some(cursor), None).await;
+        assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams), "{cursor}");
+    }
+}

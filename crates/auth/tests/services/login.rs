@@ -1,0 +1,198 @@
+//! Sessions: login, logout, confirmation, password change, revocation, expiry.
+
+use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of};
+use gatehouse_auth::AuthSettings;
+use gatehouse_auth::api::{ConfirmRequest, PasswordChangeRequest};
+use gatehouse_domain::{AuthSessionId, ErrorCode, Scope};
+use gatehouse_store::testing::{databases, sqlite};
+use secrecy::SecretString;
+
+const OTHER: &str = "an even better password";
+
+fn change(current: Option<&str>, new: &str) -> PasswordChangeRequest {
+    PasswordChangeRequest {
+        current_password: current.map(SecretString::from),
+        new_password: SecretString::from(new),
+        setup_code: None,
+    }
+}
+
+fn confirm(password: &str) -> ConfirmRequest {
+    ConfirmRequest {
+        password: Some(SecretString::from(password)),
+        challenge_id: None,
+        credential: None,
+    }
+}
+
+#[tokio::test]
+async fn login_and_logout() {
+    for database in databases().await {
+        let (gate, owner) = Gate::with_owner(database).await;
+        let wrong = gate.login(AWAY, "", "wrong").await;
+        assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
+        let cookie = gate.login(AWAY, "", PASSWORD).await.unwrap();
+        assert_eq!(cookie.len(), 43);
+        let visit = gate.visit(AWAY, &cookie).await;
+        assert!(gate.auth.is_live(visit.identity().unwrap()));
+        let outcome = gate.auth.logout(&caller(&visit)).await.unwrap();
+        assert_eq!(outcome.cookies.len(), 2);
+        assert!(!gate.auth.is_live(visit.identity().unwrap()));
+        assert!(!gate.is_let_in(AWAY, &cookie).await);
+        assert!(gate.is_let_in(AWAY, &owner).await);
+        let gone = gate.visit(AWAY, &cookie).await;
+        assert_eq!(code_of(gate.auth.logout(&caller(&gone)).await), Some(ErrorCode::NotAuthenticated));
+    }
+}
+
+#[tokio::test]
+async fn a_session_ends_after_thirty_days_to_the_millisecond() {
+    for database in databases().await {
+        let (mut gate, cookie) = Gate::with_owner(database).await;
+        let visit = gate.visit(HERE, &cookie).await;
+        gate.clock.advance(std::time::Duration::from_millis(30 * 86_400_000 - 1));
+        assert!(gate.is_let_in(HERE, &cookie).await);
+        gate.clock.advance(std::time::Duration::from_millis(1));
+        assert!(!gate.is_let_in(HERE, &cookie).await);
+        assert!(!gate.auth.is_live(visit.identity().unwrap()));
+        gate.restart().await;
+        assert!(!gate.is_let_in(HERE, &cookie).await);
+    }
+}
+
+#[tokio::test]
+async fn a_session_survives_a_restart_before_and_after_loading() {
+    for database in databases().await {
+        let (mut gate, cookie) = Gate::with_owner(database).await;
+        gate.restart().await;
+        assert!(gate.is_let_in(HERE, &cookie).await, "read from the database");
+        gate.restart().await;
+        gate.auth.load_credentials().await.unwrap();
+        assert!(gate.is_let_in(HERE, &cookie).await, "loaded");
+    }
+}
+
+#[tokio::test]
+async fn a_password_change_ends_other_sessions_and_keeps_keys() {
+    for database in databases().await {
+        let (gate, cookie) = Gate::with_owner(database).await;
+        let other = gate.login(AWAY, "", PASSWORD).await.unwrap();
+        let key = gate.key(&cookie, &[Scope::Read]).await.key;
+        let visit = gate.visit(HERE, &cookie).await;
+        let ended = gate.visit(AWAY, &other).await;
+        let missing = gate.auth.change_password(&caller(&visit), change(None, OTHER)).await;
+        assert_eq!(code_of(missing), Some(ErrorCode::InvalidParams));
+        let wrong = gate.auth.change_password(&caller(&visit), change(Some("no"), OTHER)).await;
+        assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
+        let short = gate.auth.change_password(&caller(&visit), change(Some(PASSWORD), "x")).await;
+        assert_eq!(code_of(short), Some(ErrorCode::InvalidParams));
+        let mut changed = gate.auth.changed();
+        changed.borrow_and_update();
+        gate.auth.change_password(&caller(&visit), change(Some(PASSWORD), OTHER)).await.unwrap();
+        assert!(changed.has_changed().unwrap(), "sockets are told");
+        assert!(!gate.auth.is_live(ended.identity().unwrap()));
+        assert!(!gate.is_let_in(AWAY, &other).await);
+        assert!(gate.is_let_in(HERE, &cookie).await && gate.is_let_in(AWAY, &key).await);
+        let old = gate.login(AWAY, "", PASSWORD).await;
+        assert_eq!(code_of(old), Some(ErrorCode::InvalidCredentials));
+        assert!(gate.login(AWAY, "", OTHER).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn of_two_racing_changes_one_wins_and_its_password_counts() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    let visit = gate.visit(HERE, &cookie).await;
+    let caller = caller(&visit);
+    let third = "a third fine password";
+    let (a, b) = tokio::join!(
+        gate.auth.change_password(&caller, change(Some(PASSWORD), OTHER)),
+        gate.auth.change_password(&caller, change(Some(PASSWORD), third)),
+    );
+    let (a, b) = (code_of(a), code_of(b));
+    let refused = [Some(ErrorCode::Conflict), Some(ErrorCode::InvalidCredentials)];
+    let winner = if a.is_none() { OTHER } else { third };
+    assert!((a.is_none() && refused.contains(&b)) || (b.is_none() && refused.contains(&a)));
+    assert!(gate.login(AWAY, "", winner).await.is_ok());
+}
+
+#[tokio::test]
+async fn sessions_are_listed_and_ended() {
+    for database in databases().await {
+        let (gate, cookie) = Gate::with_owner(database).await;
+        gate.advance(1);
+        let (b, c) = (
+            gate.login(AWAY, "", PASSWORD).await.unwrap(),
+            gate.login(AWAY, "", PASSWORD).await.unwrap(),
+        );
+        gate.advance(5);
+        let visit = gate.visit(HERE, &cookie).await;
+        let list = gate.auth.list_sessions(&caller(&visit)).await.unwrap();
+        assert_eq!(list.sessions.len(), 3);
+        let own = list.sessions.iter().find(|item| item.current).unwrap();
+        assert_eq!(own.last_seen_at.as_millis() - own.created_at.as_millis(), 6_000, "from memory");
+        let victim = gate.visit(AWAY, &b).await;
+        let id = list.sessions.iter().find(|item| !item.current).unwrap().id.clone();
+        gate.auth.end_session(&caller(&visit), &id).await.unwrap();
+        let alive = [gate.is_let_in(AWAY, &b).await, gate.is_let_in(AWAY, &c).await];
+        assert_eq!(alive.iter().filter(|alive| **alive).count(), 1);
+        assert_eq!(gate.auth.is_live(victim.identity().unwrap()), alive[0]);
+        let again = gate.auth.end_session(&caller(&visit), &id).await;
+        assert_eq!(code_of(again), Some(ErrorCode::NotFound));
+        let none = gate.auth.end_session(&caller(&visit), &AuthSessionId::from_text("x")).await;
+        assert_eq!(code_of(none), Some(ErrorCode::NotFound));
+        assert_eq!(gate.auth.end_other_sessions(&caller(&visit)).await.unwrap().ended, 1);
+        assert!(!gate.is_let_in(AWAY, &b).await && !gate.is_let_in(AWAY, &c).await);
+        assert!(gate.is_let_in(HERE, &cookie).await);
+    }
+}
+
+#[tokio::test]
+async fn a_confirmation_counts_fifteen_minutes() {
+    for database in databases().await {
+        let (mut gate, cookie) = Gate::with_owner(database).await;
+        let confirmed = |visit: &gatehouse_auth::Visit, gate: &Gate| {
+            code_of(gate.auth.require_step_up(visit.identity().unwrap()))
+        };
+        let visit = gate.visit(HERE, &cookie).await;
+        gate.advance(900);
+        assert_eq!(confirmed(&visit, &gate), None);
+        gate.advance(1);
+        assert_eq!(confirmed(&visit, &gate), Some(ErrorCode::ConfirmationRequired));
+        let reset = gate.auth.reset(&caller(&visit)).await;
+        assert_eq!(code_of(reset), Some(ErrorCode::ConfirmationRequired));
+        let wrong = gate.auth.confirm(&caller(&visit), confirm("wrong")).await;
+        assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
+        assert_eq!(confirmed(&visit, &gate), Some(ErrorCode::ConfirmationRequired));
+        gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await.unwrap();
+        assert_eq!(confirmed(&visit, &gate), None);
+        gate.restart().await;
+        let visit = gate.visit(HERE, &cookie).await;
+        assert_eq!(confirmed(&visit, &gate), None, "it is in the database");
+        gate.advance(901);
+        gate.auth.update_settings(AuthSettings { step_up: false, ..AuthSettings::default() });
+        assert_eq!(confirmed(&visit, &gate), None, "switched off");
+    }
+}
+
+#[tokio::test]
+async fn thirty_wrong_passwords_of_one_session_and_then_it_waits() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    let visit = gate.visit(HERE, &cookie).await;
+    for round in 0..30 {
+        // Over every endpoint that takes one, not each for itself.
+        let outcome = if round % 2 == 0 {
+            code_of(gate.auth.confirm(&caller(&visit), confirm("wrong")).await)
+        } else {
+            code_of(gate.login(HERE, &cookie, "wrong").await)
+        };
+        assert_eq!(outcome, Some(ErrorCode::InvalidCredentials), "{round}");
+    }
+    let waits = gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await;
+    assert_eq!(code_of(waits), Some(ErrorCode::RateLimited), "even the right one");
+    let waits = gate.login(HERE, &cookie, PASSWORD).await;
+    assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
+    assert!(gate.login(HERE, "", PASSWORD).await.is_ok(), "nobody else does");
+    gate.advance(600);
+    assert!(gate.login(HERE, &cookie, PASSWORD).await.is_ok());
+}

@@ -1,0 +1,70 @@
+//! The `connect` message of a socket.
+
+use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of};
+use gatehouse_auth::AuthMethod;
+use gatehouse_auth::api::{ConnectAuth, PasswordChangeRequest};
+use gatehouse_domain::{ErrorCode, Scope};
+use gatehouse_store::testing::{databases, sqlite};
+use secrecy::SecretString;
+
+fn by_key(key: &str) -> ConnectAuth {
+    ConnectAuth { api_key: Some(SecretString::from(key)), ..ConnectAuth::default() }
+}
+
+fn by_password(password: &str) -> ConnectAuth {
+    ConnectAuth { password: Some(SecretString::from(password)), ..ConnectAuth::default() }
+}
+
+#[tokio::test]
+async fn a_socket_is_recognised_by_key_or_password() {
+    for database in databases().await {
+        let (gate, cookie) = Gate::with_owner(database).await;
+        let key = gate.key(&cookie, &[Scope::Read]).await.key;
+        let visit = gate.visit(AWAY, "").await;
+        let identity = gate.auth.socket_login(&visit, by_key(&key)).await.unwrap();
+        assert_eq!(identity.method, AuthMethod::ApiKey);
+        let socket = gate.auth.socket_login(&visit, by_password(PASSWORD)).await.unwrap();
+        assert_eq!(socket.method, AuthMethod::Password);
+        assert!(gate.auth.is_live(&socket));
+        let none = gate.auth.socket_login(&visit, ConnectAuth::default()).await;
+        assert_eq!(code_of(none), Some(ErrorCode::NotAuthenticated));
+
+        let owner = gate.visit(HERE, &cookie).await;
+        let request = PasswordChangeRequest {
+            current_password: Some(SecretString::from(PASSWORD)),
+            new_password: SecretString::from("another fine password"),
+            setup_code: None,
+        };
+        gate.auth.change_password(&caller(&owner), request).await.unwrap();
+        assert!(!gate.auth.is_live(&socket), "its password is no more");
+        assert!(gate.auth.is_live(&identity), "the key stays");
+    }
+}
+
+#[tokio::test]
+async fn five_wrong_connects_a_minute_and_the_next_waits() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    let key = gate.key(&cookie, &[Scope::Read]).await.key;
+    let visit = gate.visit(AWAY, "").await;
+    let wrong_key = format!("mk_{}", "A".repeat(43));
+    for round in 0..5 {
+        let wrong = if round % 2 == 0 { by_key(&wrong_key) } else { by_password("wrong") };
+        let refused = gate.auth.socket_login(&visit, wrong).await;
+        assert_eq!(code_of(refused), Some(ErrorCode::InvalidCredentials), "{round}");
+    }
+    let waits = gate.auth.socket_login(&visit, by_key(&key)).await;
+    assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
+    gate.advance(60);
+    assert!(gate.auth.socket_login(&visit, by_key(&key)).await.is_ok());
+}
+
+#[tokio::test]
+async fn rows_1_to_3_come_first() {
+    let gate = Gate::on(sqlite()).await;
+    let away = gate.visit(AWAY, "").await;
+    let refused = gate.auth.socket_login(&away, by_password(PASSWORD)).await;
+    assert_eq!(code_of(refused), Some(ErrorCode::SetupRequired));
+    gate.auth.offline_reset().await.unwrap();
+    let identity = gate.auth.socket_login(&away, by_password("anything")).await.unwrap();
+    assert_eq!(identity.method, AuthMethod::Loopback);
+}

@@ -1,0 +1,184 @@
+//! A gate on a database of its own, with a clock that stands still, and requests to it.
+
+use gatehouse_auth::api::{LoginRequest, SetupRequest};
+use gatehouse_auth::kdf_queue::KdfQueue;
+use gatehouse_auth::{Auth, AuthError, AuthSettings, Caller, Decision, RequestFacts, Visit};
+use gatehouse_domain::{Clock, ErrorCode, ManualClock, Problem, Random, Scope, SeededRandom, Timestamp};
+use gatehouse_secrets::{Secrets, SecretsSettings};
+use gatehouse_store::Store;
+use gatehouse_store::testing::TestDatabase;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use secrecy::SecretString;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub const PASSWORD: &str = "correct horse battery";
+pub const HERE: &str = "127.0.0.1";
+pub const AWAY: &str = "192.0.2.7";
+
+pub struct Gate {
+    pub auth: Auth,
+    pub clock: Arc<ManualClock>,
+    pub store: Store,
+    pub database: TestDatabase,
+    seed: u64,
+}
+
+async fn open(database: &TestDatabase, clock: &Arc<ManualClock>, seed: u64) -> (Store, Auth) {
+    let store = database.open().await;
+    let auth = open_on(&store, database, clock, seed, AuthSettings::default()).await;
+    (store, auth)
+}
+
+async fn open_on(
+    store: &Store,
+    database: &TestDatabase,
+    clock: &Arc<ManualClock>,
+    seed: u64,
+    settings: AuthSettings,
+) -> Auth {
+    let random: Arc<dyn Random> = Arc::new(SeededRandom::new(seed));
+    let kdf = KdfQueue::new(2);
+    let secrets = SecretsSettings {
+        vault_enabled: false,
+        vault_enabled_fixed: false,
+        plaintext_while_sealed: true,
+        keep_plaintext_provider_keys: true,
+        data_dir: database.directory().to_owned(),
+    };
+    let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
+    let secrets = Secrets::open(
+        store.clone(),
+        kdf.clone(),
+        Arc::clone(&clock),
+        Arc::clone(&random),
+        secrets,
+    );
+    let secrets = secrets.await.unwrap();
+    Auth::open(store.clone(), secrets, kdf, clock, random, settings).await.unwrap()
+}
+
+impl Gate {
+    pub async fn on(database: TestDatabase) -> Self {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_795_000_000_000)));
+        let (store, auth) = open(&database, &clock, 1).await;
+        Self { auth, clock, store, database, seed: 1 }
+    }
+
+    /// One whose setup is complete; the cookie is the owner's.
+    pub async fn with_owner(database: TestDatabase) -> (Self, String) {
+        let gate = Self::on(database).await;
+        let outcome = gate.setup(HERE, PASSWORD, None).await.unwrap();
+        let cookie = cookie_of(&outcome.cookies);
+        (gate, cookie)
+    }
+
+    pub async fn restart(&mut self) {
+        self.seed += 1;
+        self.store.close().await;
+        let (store, auth) = open(&self.database, &self.clock, self.seed).await;
+        (self.store, self.auth) = (store, auth);
+    }
+
+    /// Another node on the same database.
+    pub async fn second_node(&self) -> Auth {
+        let store = self.database.open().await;
+        open_on(&store, &self.database, &self.clock, self.seed + 1000, AuthSettings::default()).await
+    }
+
+    pub fn advance(&self, seconds: u64) {
+        self.clock.advance(Duration::from_secs(seconds));
+    }
+
+    pub fn code(&self) -> Option<String> {
+        self.auth.setup_code().borrow().clone()
+    }
+
+    pub async fn visit(&self, peer: &str, credential: &str) -> Visit {
+        visit(&self.auth, peer, credential).await
+    }
+
+    pub async fn setup(
+        &self,
+        peer: &str,
+        password: &str,
+        code: Option<&str>,
+    ) -> Result<gatehouse_auth::Outcome<gatehouse_auth::api::SetupAnswer>, AuthError> {
+        let visit = self.visit(peer, "").await;
+        let request = SetupRequest {
+            password: Some(SecretString::from(password)),
+            setup_code: code.map(SecretString::from),
+        };
+        self.auth.setup(&caller(&visit), request).await
+    }
+
+    pub async fn login(&self, peer: &str, credential: &str, password: &str) -> Result<String, Problem> {
+        let visit = self.visit(peer, credential).await;
+        let request = LoginRequest { password: SecretString::from(password) };
+        let outcome = self.auth.login(&caller(&visit), request).await?;
+        Ok(cookie_of(&outcome.cookies))
+    }
+
+    pub async fn is_let_in(&self, peer: &str, credential: &str) -> bool {
+        self.visit(peer, credential).await.decision.identity().is_some()
+    }
+
+    /// Mints a key with these scopes as the bearer of the cookie.
+    pub async fn key(&self, cookie: &str, scopes: &[Scope]) -> gatehouse_auth::api::ApiKeyCreated {
+        let visit = self.visit(HERE, cookie).await;
+        self.auth.create_api_key(&caller(&visit), key_request(scopes)).await.unwrap()
+    }
+}
+
+pub fn key_request(scopes: &[Scope]) -> gatehouse_auth::api::CreateApiKeyRequest {
+    gatehouse_auth::api::CreateApiKeyRequest {
+        label: "test".into(),
+        scopes: scopes.to_vec(),
+        expires_at: None,
+        allowed_cidrs: None,
+    }
+}
+
+/// A credential beginning with `mk_` is sent as Bearer, any other as the cookie.
+pub async fn visit(auth: &Auth, peer: &str, credential: &str) -> Visit {
+    let mut headers = HeaderMap::new();
+    let host = if peer == HERE { "localhost:8420" } else { "gate.example:8420" };
+    headers.insert("host", HeaderValue::from_static(host));
+    if credential.starts_with("mk_") {
+        let value = format!("Bearer {credential}");
+        headers.insert("authorization", HeaderValue::from_str(&value).unwrap());
+    } else if !credential.is_empty() {
+        let value = format!("service_session={credential}");
+        headers.insert(HeaderName::from_static("cookie"), HeaderValue::from_str(&value).unwrap());
+    }
+    let facts = RequestFacts {
+        method: &Method::GET,
+        uri: &Uri::from_static("/api/auth/status"),
+        headers: &headers,
+        peer: peer.parse().unwrap(),
+        over_tls: false,
+    };
+    auth.recognise(&facts).await.unwrap()
+}
+
+pub const fn caller(visit: &Visit) -> Caller<'_> {
+    Caller { visit, user_agent: Some("test") }
+}
+
+pub fn cookie_of(cookies: &[String]) -> String {
+    let line = cookies.first().expect("a cookie");
+    let value = line.strip_prefix("service_session=").unwrap();
+    value.split(';').next().unwrap().to_owned()
+}
+
+pub fn row_of(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Allowed(identity) => identity.method.name(),
+        Decision::SetupRequired => "SetupRequired",
+        Decision::Unauthorized => "Unauthorized",
+    }
+}
+
+pub fn code_of<T>(outcome: Result<T, impl Into<Problem>>) -> Option<ErrorCode> {
+    outcome.err().map(|error| error.into().code)
+}

@@ -1,0 +1,89 @@
+//! A full disk, and settings that are wrong.
+
+use crate::process::{BINARY, PASSWORD, Place, make_key};
+use reqwest::StatusCode;
+use serde_json::json;
+use std::process::Command;
+
+/// A tiny file system needs the rights to mount one, which a test does not have everywhere. A limit on
+/// the size of files fails the same write calls of the database, so that is what stands for the disk.
+#[tokio::test]
+async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
+    let place = Place::new();
+    let server = place.start();
+    server.set_up().await;
+    server.stop();
+    let key = make_key(&place).await;
+    let size = place.data_dir().join("gatehouse.db").metadata().unwrap().len();
+    // In blocks of 512 or 1,024 bytes, as the shell has it: room for a few writes either way.
+    let blocks = size / 512 + 400;
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &script, BINARY]);
+    let server = place.start_as(command);
+    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+
+    let value = "x".repeat(60_000);
+    let mut stored = 0;
+    let refused = loop {
+        assert!(stored < 100, "the disk never gets full");
+        let params = json!({ "key": format!("KEY_{stored}"), "value": value });
+        let answer = server.rpc(&key, "env.set", params).await;
+        if !answer["error"].is_null() {
+            break answer;
+        }
+        stored += 1;
+    };
+    assert_eq!(refused["error"]["data"]["code"], "STORAGE_UNAVAILABLE", "{refused}");
+    assert!(stored > 0, "nothing could be written at all");
+
+    let list = server.rpc(&key, "env.list", json!({})).await;
+    assert_eq!(list["result"]["env_variables"].as_array().unwrap().len(), stored, "{list}");
+    assert_eq!(server.get("/health").await.status, StatusCode::OK);
+    server.kill();
+
+    // With room again everything that was acknowledged is there, and writing works.
+    let server = place.start();
+    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    let answer = server.rpc(&key, "env.set", json!({ "key": "LAST", "value": value })).await;
+    assert_eq!(answer["result"]["encrypted"], 1, "{answer}");
+    let list = server.rpc(&key, "env.list", json!({})).await;
+    assert_eq!(list["result"]["env_variables"].as_array().unwrap().len(), stored + 1);
+}
+
+#[tokio::test]
+async fn a_mistake_in_the_settings_stops_the_start_and_is_told_with_its_line() {
+    let place = Place::new();
+    let file = place.file("g.toml", "[server]\n\nbnid = \"127.0.0.1:0\"\n").await;
+    let file = file.to_str().unwrap();
+    for command in [&["serve"] as &[&str], &["config", "check"], &["doctor"]] {
+        let ran = place.run(&[command, &["--config", file]].concat());
+        let told = ran.failed(1);
+        for part in ["g.toml", "line 3", "server.bnid", "did you mean `server.bind`?"] {
+            assert!(told.contains(part), "{told}");
+        }
+        assert_eq!(ran.stdout(), "");
+    }
+    let ran = place.run(&["config", "check", "--json", "--config", file]);
+    ran.failed(1);
+    let record: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!((&record["line"], &record["ok"]), (&json!(3), &json!(false)));
+    assert!(!place.data_dir().exists(), "nothing was made");
+}
+
+#[tokio::test]
+async fn a_variable_that_is_wrong_stops_the_start() {
+    let mut place = Place::new();
+    place.env("SERVICE_BEHIND_PROXY", "maybe");
+    assert!(place.run(&["serve"]).failed(1).contains("SERVICE_BEHIND_PROXY"));
+}
+
+#[tokio::test]
+async fn a_database_that_is_none_is_told_and_left_as_it_is() {
+    let place = Place::new();
+    let file = place.file("other.db", &"no database ".repeat(100)).await;
+    let url = format!("sqlite://{}", file.display());
+    let told = place.run(&["serve", "--database-url", &url]).failed(1);
+    assert!(told.contains("cannot open the sqlite database"), "{told}");
+    assert!(tokio::fs::read_to_string(file).await.unwrap().starts_with("no database"));
+}

@@ -1,0 +1,189 @@
+//! Start, stop, start again.
+
+use crate::process::{BINARY, PASSWORD, Place, make_key, mode};
+use reqwest::StatusCode;
+use rustix::process::Signal;
+use serde_json::json;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+#[tokio::test]
+async fn a_start_prints_the_address_and_the_setup_code_and_a_stop_leaves_nothing_open() {
+    let place = Place::new();
+    let mut server = place.start();
+    let code = server.line();
+    let code = code.strip_prefix("Setup code: ").unwrap().to_owned();
+    assert!(code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()), "{code}");
+    let health = server.get("/health").await;
+    assert_eq!((health.status, health.body["status"].as_str()), (StatusCode::OK, Some("ok")));
+    assert_eq!(server.stop(), "", "standard output carries two lines and nothing else");
+    for name in ["gatehouse.db-wal", "gatehouse.db-shm"] {
+        let left = place.data_dir().join(name);
+        assert!(left.metadata().map_or(true, |found| found.len() == 0), "{name} is left");
+    }
+    // The code survives a restart and is printed again.
+    let mut server = place.start();
+    assert_eq!(server.line(), format!("Setup code: {code}"));
+}
+
+#[tokio::test]
+async fn logs_go_to_standard_error_as_the_settings_say() {
+    let mut place = Place::new();
+    place.env("SERVICE_LOG__FORMAT", "json");
+    place.env("SERVICE_LOG", "info,sqlx=off");
+    let server = place.start();
+    server.get("/health").await;
+    server.stop();
+    let log = place.log().await;
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let request = lines.iter().find(|line| line["target"] == "gatehouse::request").unwrap();
+    let time = request["timestamp"].as_str().unwrap();
+    assert!(time.len() == "2026-11-20T12:00:00.000Z".len() && time.ends_with('Z'), "{time}");
+    assert_eq!(request["status"], 200);
+}
+
+#[tokio::test]
+async fn files_are_for_their_owner_alone() {
+    let place = Place::new();
+    let server = place.start();
+    server.set_up().await;
+    assert_eq!(mode(&place.data_dir()), 0o700);
+    let mut names = Vec::new();
+    for entry in place.data_dir().read_dir().unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(mode(&entry.path()), 0o600, "{}", entry.path().display());
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    for name in ["gatehouse.db", "gatehouse.db-wal", "gatehouse.lock"] {
+        assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_server_on_the_same_directory_is_refused() {
+    let place = Place::new();
+    let server = place.start();
+    let second = place.run(&["serve", "--bind", "127.0.0.1:0"]);
+    assert!(second.failed(1).contains("another Gatehouse is running"), "{}", second.stderr());
+    assert_eq!(second.stdout(), "");
+    // A lock is not the existence of a file: after a kill the next start works.
+    server.kill();
+    assert!(place.data_dir().join("gatehouse.lock").exists());
+    place.start().stop();
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_told() {
+    let (one, two) = (Place::new(), Place::new());
+    let server = one.start();
+    let address = server.url.strip_prefix("http://").unwrap();
+    let refused = two.run(&["--bind", address]);
+    assert!(refused.failed(1).contains(&format!("cannot listen on {address}")), "{}", refused.stderr());
+}
+
+#[tokio::test]
+async fn the_vault_is_sealed_after_a_restart_and_a_login_unseals_it() {
+    let place = Place::new();
+    let server = place.start();
+    server.set_up().await;
+    assert_eq!(server.vault_status().await, "unsealed");
+    server.stop();
+    let mut server = place.start();
+    assert_eq!(server.vault_status().await, "sealed");
+    let login = server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    assert_eq!(login.status, StatusCode::OK);
+    assert_eq!(server.vault_status().await, "unsealed");
+    server.signal(Signal::TERM);
+    assert_eq!(server.line(), "", "no setup code once setup is complete");
+}
+
+#[tokio::test]
+async fn a_recovery_key_in_a_file_or_in_the_environment_unseals_at_start() {
+    let mut place = Place::new();
+    let server = place.start();
+    let recovery_key = server.set_up().await;
+    server.stop();
+    let file = place.file("recovery", &format!("{}\n", recovery_key.to_lowercase())).await;
+    place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE", file.to_str().unwrap());
+    let server = place.start();
+    assert_eq!(server.vault_status().await, "unsealed");
+    server.stop();
+    place.environment.clear();
+    place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", &recovery_key);
+    let server = place.start();
+    assert_eq!(server.vault_status().await, "unsealed");
+    server.stop();
+    assert!(!place.log().await.contains(&recovery_key));
+    // A wrong one is a warning and a sealed start, no failure.
+    place.environment.clear();
+    place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", "AAAA-BBBB");
+    let server = place.start();
+    assert_eq!(server.vault_status().await, "sealed");
+    server.stop();
+    assert!(place.log().await.contains("WARN"));
+}
+
+#[tokio::test]
+async fn the_first_signal_waits_for_requests_and_the_second_does_not() {
+    let place = Place::new();
+    let mut command = Command::new(BINARY);
+    command.arg("serve");
+    let mut server = place.start_with(command, Stdio::piped());
+    // A request whose body does not come.
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut slow = TcpStream::connect(address).unwrap();
+    let head = "POST /api/auth/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\
+                content-type: application/json\r\nexpect: 100-continue\r\n\r\n";
+    std::io::Write::write_all(&mut slow, head.as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    std::io::Read::read_exact(&mut slow, &mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 100", "the handler waits for the body");
+    server.signal(Signal::TERM);
+    let mut log = BufReader::new(server.child.stderr.take().unwrap()).lines();
+    assert!(log.any(|line| line.unwrap().contains("stopping")));
+    assert!(server.child.try_wait().unwrap().is_none(), "it waits");
+    server.signal(Signal::INT);
+    assert_eq!(server.wait().0.code(), Some(1));
+}
+
+#[tokio::test]
+async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
+    let mut place = Place::new();
+    place.env("SERVICE_SERVER__TLS__SELF_SIGNED", "true");
+    let server = place.start();
+    assert!(server.url.starts_with("https://127.0.0.1:"), "{}", server.url);
+    let status = place.run(&["vault", "status", "--url", &server.url]);
+    assert_eq!(status.ok().trim(), "uninitialized");
+    for name in ["self-signed-cert.pem", "self-signed-key.pem"] {
+        assert_eq!(mode(&place.data_dir().join(name)), 0o600);
+    }
+    // Somebody who does not have the certificate does not trust it.
+    let stranger = Place::new().run(&["vault", "status", "--url", &server.url]);
+    assert!(stranger.failed(1).contains("no server answers"), "{}", stranger.stderr());
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_survives_a_kill() {
+    let place = Place::new();
+    let server = place.start();
+    server.set_up().await;
+    server.kill();
+    let key = make_key(&place).await;
+    let server = place.start();
+    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    for number in 0..20 {
+        let params = json!({ "key": format!("KEY_{number}"), "value": "v" });
+        let answer = server.rpc(&key, "env.set", params).await;
+        assert_eq!(answer["result"]["encrypted"], 1, "{answer}");
+    }
+    server.kill();
+    let server = place.start();
+    assert_eq!(server.vault_status().await, "sealed");
+    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    let list = server.rpc(&key, "env.list", json!({})).await;
+    assert_eq!(list["result"]["env_variables"].as_array().unwrap().len(), 20, "{list}");
+    server.stop();
+    assert_eq!(place.run(&["audit", "verify", "--json"]).json()["ok"], true);
+}

@@ -1,0 +1,7 @@
+//! The real binary, started, stopped and killed; one throw-away data directory per test.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up cannot go on")]
+
+mod bad_days;
+mod commands;
+mod life;
+mod process;

@@ -1,0 +1,237 @@
+//! A server in a process of its own, and single commands.
+
+use reqwest::{Method, StatusCode, header};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use tempfile::TempDir;
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_gatehouse");
+pub const PASSWORD: &str = "correct horse battery staple";
+
+/// A data directory and the environment of every command on it.
+pub struct Place {
+    folder: TempDir,
+    pub environment: Vec<(String, String)>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+    }
+
+    pub fn env(&mut self, name: &str, value: impl Into<String>) {
+        self.environment.push((name.to_owned(), value.into()));
+    }
+
+    /// The data directory; made by the first command.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// A file beside the data directory.
+    pub async fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        tokio::fs::write(&path, text).await.unwrap();
+        path
+    }
+
+    /// What the last server wrote to standard error.
+    pub async fn log(&self) -> String {
+        tokio::fs::read_to_string(self.folder.path().join("stderr")).await.unwrap()
+    }
+
+    /// A command that knows this place.
+    pub fn prepared(&self, mut command: Command) -> Command {
+        command.env_clear().envs(self.environment.iter().cloned()).stdin(Stdio::null());
+        if let Ok(path) = std::env::current_dir() {
+            command.current_dir(path);
+        }
+        command
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        let mut command = self.prepared(Command::new(BINARY));
+        Ran(command.args(args).arg("--data-dir").arg(self.data_dir()).output().unwrap())
+    }
+
+    /// Starts the server, on a free port.
+    pub fn start(&self) -> Server {
+        let mut command = Command::new(BINARY);
+        command.arg("serve");
+        self.start_as(command)
+    }
+
+    /// Starts the server by this command, to which the rest of the line is added.
+    pub fn start_as(&self, command: Command) -> Server {
+        let log = std::fs::File::create(self.folder.path().join("stderr")).unwrap();
+        self.start_with(command, log.into())
+    }
+
+    pub fn start_with(&self, command: Command, stderr: Stdio) -> Server {
+        let mut command = self.prepared(command);
+        command.args(["--bind", "127.0.0.1:0", "--data-dir"]).arg(self.data_dir());
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let first = line(&mut stdout);
+        let Some(url) = first.strip_prefix("Listening on ") else {
+            panic!("unexpected first line: {first:?}");
+        };
+        Server { url: url.to_owned(), child, stdout }
+    }
+}
+
+/// A command that has ended.
+pub struct Ran(pub Output);
+
+impl Ran {
+    pub fn code(&self) -> Option<i32> {
+        self.0.status.code()
+    }
+
+    pub fn stdout(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    /// Standard output of a command that went well.
+    #[track_caller]
+    pub fn ok(&self) -> String {
+        assert_eq!(self.code(), Some(0), "{}{}", self.stdout(), self.stderr());
+        self.stdout()
+    }
+
+    /// The same, as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+
+    /// Standard error of a command that failed with this code.
+    #[track_caller]
+    pub fn failed(&self, code: i32) -> String {
+        assert_eq!(self.code(), Some(code), "{}{}", self.stdout(), self.stderr());
+        self.stderr()
+    }
+}
+
+fn line(reader: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    line.trim_end_matches('\n').to_owned()
+}
+
+/// A running server; killed when dropped.
+pub struct Server {
+    pub url: String,
+    pub child: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Server {
+    /// The next line of standard output.
+    pub fn line(&mut self) -> String {
+        line(&mut self.stdout)
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, signal).unwrap();
+    }
+
+    /// Waits for the end; the rest of standard output besides.
+    pub fn wait(mut self) -> (ExitStatus, String) {
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap(), rest)
+    }
+
+    /// Stops it as an operator does.
+    #[track_caller]
+    pub fn stop(self) -> String {
+        self.signal(rustix::process::Signal::TERM);
+        let (status, rest) = self.wait();
+        assert_eq!(status.code(), Some(0));
+        rest
+    }
+
+    /// Ends it as a power cut does.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub async fn call(&self, method: Method, path: &str, key: &str, body: Option<Value>) -> Reply {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let mut request = client.request(method, format!("{}{path}", self.url));
+        if !key.is_empty() {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status();
+        Reply { status, body: response.json().await.unwrap_or(Value::Null) }
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.call(Method::GET, path, "", None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.call(Method::POST, path, "", Some(body)).await
+    }
+
+    /// Calls a method; the answer's `result`, or `error` under its own name.
+    pub async fn rpc(&self, key: &str, method: &str, params: Value) -> Value {
+        let call = json!({ "id": 1, "method": method, "params": params });
+        self.call(Method::POST, "/api/rpc", key, Some(call)).await.body
+    }
+
+    /// Sets the password; the recovery key.
+    pub async fn set_up(&self) -> String {
+        let reply = self.post("/api/auth/setup", json!({ "password": PASSWORD })).await;
+        assert_eq!(reply.status, StatusCode::OK, "{}", reply.body);
+        reply.body["recovery_key"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn vault_status(&self) -> String {
+        let reply = self.get("/api/auth/vault/status").await;
+        reply.body["status"].as_str().unwrap().to_owned()
+    }
+}
+
+/// An answer.
+pub struct Reply {
+    pub status: StatusCode,
+    pub body: Value,
+}
+
+/// The permissions of a file.
+pub fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+/// Makes an API key with the server stopped.
+pub async fn make_key(place: &Place) -> String {
+    let password = place.file("password", &format!("{PASSWORD}\n")).await;
+    let mut command = place.prepared(Command::new(BINARY));
+    command.env("SERVICE_PASSWORD_FILE", password);
+    command.args(["auth", "create-key", "--no-store", "--data-dir"]).arg(place.data_dir());
+    let ran = Ran(command.output().unwrap());
+    ran.ok().trim().to_owned()
+}

@@ -1,0 +1,87 @@
+//! Secrets that came to rest in logs and in error messages.
+
+use crate::steps::{NEW_PASSWORD, log_in};
+use gatehouse_testkit::{Options, TestServer};
+use serde_json::json;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Everything that is logged in this process, at every level.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// Openclaw/openclaw#85049, openclaw/openclaw#50614: what was refused, or shown for convenience, was
+/// written to the log with the secrets in it.
+#[tokio::test]
+async fn openclaw_85049_no_secret_reaches_log_or_error() {
+    let log = Log::default();
+    tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(log.clone())
+        .init();
+    let server = TestServer::start(Options::default()).await;
+    let password = "only in this test: 5d8e2b";
+    let setup = server.local().post("/api/auth/setup", json!({ "password": password })).await;
+    let recovery_key = setup.expect(200)["recovery_key"].as_str().unwrap().to_owned();
+    let cookie = setup.session_cookie().unwrap();
+    let owner = server.local().session(&cookie);
+    let key = server.api_key(&owner, &["operator.admin"]).await;
+    let key_text = key.headers()[0].1.trim_start_matches("Bearer ").to_owned();
+    let (value, wrong) = ("value-of-a-variable-91cc", "wrong-password-44aa");
+    owner.rpc("env.set", json!({ "key": "A", "value": value })).await.unwrap();
+    let mut answers = Vec::new();
+    answers.push(log_in(&server.local(), wrong).await.text);
+    for (path, body) in [
+        ("/api/auth/login", json!({ "password": [wrong] })),
+        ("/api/auth/login", json!({ "password": wrong, value: 1 })),
+        ("/api/auth/confirm", json!({ "password": { "x": wrong } })),
+        ("/api/auth/vault/recovery", json!({ "recovery_key": format!("{recovery_key}x") })),
+        ("/api/auth/vault/recovery", json!({ "recovery_key": [recovery_key] })),
+        ("/api/auth/password/change", json!({ "current_password": wrong, "new_password": NEW_PASSWORD })),
+        ("/api/auth/password/change", json!({ "current_password": password, "new_password": "short-77" })),
+        ("/api/auth/api-keys", json!({ "label": "x", "scopes": [wrong] })),
+    ] {
+        let text = owner.post(path, body).await.text;
+        // The name of an unknown field is said back; that is what the caller wrote as a name.
+        answers.push(text.replace(value, ""));
+    }
+    for (method, params) in [
+        ("env.set", json!({ "key": "PATH", "value": value })),
+        ("env.set", json!({ "key": "B", "value": [value] })),
+        ("ssh_keys.import", json!({ "name": "k", "private_key": value, "passphrase": wrong })),
+        ("providers.set_key", json!({ "id": "nobody", "key": value })),
+    ] {
+        answers.push(owner.rpc_reply(method, params).await.text);
+    }
+    let mut socket = server.socket(&server.local(), "/ws").await;
+    answers.push(socket.connect(json!({ "password": wrong })).await.unwrap().to_string());
+    owner.post("/api/auth/reset", json!({})).await.expect(200);
+    let answers = answers.concat();
+    let logged = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
+    assert!(logged.contains("/api/auth/login"), "the log was not caught: {logged}");
+    for secret in [password, &recovery_key, &cookie, &key_text, value, wrong, "short-77", NEW_PASSWORD] {
+        assert!(!answers.contains(secret), "an answer holds {secret}");
+        assert!(!logged.contains(secret), "the log holds {secret}");
+    }
+    let code = server.setup_code();
+    assert!(!logged.contains(&code), "the log holds the setup code");
+}
