@@ -43,6 +43,12 @@ impl Server {
     pub fn gateway(data_dir: &Path, environment: &[(&str, &str)]) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(binary()?);
+        // What the developer has set for a gateway of their own is not ours.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("SERVICE_") {
+                command.env_remove(name);
+            }
+        }
         command.args(["serve", "--bind", &address.to_string(), "--data-dir"]).arg(data_dir);
         command.envs(environment.iter().copied());
         Self::start(command, address)
@@ -57,12 +63,6 @@ impl Server {
     }
 
     fn start(mut command: Command, address: SocketAddr) -> Result<Self> {
-        // What the developer has set for a gateway of their own is not ours.
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("SERVICE_") {
-                command.env_remove(name);
-            }
-        }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let begun = Instant::now();
         let child = command.spawn().context("cannot start the server")?;

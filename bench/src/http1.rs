@@ -15,11 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n");
     for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
+        text.extend([name, ": ", value, "\r\n"]);
     }
     if let Some(body) = body {
-        let length = body.len();
-        text.push_str(&format!("content-type: application/json\r\ncontent-length: {length}\r\n"));
+        let length = body.len().to_string();
+        text.extend(["content-type: application/json\r\ncontent-length: ", &length, "\r\n"]);
     }
     text.push_str("\r\n");
     text.push_str(body.unwrap_or_default());

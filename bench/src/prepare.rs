@@ -75,7 +75,7 @@ fn session_row(session: &Credential, now: Timestamp) -> AuthSessionRow {
         client_ip: Some("127.0.0.1".into()),
         created_at: now,
         last_seen_at: now,
-        expires_at: now.after(Duration::from_secs(30 * 86_400)),
+        expires_at: now.after(Duration::from_hours(30 * 24)),
         confirmed_at: now,
     }
 }

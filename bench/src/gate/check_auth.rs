@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// What is decided on, made of a client and a credential.
+type Input = for<'a> fn(&'a Client, &'a str) -> CheckInput<'a>;
+
 const SAMPLES: u32 = 200_000;
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -50,10 +53,10 @@ async fn load(site: &Site) -> Result<(Store, Auth)> {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let client = Client::at(LOCALHOST);
     for session in &site.credentials.sessions {
-        allowed(auth.check_auth(&by_cookie(&client, &session.secret)).await?)?;
+        allowed(&auth.check_auth(&by_cookie(&client, &session.secret)).await?)?;
     }
     for key in &site.credentials.keys {
-        allowed(auth.check_auth(&by_key(&client, &key.secret)).await?)?;
+        allowed(&auth.check_auth(&by_key(&client, &key.secret)).await?)?;
     }
     shutdown.cancel();
     tasks.close();
@@ -62,7 +65,7 @@ async fn load(site: &Site) -> Result<(Store, Auth)> {
     Ok((store, auth))
 }
 
-fn allowed(decision: Decision) -> Result<()> {
+fn allowed(decision: &Decision) -> Result<()> {
     match decision {
         Decision::Allowed(_) => Ok(()),
         Decision::SetupRequired | Decision::Unauthorized => bail!("a credential is not let in"),
@@ -115,7 +118,6 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let client = Client::at(LOCALHOST);
     let aims = (Aim::AtMost(2.0), Aim::AtMost(20.0));
     let mut order = Order(1);
-    type Input = for<'a> fn(&'a Client, &'a str) -> CheckInput<'a>;
     let kinds: [(&str, &[Credential], Input); 2] = [
         ("session of 10,000", &site.credentials.sessions, by_cookie),
         ("key of 1,000", &site.credentials.keys, by_key),
@@ -127,7 +129,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
             let begun = Instant::now();
             let decision = auth.check_auth(&input).await?;
             times.push(begun.elapsed());
-            allowed(decision)?;
+            allowed(&decision)?;
         }
         report_times(&format!("check_auth, {name}"), aims, &mut times, report);
     }
@@ -170,7 +172,7 @@ async fn whole_requests(site: &Site, auth: &Auth, report: &mut Report) -> Result
         };
         let visit = auth.recognise(&facts).await.context("not recognised")?;
         times.push(begun.elapsed());
-        allowed(visit.decision)?;
+        allowed(&visit.decision)?;
     }
     report_times("recognising a request by cookie", (Aim::Told, Aim::Told), &mut times, report);
     Ok(())

@@ -128,7 +128,11 @@ impl Auth {
             move |conn| {
                 Box::pin(async move {
                     // Setup was completed meanwhile: nobody let this caller in any more.
-                    if dies_at_setup && crate::state::Settled::read(conn).await?.facts.setup_complete
+                    if dies_at_setup
+                        && crate::state::Settled::read(conn)
+                            .await?
+                            .facts
+                            .setup_complete
                     {
                         return Err(AuthError::NotAuthenticated);
                     }
@@ -154,9 +158,10 @@ impl Auth {
     /// `GET /api/auth/api-keys`.
     pub async fn list_api_keys(&self, caller: &Caller<'_>) -> Result<ApiKeyList, AuthError> {
         caller.visit.require(Scope::Read)?;
-        let rows = self.0.store.read(|conn| {
-            Box::pin(async move { Ok::<_, AuthError>(conn.list_api_keys().await?) })
-        });
+        let rows = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { Ok::<_, AuthError>(conn.list_api_keys().await?) }));
         let rows = rows.await?;
         let live = self.0.keys.all();
         let live: std::collections::HashMap<&str, &Arc<LiveKey>> =

@@ -37,7 +37,11 @@ impl Auth {
             Some(Ok(seq)) if seq > 0 => seq,
             Some(_) => return Err(AuthError::field("cursor", "not one that was given out")),
         };
-        let page = AuditPage { before_seq, kind, limit: limit + 1 };
+        let page = AuditPage {
+            before_seq,
+            kind,
+            limit: limit + 1,
+        };
         let read = self.0.store.read(move |conn| {
             Box::pin(async move { Ok::<_, AuthError>(conn.list_audit(&page).await?) })
         });
@@ -45,7 +49,10 @@ impl Auth {
         let shown = usize::try_from(limit).unwrap_or(usize::MAX);
         let has_more = rows.len() > shown;
         rows.truncate(shown);
-        let next_cursor = rows.last().filter(|_| has_more).map(|row| row.seq.to_string());
+        let next_cursor = rows
+            .last()
+            .filter(|_| has_more)
+            .map(|row| row.seq.to_string());
         Ok(AuditList {
             events: rows.into_iter().map(event).collect(),
             next_cursor,
@@ -66,12 +73,20 @@ impl Auth {
     /// Writes the rows of minutes that have passed, or of all.
     pub(crate) async fn flush_failures(&self, all: bool) {
         let mono = self.0.clock.monotonic_ms();
-        self.write_summaries(self.0.failures.take_ended(mono, all)).await;
+        self.write_summaries(self.0.failures.take_ended(mono, all))
+            .await;
     }
 
     async fn write_summaries(&self, summaries: Vec<Summary>) {
-        for Summary { kind, actor, more, since } in summaries {
-            self.append(kind, actor, json!({ "collapsed": more, "since": since })).await;
+        for Summary {
+            kind,
+            actor,
+            more,
+            since,
+        } in summaries
+        {
+            self.append(kind, actor, json!({ "collapsed": more, "since": since }))
+                .await;
         }
     }
 
@@ -79,7 +94,11 @@ impl Auth {
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let written = self.0.store.write(move |conn| {
             Box::pin(async move {
-                let entry = AuditEntry { kind, actor: &actor, detail };
+                let entry = AuditEntry {
+                    kind,
+                    actor: &actor,
+                    detail,
+                };
                 Ok::<_, AuthError>(conn.append_audit(&entry, now, &*random).await.map(drop)?)
             })
         });

@@ -53,6 +53,9 @@ impl Auth {
             }
             auth.flush_failures(true).await;
             auth.flush_uses(true).await;
+            // Changes whose callers have gone away still run to their end.
+            auth.0.tasks.close();
+            auth.0.tasks.wait().await;
         });
     }
 
@@ -173,10 +176,7 @@ impl Auth {
     }
 }
 
-fn note_written<T: Live>(
-    group: &[(std::sync::Arc<T>, Timestamp)],
-    outcome: Result<(), AuthError>,
-) {
+fn note_written<T: Live>(group: &[(std::sync::Arc<T>, Timestamp)], outcome: Result<(), AuthError>) {
     match outcome {
         Ok(()) => group.iter().for_each(|(record, at)| record.written(*at)),
         Err(error) => tracing::warn!(%error, "last uses were not written"),

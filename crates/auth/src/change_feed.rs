@@ -42,7 +42,10 @@ impl Feed {
 }
 
 /// What a look found changed.
-#[expect(clippy::struct_excessive_bools, reason = "one for each subject, in any combination")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each subject, in any combination"
+)]
 #[derive(Debug, Default, PartialEq, Eq)]
 struct News {
     sessions: bool,
@@ -64,7 +67,10 @@ impl News {
     /// A gap in the numbers means that rows were swept before they were seen: anything may have
     /// changed.
     fn of(rows: &[ChangeRow], after: i64) -> Self {
-        if rows.first().is_some_and(|row| row.seq > after.saturating_add(1)) {
+        if rows
+            .first()
+            .is_some_and(|row| row.seq > after.saturating_add(1))
+        {
             return Self::EVERYTHING;
         }
         let has = |subject: &str| rows.iter().any(|row| row.subject == subject);
@@ -116,7 +122,9 @@ impl Auth {
             self.0.secrets.refresh().await;
         }
         if news.settings {
-            self.0.settings_changed.send_modify(|count| *count = count.wrapping_add(1));
+            self.0
+                .settings_changed
+                .send_modify(|count| *count = count.wrapping_add(1));
         }
         let mut what = Vec::new();
         for (is_news, name) in [
@@ -133,9 +141,10 @@ impl Auth {
     }
 
     async fn reread_state(&self) -> Result<(), AuthError> {
-        let settled = self.0.store.read(|conn| Box::pin(async move {
-            Ok::<_, AuthError>(Settled::read(conn).await?)
-        }));
+        let settled = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { Ok::<_, AuthError>(Settled::read(conn).await?) }));
         self.0.settle(&settled.await?);
         Ok(())
     }
@@ -144,35 +153,42 @@ impl Auth {
         let rows = self.read_all_sessions().await?;
         let by_id: HashMap<&str, &AuthSessionRow> =
             rows.iter().map(|row| (row.id.as_str(), row)).collect();
-        self.0.sessions.end_where(|live| match by_id.get(live.id().as_str()) {
-            Some(row) => {
-                live.confirm(row.confirmed_at);
-                false
-            }
-            None => true,
-        });
+        self.0
+            .sessions
+            .end_where(|live| match by_id.get(live.id().as_str()) {
+                Some(row) => {
+                    live.confirm(row.confirmed_at);
+                    false
+                }
+                None => true,
+            });
         Ok(())
     }
 
     async fn reread_keys(&self) -> Result<(), AuthError> {
         let rows = self.read_all_keys().await?;
         let ids: std::collections::HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-        self.0.keys.end_where(|live| !ids.contains(live.id().as_str()));
+        self.0
+            .keys
+            .end_where(|live| !ids.contains(live.id().as_str()));
         Ok(())
     }
 
     async fn read_all_sessions(&self) -> Result<Vec<AuthSessionRow>, AuthError> {
         let now = self.0.now();
-        let read = self.0.store.read(move |conn| Box::pin(async move {
-            Ok::<_, AuthError>(conn.list_auth_sessions(now, i64::MAX).await?)
-        }));
+        let read = self.0.store.read(move |conn| {
+            Box::pin(
+                async move { Ok::<_, AuthError>(conn.list_auth_sessions(now, i64::MAX).await?) },
+            )
+        });
         read.await
     }
 
     async fn read_all_keys(&self) -> Result<Vec<ApiKeyRow>, AuthError> {
-        let read = self.0.store.read(|conn| Box::pin(async move {
-            Ok::<_, AuthError>(conn.list_api_keys().await?)
-        }));
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { Ok::<_, AuthError>(conn.list_api_keys().await?) }));
         read.await
     }
 
@@ -212,21 +228,33 @@ impl Auth {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn row(seq: i64, subject: &str) -> ChangeRow {
-        ChangeRow { seq, subject: subject.into() }
+        ChangeRow {
+            seq,
+            subject: subject.into(),
+        }
     }
 
     #[test]
     fn news_are_the_subjects_and_a_gap_is_everything() {
         assert_eq!(News::of(&[], 5), News::default());
         let some = News::of(&[row(6, "vault"), row(7, "auth_sessions")], 5);
-        assert_eq!(some, News { sessions: true, vault: true, ..News::default() });
-        assert!(News::of(&[row(6, "settings")], 5).state, "auth_disabled is a setting");
+        assert_eq!(
+            some,
+            News {
+                sessions: true,
+                vault: true,
+                ..News::default()
+            }
+        );
+        assert!(
+            News::of(&[row(6, "settings")], 5).state,
+            "auth_disabled is a setting"
+        );
         assert_eq!(News::of(&[row(7, "vault")], 5), News::EVERYTHING);
     }
 

@@ -17,9 +17,10 @@ impl Auth {
     ) -> Result<ConfirmAnswer, AuthError> {
         caller.visit.identity()?;
         let right = match (request.password, request.challenge_id, request.credential) {
-            (Some(password), None, None) => {
-                self.check_password(caller.visit, &password).await?.is_some()
-            }
+            (Some(password), None, None) => self
+                .check_password(caller.visit, &password)
+                .await?
+                .is_some(),
             (None, Some(challenge), Some(credential)) => {
                 match self.confirm_by_passkey(challenge, credential).await {
                     Ok(()) => true,
@@ -36,11 +37,15 @@ impl Auth {
             }
         };
         if !right {
-            self.note_failure(kinds::CONFIRM_FAILED, &caller.visit.actor()).await;
+            self.note_failure(kinds::CONFIRM_FAILED, &caller.visit.actor())
+                .await;
             return Err(AuthError::InvalidCredentials);
         }
         let valid_until = self.renew_confirmation(caller.visit).await?;
-        Ok(ConfirmAnswer { ok: true, valid_until })
+        Ok(ConfirmAnswer {
+            ok: true,
+            valid_until,
+        })
     }
 
     async fn confirm_by_passkey(
@@ -50,9 +55,10 @@ impl Auth {
     ) -> Result<(), AuthError> {
         let proof = self.prove_passkey(challenge, credential).await?;
         let now = self.0.now();
-        let noted = self.0.store.write(move |conn| {
-            Box::pin(async move { proof.note(conn, now).await })
-        });
+        let noted = self
+            .0
+            .store
+            .write(move |conn| Box::pin(async move { proof.note(conn, now).await }));
         noted.await
     }
 }

@@ -83,10 +83,9 @@ impl From<AuthError> for Problem {
     fn from(error: AuthError) -> Self {
         let say = |code, message: &str| Self::new(code, message);
         match error {
-            AuthError::NotAuthenticated => say(
-                ErrorCode::NotAuthenticated,
-                "Log in, or send an API key.",
-            ),
+            AuthError::NotAuthenticated => {
+                say(ErrorCode::NotAuthenticated, "Log in, or send an API key.")
+            }
             AuthError::SetupRequired => say(
                 ErrorCode::SetupRequired,
                 "Setup is not complete; finish it with the setup code.",

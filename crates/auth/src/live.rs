@@ -151,7 +151,8 @@ impl LiveSession {
     }
 
     pub(crate) fn confirm(&self, at: Timestamp) {
-        self.confirmed_ms.fetch_max(at.as_millis(), Ordering::AcqRel);
+        self.confirmed_ms
+            .fetch_max(at.as_millis(), Ordering::AcqRel);
     }
 
     pub(crate) fn touch(&self, now: Timestamp) {
@@ -177,7 +178,9 @@ impl Live for LiveSession {
     }
 
     fn written(&self, at: Timestamp) {
-        self.usage.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
+        self.usage
+            .written_ms
+            .fetch_max(at.as_millis(), Ordering::Relaxed);
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {
@@ -271,7 +274,9 @@ impl Live for LiveKey {
     }
 
     fn written(&self, at: Timestamp) {
-        self.usage.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
+        self.usage
+            .written_ms
+            .fetch_max(at.as_millis(), Ordering::Relaxed);
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {

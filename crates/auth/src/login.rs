@@ -35,9 +35,8 @@ impl Auth {
             .await?;
         if self.0.secrets.status() == Status::Sealed {
             let secrets = self.0.secrets.clone();
-            let unsealing = self.durable(async move {
-                Ok(secrets.unseal_with_password(&actor, &password).await?)
-            });
+            let unsealing = self
+                .durable(async move { Ok(secrets.unseal_with_password(&actor, &password).await?) });
             if let Err(error) = unsealing.await {
                 tracing::warn!(%error, "the login did not unseal the vault");
             }
@@ -52,7 +51,10 @@ impl Auth {
     pub async fn logout(&self, caller: &Caller<'_>) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.visit.identity()?;
         if let Some(session) = identity.as_session() {
-            match self.delete_session(caller.visit, session.id(), kinds::LOGOUT).await {
+            match self
+                .delete_session(caller.visit, session.id(), kinds::LOGOUT)
+                .await
+            {
                 // Two logouts at once: either way it is gone.
                 Ok(()) | Err(AuthError::NotFound(_)) => {}
                 Err(error) => return Err(error),

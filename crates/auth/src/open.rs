@@ -38,7 +38,11 @@ impl Auth {
             throttle: Throttle::new(Arc::clone(&clock), DEFAULT_CAPACITY),
             wrong_passwords: WrongPasswords::new(Arc::clone(&clock)),
             failures: FailureLog::default(),
-            feed: Feed::new(store.engine().is_shared(), last_change, clock.monotonic_ms()),
+            feed: Feed::new(
+                store.engine().is_shared(),
+                last_change,
+                clock.monotonic_ms(),
+            ),
             settings: ArcSwap::from_pointee(ActiveSettings::from(settings)),
             setup_code: watch::Sender::new(None),
             settled: ArcSwap::from_pointee(settled.clone()),
@@ -62,7 +66,9 @@ impl Auth {
 
     /// Puts other settings in force.
     pub fn update_settings(&self, settings: AuthSettings) {
-        self.0.settings.store(Arc::new(ActiveSettings::from(settings)));
+        self.0
+            .settings
+            .store(Arc::new(ActiveSettings::from(settings)));
         self.0.announce(&[]);
     }
 }
@@ -82,7 +88,8 @@ async fn read_or_renew(
             })
         })
         .await?;
-    let fresh = code.is_some_and(|row| row.codes_made == 1 && row.wrong_tries < crate::setup_code::MAX_WRONG);
+    let fresh = code
+        .is_some_and(|row| row.codes_made == 1 && row.wrong_tries < crate::setup_code::MAX_WRONG);
     if settled.facts.setup_complete || fresh {
         return Ok((last_change, settled));
     }

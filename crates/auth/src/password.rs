@@ -41,11 +41,13 @@ impl Auth {
             return Err(AuthError::field("current_password", "required"));
         };
         let Some(verified) = self.check_password(caller.visit, &current).await? else {
-            self.note_failure(kinds::PASSWORD_CHANGE_FAILED, &caller.visit.actor()).await;
+            self.note_failure(kinds::PASSWORD_CHANGE_FAILED, &caller.visit.actor())
+                .await;
             return Err(AuthError::InvalidCredentials);
         };
         check_rules("new_password", &request.new_password)?;
-        self.replace_password(caller, &current, request.new_password, verified).await
+        self.replace_password(caller, &current, request.new_password, verified)
+            .await
     }
 
     /// The first password beside passkeys: only after a recent confirmation.
@@ -60,7 +62,12 @@ impl Auth {
         check_rules("new_password", &password)?;
         let actor = caller.visit.actor();
         let hash = self.hash_password(actor.client, &password).await?;
-        let plan = Arc::new(self.0.secrets.plan_first_password(&actor, &password).await?);
+        let plan = Arc::new(
+            self.0
+                .secrets
+                .plan_first_password(&actor, &password)
+                .await?,
+        );
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let planned = Arc::clone(&plan);
         let job = transaction(move |conn| {
@@ -87,7 +94,10 @@ impl Auth {
             inner.announce(&["password"]);
         };
         let recovery_key = self.change_with_plan(job, apply, plan).await?;
-        Ok(Outcome::plain(SetupAnswer { ok: true, recovery_key }))
+        Ok(Outcome::plain(SetupAnswer {
+            ok: true,
+            recovery_key,
+        }))
     }
 
     /// Another password: all other sessions end, and sockets that sent the old one. It counts as a
@@ -102,7 +112,11 @@ impl Auth {
         let actor = caller.visit.actor();
         let hash = self.hash_password(actor.client, &password).await?;
         let secrets = &self.0.secrets;
-        let plan = Arc::new(secrets.plan_password_change(&actor, current, &password).await?);
+        let plan = Arc::new(
+            secrets
+                .plan_password_change(&actor, current, &password)
+                .await?,
+        );
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let kept = caller.visit.identity()?.as_session().cloned();
         let kept_id = kept.as_ref().map(|session| session.id().clone());
@@ -131,13 +145,18 @@ impl Auth {
         let apply = move |inner: &AuthInner, settled: &Settled| {
             inner.settle(settled);
             let kept_id = kept.as_ref().map(|session| session.id());
-            inner.sessions.end_where(|session| Some(session.id()) != kept_id);
+            inner
+                .sessions
+                .end_where(|session| Some(session.id()) != kept_id);
             if let Some(session) = &kept {
                 session.confirm(now);
             }
             inner.announce(&["password", "sessions"]);
         };
         let recovery_key = self.change_with_plan(job, apply, plan).await?;
-        Ok(Outcome::plain(SetupAnswer { ok: true, recovery_key }))
+        Ok(Outcome::plain(SetupAnswer {
+            ok: true,
+            recovery_key,
+        }))
     }
 }

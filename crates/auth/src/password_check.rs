@@ -47,9 +47,9 @@ impl Auth {
         client: ClientKey,
         password: &SecretString,
     ) -> Result<Option<VerifiedHash>, AuthError> {
-        let read = self.0.store.read(|conn| Box::pin(async move {
-            Ok::<_, AuthError>(conn.find_password_hash().await?)
-        }));
+        let read = self.0.store.read(|conn| {
+            Box::pin(async move { Ok::<_, AuthError>(conn.find_password_hash().await?) })
+        });
         let Some(stored) = read.await? else {
             return Ok(None);
         };
@@ -57,7 +57,11 @@ impl Auth {
             return Ok(None);
         }
         let (password, phc) = (password.clone(), stored.clone());
-        let right = self.0.kdf.run(client, move || password_hash::verify(&password, &phc)).await?;
+        let right = self
+            .0
+            .kdf
+            .run(client, move || password_hash::verify(&password, &phc))
+            .await?;
         Ok(right.then_some(stored))
     }
 
@@ -68,6 +72,9 @@ impl Auth {
         password: &SecretString,
     ) -> Result<String, AuthError> {
         let (password, salt) = (password.clone(), self.0.random.bytes::<16>());
-        self.0.kdf.run(client, move || password_hash::hash(&password, &salt)).await?
+        self.0
+            .kdf
+            .run(client, move || password_hash::hash(&password, &salt))
+            .await?
     }
 }

@@ -88,7 +88,10 @@ mod tests {
     #[test]
     fn the_string_has_the_specified_cost_and_verifies() {
         let phc = hash(&secret("correct horse battery"), &[7; 16]).unwrap();
-        assert!(phc.starts_with("$argon2id$v=19$m=65536,t=3,p=1$BwcHBwcHBwcHBwcHBwcHBw$"), "{phc}");
+        assert!(
+            phc.starts_with("$argon2id$v=19$m=65536,t=3,p=1$BwcHBwcHBwcHBwcHBwcHBw$"),
+            "{phc}"
+        );
         assert!(verify(&secret("correct horse battery"), &phc));
         assert!(!verify(&secret("correct horse batterz"), &phc));
         assert!(!verify(&secret("x"), "not a hash"));

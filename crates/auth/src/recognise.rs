@@ -17,7 +17,13 @@ use gatehouse_domain::Problem;
 impl Auth {
     /// Who sends this request, and from where.
     pub async fn recognise(&self, facts: &RequestFacts<'_>) -> Result<Visit, RecogniseError> {
-        let RequestFacts { method, uri, headers, peer, over_tls } = *facts;
+        let RequestFacts {
+            method,
+            uri,
+            headers,
+            peer,
+            over_tls,
+        } = *facts;
         let host = match request_authority(headers, uri) {
             HostFinding::Conflict => return Err(RecogniseError::HostConflict),
             HostFinding::Found(authority) => Some(authority.into_owned()),
@@ -40,13 +46,25 @@ impl Auth {
         };
         let decision = self.check_auth(&input).await?;
         let https = request_is_https(over_tls, &settings.given.proxy, peer, headers);
-        Ok(Visit { locality, client, https, host, decision, class })
+        Ok(Visit {
+            locality,
+            client,
+            https,
+            host,
+            decision,
+            class,
+        })
     }
 
     /// Refuses what another site's page made a browser send, and, where anyone is let in, pages
     /// under a name that is not known to be ours.
     pub fn cross_site(&self, facts: &RequestFacts<'_>, visit: &Visit) -> Result<(), Problem> {
-        let RequestFacts { method, uri, headers, .. } = *facts;
+        let RequestFacts {
+            method,
+            uri,
+            headers,
+            ..
+        } = *facts;
         let settings = self.0.settings.load();
         let request = CrossSiteRequest {
             method,

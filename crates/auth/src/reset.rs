@@ -37,7 +37,8 @@ impl Auth {
                     let passkeys = conn.delete_passkeys().await?;
                     let sessions = conn.delete_other_auth_sessions(None).await?;
                     let api_keys = conn.delete_api_keys(false).await?;
-                    conn.update_setting(AUTH_DISABLED, &json!(true), now).await?;
+                    conn.update_setting(AUTH_DISABLED, &json!(true), now)
+                        .await?;
                     make_setup_code(conn, now, &*random).await?;
                     let entry = AuditEntry {
                         kind: kinds::AUTH_RESET,
@@ -57,7 +58,14 @@ impl Auth {
                 inner.settle(settled);
                 inner.sessions.end_where(|_| true);
                 inner.keys.end_where(|_| true);
-                let what = ["auth_disabled", "setup", "password", "passkeys", "sessions", "api_keys"];
+                let what = [
+                    "auth_disabled",
+                    "setup",
+                    "password",
+                    "passkeys",
+                    "sessions",
+                    "api_keys",
+                ];
                 inner.announce(&what);
             },
         )

@@ -91,7 +91,10 @@ impl Auth {
     /// The Set-Cookie values that make the browser forget its session.
     pub(crate) fn cleared_cookies(visit: &Visit) -> Vec<String> {
         let lines = clear_session(visit.https);
-        lines.iter().filter_map(|v| v.to_str().ok().map(str::to_owned)).collect()
+        lines
+            .iter()
+            .filter_map(|v| v.to_str().ok().map(str::to_owned))
+            .collect()
     }
 
     /// Begins a session for a proof that has been given; `still_holds` runs in its transaction and
@@ -103,9 +106,7 @@ impl Auth {
         still_holds: J,
     ) -> Result<Vec<String>, AuthError>
     where
-        J: for<'c> FnOnce(
-                &'c mut Conn,
-            ) -> crate::state::BoxFuture<'c, Result<(), AuthError>>
+        J: for<'c> FnOnce(&'c mut Conn) -> crate::state::BoxFuture<'c, Result<(), AuthError>>
             + Send
             + 'static,
     {
@@ -173,11 +174,15 @@ impl Auth {
         });
         let rows = rows.await?;
         let live = self.0.sessions.all();
-        let live: std::collections::HashMap<&str, &Arc<LiveSession>> =
-            live.iter().map(|session| (session.id().as_str(), session)).collect();
+        let live: std::collections::HashMap<&str, &Arc<LiveSession>> = live
+            .iter()
+            .map(|session| (session.id().as_str(), session))
+            .collect();
         let current = identity.as_session().map(|session| session.id().clone());
         let item = |row: AuthSessionRow| {
-            let seen = live.get(row.id.as_str()).map(|session| session.last_seen_at());
+            let seen = live
+                .get(row.id.as_str())
+                .map(|session| session.last_seen_at());
             SessionItem {
                 current: current.as_ref() == Some(&row.id),
                 id: row.id,
@@ -202,8 +207,11 @@ impl Auth {
         id: &AuthSessionId,
     ) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.visit.require(Scope::Admin)?;
-        let own = identity.as_session().is_some_and(|session| session.id() == id);
-        self.delete_session(caller.visit, id, kinds::SESSION_ENDED).await?;
+        let own = identity
+            .as_session()
+            .is_some_and(|session| session.id() == id);
+        self.delete_session(caller.visit, id, kinds::SESSION_ENDED)
+            .await?;
         let mut outcome = Outcome::plain(Done::OK);
         if own {
             outcome.cookies = Self::cleared_cookies(caller.visit);
@@ -226,14 +234,20 @@ impl Auth {
                         return Err(AuthError::NotFound("session"));
                     }
                     let detail = json!({ "session": in_job });
-                    let entry = AuditEntry { kind, actor: &actor, detail };
+                    let entry = AuditEntry {
+                        kind,
+                        actor: &actor,
+                        detail,
+                    };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_sessions", now).await?;
                     Ok(())
                 })
             },
             move |inner, ()| {
-                inner.sessions.end_where(|session| *session.id() == in_apply);
+                inner
+                    .sessions
+                    .end_where(|session| *session.id() == in_apply);
                 inner.announce(&["sessions"]);
             },
         )
@@ -244,8 +258,11 @@ impl Auth {
     pub async fn end_other_sessions(&self, caller: &Caller<'_>) -> Result<EndedAnswer, AuthError> {
         let identity = caller.visit.require(Scope::Admin)?;
         let kept = identity.as_session().map(|session| session.id().clone());
-        let (actor, now, random) =
-            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let (actor, now, random) = (
+            caller.visit.actor(),
+            self.0.now(),
+            Arc::clone(&self.0.random),
+        );
         let in_job = kept.clone();
         let ended = self
             .change(
@@ -254,14 +271,20 @@ impl Auth {
                         let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
                         let kind = kinds::SESSIONS_ENDED;
                         let detail = json!({ "ended": ended });
-                        let entry = AuditEntry { kind, actor: &actor, detail };
+                        let entry = AuditEntry {
+                            kind,
+                            actor: &actor,
+                            detail,
+                        };
                         conn.append_audit(&entry, now, &*random).await?;
                         conn.insert_change("auth_sessions", now).await?;
                         Ok(ended)
                     })
                 },
                 move |inner, _| {
-                    inner.sessions.end_where(|session| Some(session.id()) != kept.as_ref());
+                    inner
+                        .sessions
+                        .end_where(|session| Some(session.id()) != kept.as_ref());
                     inner.announce(&["sessions"]);
                 },
             )

@@ -35,7 +35,9 @@ pub(crate) async fn begin_completion(
         return Err(already_complete());
     }
     match code {
-        Some(code) => check_setup_code(conn, Some(code), now, random).await?.into_result(),
+        Some(code) => check_setup_code(conn, Some(code), now, random)
+            .await?
+            .into_result(),
         None => Ok(()),
     }
 }
@@ -48,7 +50,8 @@ pub(crate) async fn complete_setup(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     conn.delete_setup_code().await?;
-    conn.update_setting(AUTH_DISABLED, &json!(false), now).await?;
+    conn.update_setting(AUTH_DISABLED, &json!(false), now)
+        .await?;
     conn.delete_api_keys(true).await?;
     create_session(conn, session).await?;
     conn.insert_change("auth_state", now).await?;
@@ -88,7 +91,8 @@ impl Auth {
         };
         check_rules("password", &password)?;
         let needed = self.needed_code(caller, code);
-        self.first_password_completes_setup(caller, password, needed).await
+        self.first_password_completes_setup(caller, password, needed)
+            .await
     }
 
     /// Stores the first password while there is neither password nor passkey.
@@ -100,12 +104,20 @@ impl Auth {
     ) -> Result<Outcome<SetupAnswer>, AuthError> {
         let actor = caller.visit.actor();
         let hash = self.hash_password(actor.client, &password).await?;
-        let plan = Arc::new(self.0.secrets.plan_first_password(&actor, &password).await?);
+        let plan = Arc::new(
+            self.0
+                .secrets
+                .plan_first_password(&actor, &password)
+                .await?,
+        );
         let session = Arc::new(self.new_session(caller, LoginMethod::Password));
         let cookies = Self::session_cookies(&session, caller.visit)?;
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
-        let (in_job, in_apply, planned) =
-            (Arc::clone(&session), Arc::clone(&session), Arc::clone(&plan));
+        let (in_job, in_apply, planned) = (
+            Arc::clone(&session),
+            Arc::clone(&session),
+            Arc::clone(&plan),
+        );
         let job = transaction(move |conn| {
             Box::pin(async move {
                 begin_completion(conn, &code, now, &*random).await?;
@@ -129,7 +141,10 @@ impl Auth {
         };
         let recovery_key = self.change_with_plan(job, apply, plan).await?;
         Ok(Outcome {
-            body: SetupAnswer { ok: true, recovery_key },
+            body: SetupAnswer {
+                ok: true,
+                recovery_key,
+            },
             cookies,
         })
     }

@@ -72,7 +72,10 @@ pub(crate) async fn renew_at_start(
     random: &dyn Random,
 ) -> Result<(), StoreError> {
     let row = match conn.find_setup_code().await? {
-        Some(row) if row.wrong_tries < MAX_WRONG => SetupCodeRow { codes_made: 1, ..row },
+        Some(row) if row.wrong_tries < MAX_WRONG => SetupCodeRow {
+            codes_made: 1,
+            ..row
+        },
         _ => first_code(now, random),
     };
     conn.update_setup_code(&row).await?;
@@ -93,7 +96,9 @@ fn replacement(row: &SetupCodeRow, now: Timestamp, random: &dyn Random) -> Optio
 
 fn replacement_wait(row: &SetupCodeRow, now: Timestamp) -> Option<Duration> {
     let since = row.replaced_at?.until(now);
-    REPLACE_AFTER.checked_sub(since).filter(|wait| !wait.is_zero())
+    REPLACE_AFTER
+        .checked_sub(since)
+        .filter(|wait| !wait.is_zero())
 }
 
 /// Judges one try and counts it. Pure: the row to store stands beside the verdict.
@@ -166,7 +171,11 @@ async fn note_replacement(
     };
     let actor = Actor::system();
     let detail = json!({ "codes_made": after.codes_made });
-    let entry = AuditEntry { kind, actor: &actor, detail };
+    let entry = AuditEntry {
+        kind,
+        actor: &actor,
+        detail,
+    };
     conn.append_audit(&entry, now, random).await?;
     conn.insert_change("auth_state", now).await
 }
@@ -220,10 +229,14 @@ impl Auth {
         }
         let now = self.0.now();
         let random = Arc::clone(&self.0.random);
-        let due = self.0.store.read(move |conn| Box::pin(async move {
-            let row = conn.find_setup_code().await?;
-            Ok::<_, AuthError>(row.is_some_and(|row| replacement(&row, now, &*random).is_some()))
-        }));
+        let due = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let row = conn.find_setup_code().await?;
+                Ok::<_, AuthError>(
+                    row.is_some_and(|row| replacement(&row, now, &*random).is_some()),
+                )
+            })
+        });
         if !due.await? {
             return Ok(());
         }
@@ -267,14 +280,20 @@ mod tests {
         let random = SeededRandom::new(1);
         let first = first_code(at(0), &random);
         let nine = wrong(first.clone(), at(0), 9);
-        assert_eq!((nine.code.as_str(), nine.wrong_tries), (first.code.as_str(), 9));
+        assert_eq!(
+            (nine.code.as_str(), nine.wrong_tries),
+            (first.code.as_str(), 9)
+        );
         let second = wrong(nine, at(0), 1);
         assert_ne!(second.code, first.code);
         assert_eq!((second.wrong_tries, second.codes_made), (0, 2));
         let (old, second) = judge(second, Some(&first.code), at(0), &random);
         assert_eq!(old, CodeVerdict::Wrong);
         let code = second.code.clone();
-        assert_eq!(judge(second, Some(&code), at(0), &random).0, CodeVerdict::Right);
+        assert_eq!(
+            judge(second, Some(&code), at(0), &random).0,
+            CodeVerdict::Right
+        );
     }
 
     #[test]
@@ -284,7 +303,11 @@ mod tests {
         assert_eq!((row.codes_made, row.wrong_tries), (2, 10));
         let code = row.code.clone();
         let (verdict, same) = judge(row.clone(), Some(&code), at(599), &random);
-        assert_eq!(verdict, CodeVerdict::Wait { ms: 1000 }, "even the right one waits");
+        assert_eq!(
+            verdict,
+            CodeVerdict::Wait { ms: 1000 },
+            "even the right one waits"
+        );
         assert!(same == row, "a refused try is not counted");
         for (number, seconds) in [(3, 600), (4, 1200), (5, 1800)] {
             let (verdict, next) = judge(row, Some(&code), at(seconds), &random);
@@ -309,7 +332,12 @@ mod tests {
             assert!(after == row);
         }
         for given in ["00000", "0000000", " 000000", "٠٠٠٠٠٠"] {
-            assert_eq!(judge(row.clone(), Some(given), at(0), &random).1.wrong_tries, 1);
+            assert_eq!(
+                judge(row.clone(), Some(given), at(0), &random)
+                    .1
+                    .wrong_tries,
+                1
+            );
         }
     }
 
@@ -318,7 +346,10 @@ mod tests {
         let random = SeededRandom::new(3);
         for _ in 0..100 {
             let code = new_code(&random);
-            assert!(code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()), "{code}");
+            assert!(
+                code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()),
+                "{code}"
+            );
         }
     }
 }

@@ -52,7 +52,11 @@ impl Auth {
             // Read first: a password that is replaced while it is checked is not the current one.
             let generation = self.0.password_generation.load(Ordering::Acquire);
             self.may_try_password(visit)?;
-            if self.verify_password(visit.client.key, password).await?.is_some() {
+            if self
+                .verify_password(visit.client.key, password)
+                .await?
+                .is_some()
+            {
                 let identity = AuthIdentity::socket_password(generation, self.0.now());
                 self.note_socket_login(visit).await?;
                 return Ok(identity);
@@ -63,7 +67,8 @@ impl Auth {
         }
         // The counter also bounds how many wrong ones run side by side.
         let counted = throttle.admit(ThrottleClass::Connect, &visit.client);
-        self.note_failure(kinds::CONNECT_FAILED, &visit.actor()).await;
+        self.note_failure(kinds::CONNECT_FAILED, &visit.actor())
+            .await;
         counted?;
         Err(AuthError::InvalidCredentials)
     }

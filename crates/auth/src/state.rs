@@ -40,7 +40,10 @@ where
 }
 
 /// What everybody may know of the gate's state.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, as the status tells them")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, as the status tells them"
+)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuthFacts {
     /// A password or a passkey is stored.
@@ -88,7 +91,9 @@ pub struct Auth(pub(crate) Arc<AuthInner>);
 
 impl std::fmt::Debug for Auth {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Auth").field("facts", &self.facts()).finish_non_exhaustive()
+        f.debug_struct("Auth")
+            .field("facts", &self.facts())
+            .finish_non_exhaustive()
     }
 }
 
@@ -140,7 +145,8 @@ impl AuthInner {
 
     /// Tells sockets to look again, and watchers what changed.
     pub(crate) fn announce(&self, what: &[&'static str]) {
-        self.changed.send_modify(|count| *count = count.wrapping_add(1));
+        self.changed
+            .send_modify(|count| *count = count.wrapping_add(1));
         for name in what {
             // Nobody listening is no error.
             drop(self.events.send(name));

@@ -1,5 +1,6 @@
 //! What an identity must have for a change: the scope, and for dangerous ones a recent confirmation.
 
+use crate::audit::kinds;
 use crate::error::{AuthError, CONFIRMATION_SECONDS};
 use crate::identity::{AuthIdentity, Subject};
 use crate::state::Auth;
@@ -58,7 +59,8 @@ impl Auth {
             return Err(AuthError::ConfirmationRequired);
         };
         if self.check_password(caller.visit, password).await?.is_none() {
-            self.note_failure("confirm.failed", &caller.visit.actor()).await;
+            self.note_failure(kinds::CONFIRM_FAILED, &caller.visit.actor())
+                .await;
             return Err(AuthError::ConfirmationRequired);
         }
         self.renew_confirmation(caller.visit).await.map(drop)

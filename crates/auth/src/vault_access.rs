@@ -57,7 +57,8 @@ impl Auth {
         if self.check_password(visit, password).await?.is_some() {
             return Ok(());
         }
-        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor()).await;
+        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor())
+            .await;
         Err(AuthError::VaultBadKey)
     }
 
@@ -70,7 +71,8 @@ impl Auth {
 
     async fn bad_key(&self, visit: &Visit) -> AuthError {
         self.count_wrong_password(visit);
-        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor()).await;
+        self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor())
+            .await;
         AuthError::VaultBadKey
     }
 
@@ -84,7 +86,8 @@ impl Auth {
         // Where there is a record the answer is a conflict, whatever the password.
         let exists = matches!(self.0.secrets.status(), Status::Sealed | Status::Unsealed);
         if !exists {
-            self.must_be_login_password(caller.visit, &request.password).await?;
+            self.must_be_login_password(caller.visit, &request.password)
+                .await?;
         }
         let key = self
             .with_vault(caller.visit, !exists, |secrets, actor| async move {
@@ -102,7 +105,9 @@ impl Auth {
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Write)?;
         self.with_vault(caller.visit, true, |secrets, actor| async move {
-            secrets.unseal_with_password(&actor, &request.password).await
+            secrets
+                .unseal_with_password(&actor, &request.password)
+                .await
         })
         .await?;
         Ok(self.vault_answer(None))
@@ -117,7 +122,9 @@ impl Auth {
         caller.visit.require(Scope::Write)?;
         let key = request.recovery_key;
         self.with_vault(caller.visit, false, |secrets, actor| async move {
-            secrets.unseal_with_recovery_key(&actor, key.expose_secret()).await
+            secrets
+                .unseal_with_recovery_key(&actor, key.expose_secret())
+                .await
         })
         .await?;
         Ok(self.vault_answer(None))

@@ -106,7 +106,7 @@ impl House {
         let ground = Ground::open(&layers, purpose).await?;
         let store = ground.store.clone();
         let rows = store.read(|conn| {
-            Box::pin(async move { Ok::<_, StoreError>(conn.list_settings().await?) })
+            Box::pin(async move { conn.list_settings().await })
         });
         let config = Arc::new(LiveConfig::new(layers, settings_of(rows.await?))?);
         report(&config);

@@ -45,7 +45,7 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fail)?;
     let found = path.metadata().map_err(fail)?;
     let mode = found.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
+    if !is_open_to_others(mode) {
         return Ok(());
     }
     // Somebody may have named a directory that is also used for something else: that is left alone.
@@ -54,6 +54,11 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     }
     tracing::warn!("others can reach the data directory (mode {mode:o}): run chmod 700 on it");
     Ok(())
+}
+
+/// Whether the mode gives anything to the group or to others.
+pub const fn is_open_to_others(mode: u32) -> bool {
+    mode & 0o077 != 0
 }
 
 fn is_ours(path: &Path) -> io::Result<bool> {
@@ -71,7 +76,7 @@ pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
     let file = options.open(path).map_err(fail)?;
     let found = file.metadata().map_err(fail)?;
-    if found.permissions().mode() & 0o077 != 0 && found.uid() == geteuid().as_raw() {
+    if is_open_to_others(found.permissions().mode()) && found.uid() == geteuid().as_raw() {
         file.set_permissions(Permissions::from_mode(0o600)).map_err(fail)?;
     }
     Ok(file)

@@ -77,7 +77,9 @@ async fn read_key(path: &Path) -> Option<SecretString> {
 async fn try_read_key(path: &Path) -> std::io::Result<SecretString> {
     let metadata = tokio::fs::metadata(path).await?;
     if metadata.len() > MAX_FILE_BYTES {
-        return Err(std::io::Error::other("the file is too long to be a recovery key"));
+        return Err(std::io::Error::other(
+            "the file is too long to be a recovery key",
+        ));
     }
     if is_open_to_others(&metadata) {
         tracing::warn!(

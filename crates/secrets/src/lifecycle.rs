@@ -84,7 +84,10 @@ impl Inner {
             .await;
         if let Err(error) = settled {
             let error: &dyn std::error::Error = &error;
-            tracing::error!(error, "the encrypted copy of the provider keys is not in order");
+            tracing::error!(
+                error,
+                "the encrypted copy of the provider keys is not in order"
+            );
         }
     }
 }

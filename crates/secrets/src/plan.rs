@@ -42,7 +42,9 @@ impl fmt::Debug for VaultPlan {
             Step::Make { .. } => "make",
             Step::Rewrap { .. } => "rewrap",
         };
-        f.debug_struct("VaultPlan").field("step", &step).finish_non_exhaustive()
+        f.debug_struct("VaultPlan")
+            .field("step", &step)
+            .finish_non_exhaustive()
     }
 }
 

@@ -66,7 +66,11 @@ pub(crate) struct ProviderKeys(pub(crate) BTreeMap<String, ProviderKey>);
 impl ProviderKeys {
     fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, FileError> {
         // Enough at once: growing would leave copies behind.
-        let bytes: usize = self.0.values().map(|k| k.key.len() + k.base_url.len()).sum();
+        let bytes: usize = self
+            .0
+            .values()
+            .map(|k| k.key.len() + k.base_url.len())
+            .sum();
         let mut json = Zeroizing::new(Vec::with_capacity(1024 + 2 * bytes + 256 * self.0.len()));
         serde_json::to_writer_pretty(&mut *json, self).map_err(io::Error::from)?;
         Ok(json)

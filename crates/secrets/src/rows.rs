@@ -90,7 +90,8 @@ struct Told<'a>(&'a watch::Sender<Option<Progress>>);
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
-        self.0.send_if_modified(|progress| progress.take().is_some());
+        self.0
+            .send_if_modified(|progress| progress.take().is_some());
     }
 }
 

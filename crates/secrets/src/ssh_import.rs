@@ -3,14 +3,14 @@
 
 use crate::SecretsError;
 use pkcs8::der::SecretDocument;
-use pkcs8::der::asn1::{OctetStringRef, ObjectIdentifier};
+use pkcs8::der::asn1::{ObjectIdentifier, OctetStringRef};
 use pkcs8::pkcs5::EncryptionScheme;
 use pkcs8::pkcs5::pbes2::Kdf as Pbes2Kdf;
 use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 use rsa::pkcs1::DecodeRsaPrivateKey;
 use sec1::{EcParameters, EcPrivateKey};
 use secrecy::{ExposeSecret, SecretString};
-use ssh_key::private::{Ed25519Keypair, EcdsaKeypair, KeypairData, RsaKeypair};
+use ssh_key::private::{EcdsaKeypair, Ed25519Keypair, KeypairData, RsaKeypair};
 use ssh_key::{Kdf, PrivateKey};
 
 /// OIDs: PKCS#1 (RFC 8017), RFC 5480, RFC 8410.
@@ -209,7 +209,11 @@ fn read_sec1(der: &[u8], curve: Option<ObjectIdentifier>) -> Result<PrivateKey, 
                 private: private.into(),
             }
         }
-        _ => return Err(bad_key("only the curves P-256, P-384 and P-521 are supported")),
+        _ => {
+            return Err(bad_key(
+                "only the curves P-256, P-384 and P-521 are supported",
+            ));
+        }
     };
     new_key(pair.into())
 }

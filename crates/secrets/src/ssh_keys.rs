@@ -71,7 +71,10 @@ fn check_length(field: &'static str, text: &SecretString, most: usize) -> Result
     if text.expose_secret().len() <= most {
         Ok(())
     } else {
-        Err(SecretsError::invalid(field, format!("at most {most} bytes")))
+        Err(SecretsError::invalid(
+            field,
+            format!("at most {most} bytes"),
+        ))
     }
 }
 
@@ -98,7 +101,8 @@ impl Secrets {
         self.0.random.fill(seed.as_mut_slice());
         let key = PrivateKey::new(Ed25519Keypair::from_seed(&seed).into(), name);
         let key = key.map_err(|_| SecretsError::Damaged("generated key".to_owned()))?;
-        self.store_ssh_key(actor, name, &key, "ssh_key.generated").await
+        self.store_ssh_key(actor, name, &key, "ssh_key.generated")
+            .await
     }
 
     /// Imports an OpenSSH, PKCS#8, PKCS#1 or SEC1 private key. The passphrase is used once; the key is
@@ -120,9 +124,13 @@ impl Secrets {
             private_key,
             passphrase,
         };
-        let read = self.0.kdf.run(actor.client, move || ssh_import::read(&import));
+        let read = self
+            .0
+            .kdf
+            .run(actor.client, move || ssh_import::read(&import));
         let key = read.await??;
-        self.store_ssh_key(actor, name, &key, "ssh_key.imported").await
+        self.store_ssh_key(actor, name, &key, "ssh_key.imported")
+            .await
     }
 
     /// Deletes one.
@@ -183,10 +191,12 @@ impl Secrets {
                 updated_at: now,
             };
             Box::pin(async move {
-                conn.insert_ssh_key(&row).await.map_err(|error| match error {
-                    StoreError::Duplicate(_) => SecretsError::NameTaken,
-                    other => other.into(),
-                })?;
+                conn.insert_ssh_key(&row)
+                    .await
+                    .map_err(|error| match error {
+                        StoreError::Duplicate(_) => SecretsError::NameTaken,
+                        other => other.into(),
+                    })?;
                 let detail = json!({ "name": row.name, "fingerprint": row.fingerprint,
                     "encrypted": u8::from(row.encrypted) });
                 inner.note(conn, kind, &actor, detail).await?;

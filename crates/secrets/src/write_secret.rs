@@ -1,9 +1,9 @@
 //! How one secret is written and read, whatever its table: encrypted while the vault is unsealed,
 //! otherwise as it is. Must not know the tables.
 
+use crate::SecretsError;
 use crate::lifecycle::TRIES;
 use crate::state::{BoxFuture, Inner};
-use crate::SecretsError;
 use gatehouse_store::Conn;
 use gatehouse_vault::{Aad, Dek, Status};
 use secrecy::{ExposeSecret, SecretString};

@@ -5,7 +5,7 @@ use crate::writer::Writer;
 use crate::{OpenError, Store};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
-use sqlx::{AnyPool, Connection, Executor, SqlSafeStr};
+use sqlx::{AnyConnection, AnyPool, Connection, Executor, SqlSafeStr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -89,6 +89,13 @@ impl Location {
         let fail = |source| OpenError::Connect { engine, source };
         let options: AnyConnectOptions = self.url.parse().map_err(fail)?;
         let statements = engine.on_connect(role);
+        if engine == Engine::Sqlite && role == Role::Writer {
+            // A pool tries again until its time is up, and then has forgotten why. A server may come
+            // up meanwhile; a file that is no database stays none.
+            let mut probe = AnyConnection::connect_with(&options).await.map_err(fail)?;
+            probe.execute(sqlx::raw_sql(statements)).await.map_err(fail)?;
+            probe.close().await.map_err(fail)?;
+        }
         AnyPoolOptions::new()
             .max_connections(if role == Role::Writer { 1 } else { READERS })
             .acquire_timeout(Duration::from_secs(10))

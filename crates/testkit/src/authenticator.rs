@@ -7,6 +7,7 @@ use passkey::crypto::rust_crypto::RustCryptoBackend;
 use passkey::types::Passkey;
 use passkey::types::ctap2::{Aaguid, Ctap2Error};
 use passkey::types::webauthn::{CredentialCreationOptions, CredentialRequestOptions};
+use public_suffix::PublicSuffixList;
 use serde_json::Value;
 use url::Url;
 
@@ -37,7 +38,7 @@ impl UserValidationMethod for Present {
 
 /// One authenticator, holding one passkey at most.
 pub struct SoftAuthenticator {
-    client: Client<Option<Passkey>, Present, RustCryptoBackend>,
+    client: Client<Option<Passkey>, Present, RustCryptoBackend, PublicSuffixList, ()>,
     origin: Url,
 }
 

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Outcome;
 use gatehouse_domain::{ErrorCode, Problem};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -62,6 +62,8 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
     }
     *response.body_mut() = Body::from(Value::Object(body).to_string());
     let headers = response.headers_mut();
+    // The router has counted the empty body.
+    headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(CACHE_CONTROL, NO_STORE);
     if let Some(seconds) = retry_after {

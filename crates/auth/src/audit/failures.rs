@@ -78,19 +78,33 @@ impl FailureLog {
             };
             key.0 = actor.client;
         }
-        let fresh = Window { began_ms: mono_ms, since: now, actor, more: 0 };
+        let fresh = Window {
+            began_ms: mono_ms,
+            since: now,
+            actor,
+            more: 0,
+        };
         match windows.entry(key) {
             Entry::Vacant(place) => {
                 place.insert(fresh);
-                Noted { first: true, ended: None }
+                Noted {
+                    first: true,
+                    ended: None,
+                }
             }
             Entry::Occupied(mut there) => {
                 if mono_ms.saturating_sub(there.get().began_ms) < WINDOW_MS {
                     there.get_mut().more += 1;
-                    return Noted { first: false, ended: None };
+                    return Noted {
+                        first: false,
+                        ended: None,
+                    };
                 }
                 let before = there.insert(fresh);
-                Noted { first: true, ended: summary(kind, before) }
+                Noted {
+                    first: true,
+                    ended: summary(kind, before),
+                }
             }
         }
     }
@@ -102,7 +116,9 @@ impl FailureLog {
         };
         let mut windows = self.lock();
         let taken = windows.extract_if(ended);
-        taken.filter_map(|((_, kind), window)| summary(kind, window)).collect()
+        taken
+            .filter_map(|((_, kind), window)| summary(kind, window))
+            .collect()
     }
 }
 
@@ -116,22 +132,43 @@ mod tests {
 
     fn client(last: u8) -> Actor {
         let ip = IpAddr::V4(Ipv4Addr::new(192, 0, 2, last));
-        Actor { name: "anonymous".into(), client_ip: Some(ip), client: ClientKey::of(ip) }
+        Actor {
+            name: "anonymous".into(),
+            client_ip: Some(ip),
+            client: ClientKey::of(ip),
+        }
     }
 
     #[test]
     fn a_minute_is_one_row_at_once_and_one_at_its_end() {
         let log = FailureLog::default();
         let first = log.note("login.failed", &client(1), at(5), 0);
-        assert_eq!(first, Noted { first: true, ended: None });
+        assert_eq!(
+            first,
+            Noted {
+                first: true,
+                ended: None
+            }
+        );
         for ms in [1, 59_999] {
             assert!(!log.note("login.failed", &client(1), at(6), ms).first);
         }
-        assert!(log.note("login.failed", &client(2), at(6), 1).first, "another client");
-        assert!(log.note("connect.failed", &client(1), at(6), 1).first, "another kind");
+        assert!(
+            log.note("login.failed", &client(2), at(6), 1).first,
+            "another client"
+        );
+        assert!(
+            log.note("connect.failed", &client(1), at(6), 1).first,
+            "another kind"
+        );
         assert!(log.take_ended(59_999, false).is_empty());
         let ended = log.take_ended(60_000, false);
-        let expected = Summary { kind: "login.failed", actor: client(1), more: 2, since: at(5) };
+        let expected = Summary {
+            kind: "login.failed",
+            actor: client(1),
+            more: 2,
+            since: at(5),
+        };
         assert_eq!(ended, [expected]);
         assert!(log.note("login.failed", &client(1), at(7), 60_000).first);
     }
@@ -144,7 +181,10 @@ mod tests {
         let noted = log.note("k", &client(1), at(9), 60_000);
         assert!(noted.first);
         assert_eq!(noted.ended.map(|summary| summary.more), Some(1));
-        assert!(log.take_ended(60_001, true).is_empty(), "nothing after the first");
+        assert!(
+            log.take_ended(60_001, true).is_empty(),
+            "nothing after the first"
+        );
     }
 
     #[test]
@@ -153,7 +193,11 @@ mod tests {
         for number in 0..CAPACITY + 5 {
             let bits = u32::try_from(number).unwrap();
             let ip = IpAddr::V4(Ipv4Addr::from_bits(bits + 1));
-            let actor = Actor { name: "a".into(), client_ip: Some(ip), client: ClientKey::of(ip) };
+            let actor = Actor {
+                name: "a".into(),
+                client_ip: Some(ip),
+                client: ClientKey::of(ip),
+            };
             log.note("k", &actor, at(0), 0);
         }
         assert_eq!(log.lock().len(), CAPACITY + 1);

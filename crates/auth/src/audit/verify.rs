@@ -33,11 +33,8 @@ pub enum VerifyError {
 pub async fn verify(store: &Store) -> Result<Verified, VerifyError> {
     let (mut seq, mut head) = (0, String::new());
     loop {
-        let read = store.read(move |conn| {
-            Box::pin(async move {
-                conn.list_audit_chain(seq, PAGE).await
-            })
-        });
+        let read =
+            store.read(move |conn| Box::pin(async move { conn.list_audit_chain(seq, PAGE).await }));
         let rows: Vec<AuditRow> = read.await?;
         if rows.is_empty() {
             let rows = u64::try_from(seq).unwrap_or(0);

@@ -164,11 +164,10 @@ pub fn named_credential(answer: &Value) -> Option<&str> {
 /// `webauthn-rs` asks for a key that may be forgotten by the authenticator; a passkey must be kept.
 fn discoverable(challenge: &CreationChallengeResponse) -> Result<Value, CeremonyError> {
     let mut options = serde_json::to_value(challenge).map_err(CeremonyError::Damaged)?;
-    if let Some(selection) = options.pointer_mut("/publicKey/authenticatorSelection") {
-        if let Some(selection) = selection.as_object_mut() {
-            selection.insert("residentKey".to_owned(), "required".into());
-            selection.insert("requireResidentKey".to_owned(), true.into());
-        }
+    let selection = options.pointer_mut("/publicKey/authenticatorSelection");
+    if let Some(selection) = selection.and_then(Value::as_object_mut) {
+        selection.insert("residentKey".to_owned(), "required".into());
+        selection.insert("requireResidentKey".to_owned(), true.into());
     }
     Ok(options)
 }

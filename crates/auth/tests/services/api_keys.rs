@@ -15,9 +15,7 @@ async fn a_key_is_shown_once_and_kept_as_a_hash() {
         assert!(created.key.starts_with("mk_"));
         assert_eq!(created.prefix, created.key[..11]);
         let visit = gate.visit(HERE, &cookie).await;
-        let list = serde_json::to_string(
-            &gate.auth.list_api_keys(&caller(&visit)).await.unwrap(),
-        );
+        let list = serde_json::to_string(&gate.auth.list_api_keys(&caller(&visit)).await.unwrap());
         let list = list.unwrap();
         assert!(list.contains(&created.prefix) && !list.contains(&created.key[11..]));
         assert!(!list.contains("last_used_at"));
@@ -36,7 +34,10 @@ async fn a_key_cannot_mint_a_wider_one() {
             let key = gate.key(&cookie, &[scope]).await.key;
             let visit = gate.visit(AWAY, &key).await;
             for wanted in Scope::ALL {
-                let minted = gate.auth.create_api_key(&caller(&visit), key_request(&[wanted])).await;
+                let minted = gate
+                    .auth
+                    .create_api_key(&caller(&visit), key_request(&[wanted]))
+                    .await;
                 let expected = (scope != Scope::Admin).then_some(ErrorCode::Forbidden);
                 assert_eq!(code_of(minted), expected, "{scope:?} mints {wanted:?}");
             }
@@ -51,11 +52,26 @@ async fn what_a_key_may_do_as_the_session() {
         let key = gate.key(&cookie, &[scope]).await.key;
         let visit = gate.visit(AWAY, &key).await;
         let lists = gate.auth.list_api_keys(&caller(&visit)).await.is_ok();
-        assert_eq!(lists, matches!(scope, Scope::Read | Scope::Admin), "{scope:?} lists keys");
+        assert_eq!(
+            lists,
+            matches!(scope, Scope::Read | Scope::Admin),
+            "{scope:?} lists keys"
+        );
         let lists = gate.auth.list_sessions(&caller(&visit)).await.is_ok();
-        assert_eq!(lists, matches!(scope, Scope::Read | Scope::Admin), "{scope:?} lists sessions");
-        let ended = gate.auth.delete_api_key(&caller(&visit), &ApiKeyId::from_text("x")).await;
-        let expected = if scope == Scope::Admin { ErrorCode::NotFound } else { ErrorCode::Forbidden };
+        assert_eq!(
+            lists,
+            matches!(scope, Scope::Read | Scope::Admin),
+            "{scope:?} lists sessions"
+        );
+        let ended = gate
+            .auth
+            .delete_api_key(&caller(&visit), &ApiKeyId::from_text("x"))
+            .await;
+        let expected = if scope == Scope::Admin {
+            ErrorCode::NotFound
+        } else {
+            ErrorCode::Forbidden
+        };
         assert_eq!(code_of(ended), Some(expected), "{scope:?} revokes");
     }
 }
@@ -67,12 +83,48 @@ async fn bad_requests_name_their_field() {
     let now = gatehouse_domain::Clock::now(&*gate.clock);
     let base = || key_request(&[Scope::Read]);
     let cases = [
-        (CreateApiKeyRequest { scopes: vec![], ..base() }, "scopes"),
-        (CreateApiKeyRequest { label: " ".into(), ..base() }, "label"),
-        (CreateApiKeyRequest { label: "a\nb".into(), ..base() }, "label"),
-        (CreateApiKeyRequest { label: "x".repeat(101), ..base() }, "label"),
-        (CreateApiKeyRequest { expires_at: Some(now), ..base() }, "expires_at"),
-        (CreateApiKeyRequest { allowed_cidrs: Some(vec![]), ..base() }, "allowed_cidrs"),
+        (
+            CreateApiKeyRequest {
+                scopes: vec![],
+                ..base()
+            },
+            "scopes",
+        ),
+        (
+            CreateApiKeyRequest {
+                label: " ".into(),
+                ..base()
+            },
+            "label",
+        ),
+        (
+            CreateApiKeyRequest {
+                label: "a\nb".into(),
+                ..base()
+            },
+            "label",
+        ),
+        (
+            CreateApiKeyRequest {
+                label: "x".repeat(101),
+                ..base()
+            },
+            "label",
+        ),
+        (
+            CreateApiKeyRequest {
+                expires_at: Some(now),
+                ..base()
+            },
+            "expires_at",
+        ),
+        (
+            CreateApiKeyRequest {
+                allowed_cidrs: Some(vec![]),
+                ..base()
+            },
+            "allowed_cidrs",
+        ),
     ];
     for (request, field) in cases {
         let refused = gate.auth.create_api_key(&caller(&visit), request).await;
@@ -80,8 +132,16 @@ async fn bad_requests_name_their_field() {
         assert_eq!(problem.code, ErrorCode::InvalidParams);
         assert_eq!(problem.details["field"], field);
     }
-    let longest = CreateApiKeyRequest { label: "é".repeat(100), ..base() };
-    assert!(gate.auth.create_api_key(&caller(&visit), longest).await.is_ok());
+    let longest = CreateApiKeyRequest {
+        label: "é".repeat(100),
+        ..base()
+    };
+    assert!(
+        gate.auth
+            .create_api_key(&caller(&visit), longest)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -95,9 +155,16 @@ async fn a_key_ends_by_time_by_place_and_by_hand() {
             allowed_cidrs: Some(vec!["192.0.2.0/24".parse().unwrap()]),
             ..key_request(&[Scope::Read])
         };
-        let created = gate.auth.create_api_key(&caller(&visit), request).await.unwrap();
+        let created = gate
+            .auth
+            .create_api_key(&caller(&visit), request)
+            .await
+            .unwrap();
         assert!(gate.is_let_in(AWAY, &created.key).await);
-        assert!(!gate.is_let_in("198.51.100.1", &created.key).await, "not from there");
+        assert!(
+            !gate.is_let_in("198.51.100.1", &created.key).await,
+            "not from there"
+        );
         gate.advance(9);
         let held = gate.visit(AWAY, &created.key).await;
         assert_eq!(gate.auth.expires_at(held.identity().unwrap()), Some(end));
@@ -108,7 +175,10 @@ async fn a_key_ends_by_time_by_place_and_by_hand() {
         let key = gate.key(&cookie, &[Scope::Read]).await;
         let held = gate.visit(AWAY, &key.key).await;
         assert!(gate.auth.is_live(held.identity().unwrap()));
-        gate.auth.delete_api_key(&caller(&visit), &key.id).await.unwrap();
+        gate.auth
+            .delete_api_key(&caller(&visit), &key.id)
+            .await
+            .unwrap();
         assert!(!gate.auth.is_live(held.identity().unwrap()));
         assert!(!gate.is_let_in(AWAY, &key.key).await);
     }
@@ -125,7 +195,10 @@ async fn minting_admin_needs_a_confirmation_unless_a_key_asks() {
         (&admin, Scope::Admin, None),
     ] {
         let visit = gate.visit(HERE, credential).await;
-        let minted = gate.auth.create_api_key(&caller(&visit), key_request(&[scope])).await;
+        let minted = gate
+            .auth
+            .create_api_key(&caller(&visit), key_request(&[scope]))
+            .await;
         assert_eq!(code_of(minted), expected, "{scope:?}");
     }
 }
@@ -139,10 +212,19 @@ async fn a_key_minted_from_elsewhere_under_row_1_dies_when_setup_completes() {
         for peer in [HERE, AWAY] {
             let visit = gate.visit(peer, "").await;
             let request = key_request(&[Scope::Admin]);
-            keys.push(gate.auth.create_api_key(&caller(&visit), request).await.unwrap().key);
+            keys.push(
+                gate.auth
+                    .create_api_key(&caller(&visit), request)
+                    .await
+                    .unwrap()
+                    .key,
+            );
         }
         gate.setup(HERE, PASSWORD, None).await.unwrap();
         assert!(gate.is_let_in(AWAY, &keys[0]).await, "minted here");
-        assert!(!gate.is_let_in(AWAY, &keys[1]).await, "minted from elsewhere");
+        assert!(
+            !gate.is_let_in(AWAY, &keys[1]).await,
+            "minted from elsewhere"
+        );
     }
 }

@@ -7,7 +7,11 @@ use gatehouse_store::testing::{databases, run_sql, sqlite};
 
 async fn kinds(gate: &Gate) -> Vec<String> {
     let list = gate.auth.audit_list(Some(500), None, None).await.unwrap();
-    list.events.into_iter().rev().map(|event| event.kind).collect()
+    list.events
+        .into_iter()
+        .rev()
+        .map(|event| event.kind)
+        .collect()
 }
 
 #[tokio::test]
@@ -21,12 +25,19 @@ async fn tampering_breaks_the_chain_where_it_was_done() {
         assert_eq!(verified.rows, 4);
         assert_eq!(verified.head.len(), 64);
         for (sql, undo, seq) in [
-            ("UPDATE audit_log SET actor = 'x' WHERE seq = 2", "UPDATE audit_log SET actor = 'session y' WHERE seq = 2", 2),
+            (
+                "UPDATE audit_log SET actor = 'x' WHERE seq = 2",
+                "UPDATE audit_log SET actor = 'session y' WHERE seq = 2",
+                2,
+            ),
             ("UPDATE audit_log SET prev_hash = 'x' WHERE seq = 1", "", 1),
         ] {
             run_sql(&gate.database.location, sql).await;
             let broken = verify(&gate.store).await.unwrap_err();
-            assert!(matches!(broken, VerifyError::Broken { seq: s } if s == seq), "{broken:?}");
+            assert!(
+                matches!(broken, VerifyError::Broken { seq: s } if s == seq),
+                "{broken:?}"
+            );
             if !undo.is_empty() {
                 run_sql(&gate.database.location, undo).await;
             }
@@ -39,8 +50,15 @@ async fn a_removed_row_breaks_the_chain() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     gate.key(&cookie, &[Scope::Read]).await;
     gate.key(&cookie, &[Scope::Read]).await;
-    run_sql(&gate.database.location, "DELETE FROM audit_log WHERE seq = 2").await;
-    assert!(matches!(verify(&gate.store).await, Err(VerifyError::Broken { seq: 2 })));
+    run_sql(
+        &gate.database.location,
+        "DELETE FROM audit_log WHERE seq = 2",
+    )
+    .await;
+    assert!(matches!(
+        verify(&gate.store).await,
+        Err(VerifyError::Broken { seq: 2 })
+    ));
 }
 
 #[tokio::test]
@@ -53,13 +71,21 @@ async fn failures_are_one_row_at_once_and_one_for_the_rest_of_the_minute() {
         assert_eq!(kinds(&gate).await, ["setup.completed", "login.failed"]);
         gate.advance(60);
         assert!(gate.login(AWAY, "", "x").await.is_err());
-        let list = gate.auth.audit_list(None, None, Some("login.failed".into())).await.unwrap();
+        let list = gate
+            .auth
+            .audit_list(None, None, Some("login.failed".into()))
+            .await
+            .unwrap();
         assert_eq!(list.events.len(), 3);
         assert_eq!(list.events[1].detail["collapsed"], 3);
         assert_eq!(list.events[0].client_ip.as_deref(), Some(AWAY));
         assert_eq!(list.events[0].actor, "anonymous");
         assert!(gate.login(HERE, "", "x").await.is_err());
-        let list = gate.auth.audit_list(None, None, Some("login.failed".into())).await.unwrap();
+        let list = gate
+            .auth
+            .audit_list(None, None, Some("login.failed".into()))
+            .await
+            .unwrap();
         assert_eq!(list.events.len(), 4, "another client has a row of its own");
         assert!(verify(&gate.store).await.is_ok());
     }
@@ -84,7 +110,11 @@ async fn pages_join_without_gap_and_limits_hold() {
     }
     let (mut cursor, mut seen) = (None, Vec::new());
     loop {
-        let page = gate.auth.audit_list(Some(2), cursor.as_deref(), None).await.unwrap();
+        let page = gate
+            .auth
+            .audit_list(Some(2), cursor.as_deref(), None)
+            .await
+            .unwrap();
         seen.extend(page.events.into_iter().map(|event| event.id));
         cursor = page.next_cursor;
         if cursor.is_none() {

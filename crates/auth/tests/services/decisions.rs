@@ -1,4 +1,4 @@
-//! The decision table of check_auth(), row by row.
+//! The decision table of `check_auth()`, row by row.
 
 use crate::support::{AWAY, Gate, HERE, row_of};
 use gatehouse_auth::{AuthSettings, DisabledScope};
@@ -12,11 +12,25 @@ async fn the_first_matching_row_wins() {
         let gate = Gate::on(database).await;
         // Rows 2 and 3: whatever is carried.
         for credential in ["", "x", "mk_x"] {
-            let [here, away] = [gate.visit(HERE, credential).await, gate.visit(AWAY, credential).await];
-            assert_eq!(row_of(&here.decision), "Loopback", "{engine:?} {credential}");
-            assert_eq!(row_of(&away.decision), "SetupRequired", "{engine:?} {credential}");
+            let [here, away] = [
+                gate.visit(HERE, credential).await,
+                gate.visit(AWAY, credential).await,
+            ];
+            assert_eq!(
+                row_of(&here.decision),
+                "Loopback",
+                "{engine:?} {credential}"
+            );
+            assert_eq!(
+                row_of(&away.decision),
+                "SetupRequired",
+                "{engine:?} {credential}"
+            );
         }
-        let outcome = gate.setup(HERE, crate::support::PASSWORD, None).await.unwrap();
+        let outcome = gate
+            .setup(HERE, crate::support::PASSWORD, None)
+            .await
+            .unwrap();
         let cookie = crate::support::cookie_of(&outcome.cookies);
         let key = gate.key(&cookie, &[Scope::Read]).await.key;
         for peer in [HERE, AWAY] {
@@ -24,13 +38,23 @@ async fn the_first_matching_row_wins() {
                 (cookie.as_str(), "Password"),
                 (key.as_str(), "ApiKey"),
                 ("", "Unauthorized"),
-                ("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "Unauthorized"),
-                ("mk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "Unauthorized"),
+                (
+                    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                    "Unauthorized",
+                ),
+                (
+                    "mk_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                    "Unauthorized",
+                ),
                 ("mk_", "Unauthorized"),
             ];
             for (credential, expected) in table {
                 let found = gate.visit(peer, credential).await;
-                assert_eq!(row_of(&found.decision), expected, "{engine:?} {peer} {credential}");
+                assert_eq!(
+                    row_of(&found.decision),
+                    expected,
+                    "{engine:?} {peer} {credential}"
+                );
             }
         }
         gate.auth.offline_reset().await.unwrap();
@@ -40,10 +64,16 @@ async fn the_first_matching_row_wins() {
                 assert_eq!(row_of(&found.decision), "Loopback", "row 1 {peer}");
             }
         }
-        let settings = AuthSettings { disabled_scope: DisabledScope::Local, ..AuthSettings::default() };
+        let settings = AuthSettings {
+            disabled_scope: DisabledScope::Local,
+            ..AuthSettings::default()
+        };
         gate.auth.update_settings(settings);
         assert_eq!(row_of(&gate.visit(HERE, "").await.decision), "Loopback");
-        assert_eq!(row_of(&gate.visit(AWAY, &cookie).await.decision), "SetupRequired");
+        assert_eq!(
+            row_of(&gate.visit(AWAY, &cookie).await.decision),
+            "SetupRequired"
+        );
     }
 }
 
@@ -55,7 +85,10 @@ async fn the_session_comes_before_the_key_and_a_wrong_cookie_does_not_hide_the_k
         let both = |value: String| {
             let mut headers = http::HeaderMap::new();
             headers.insert("host", http::HeaderValue::from_static("localhost"));
-            headers.insert("cookie", format!("service_session={value}").parse().unwrap());
+            headers.insert(
+                "cookie",
+                format!("service_session={value}").parse().unwrap(),
+            );
             headers.insert("authorization", format!("Bearer {key}").parse().unwrap());
             headers
         };
@@ -78,9 +111,8 @@ async fn the_session_comes_before_the_key_and_a_wrong_cookie_does_not_hide_the_k
 async fn the_status_tells_the_locality_only_to_those_let_in() {
     for database in databases().await {
         let (gate, cookie) = Gate::with_owner(database).await;
-        let status = |visit: &gatehouse_auth::Visit| {
-            serde_json::to_value(gate.auth.status(visit)).unwrap()
-        };
+        let status =
+            |visit: &gatehouse_auth::Visit| serde_json::to_value(gate.auth.status(visit)).unwrap();
         let anonymous = status(&gate.visit(AWAY, "").await);
         assert_eq!(anonymous["authenticated"], false);
         for field in ["locality", "scopes", "auth_method"] {

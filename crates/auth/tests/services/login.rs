@@ -41,7 +41,10 @@ async fn login_and_logout() {
         assert!(!gate.is_let_in(AWAY, &cookie).await);
         assert!(gate.is_let_in(AWAY, &owner).await);
         let gone = gate.visit(AWAY, &cookie).await;
-        assert_eq!(code_of(gate.auth.logout(&caller(&gone)).await), Some(ErrorCode::NotAuthenticated));
+        assert_eq!(
+            code_of(gate.auth.logout(&caller(&gone)).await),
+            Some(ErrorCode::NotAuthenticated)
+        );
     }
 }
 
@@ -50,7 +53,8 @@ async fn a_session_ends_after_thirty_days_to_the_millisecond() {
     for database in databases().await {
         let (mut gate, cookie) = Gate::with_owner(database).await;
         let visit = gate.visit(HERE, &cookie).await;
-        gate.clock.advance(std::time::Duration::from_millis(30 * 86_400_000 - 1));
+        gate.clock
+            .advance(std::time::Duration::from_millis(30 * 86_400_000 - 1));
         assert!(gate.is_let_in(HERE, &cookie).await);
         gate.clock.advance(std::time::Duration::from_millis(1));
         assert!(!gate.is_let_in(HERE, &cookie).await);
@@ -65,7 +69,10 @@ async fn a_session_survives_a_restart_before_and_after_loading() {
     for database in databases().await {
         let (mut gate, cookie) = Gate::with_owner(database).await;
         gate.restart().await;
-        assert!(gate.is_let_in(HERE, &cookie).await, "read from the database");
+        assert!(
+            gate.is_let_in(HERE, &cookie).await,
+            "read from the database"
+        );
         gate.restart().await;
         gate.auth.load_credentials().await.unwrap();
         assert!(gate.is_let_in(HERE, &cookie).await, "loaded");
@@ -80,15 +87,27 @@ async fn a_password_change_ends_other_sessions_and_keeps_keys() {
         let key = gate.key(&cookie, &[Scope::Read]).await.key;
         let visit = gate.visit(HERE, &cookie).await;
         let ended = gate.visit(AWAY, &other).await;
-        let missing = gate.auth.change_password(&caller(&visit), change(None, OTHER)).await;
+        let missing = gate
+            .auth
+            .change_password(&caller(&visit), change(None, OTHER))
+            .await;
         assert_eq!(code_of(missing), Some(ErrorCode::InvalidParams));
-        let wrong = gate.auth.change_password(&caller(&visit), change(Some("no"), OTHER)).await;
+        let wrong = gate
+            .auth
+            .change_password(&caller(&visit), change(Some("no"), OTHER))
+            .await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
-        let short = gate.auth.change_password(&caller(&visit), change(Some(PASSWORD), "x")).await;
+        let short = gate
+            .auth
+            .change_password(&caller(&visit), change(Some(PASSWORD), "x"))
+            .await;
         assert_eq!(code_of(short), Some(ErrorCode::InvalidParams));
         let mut changed = gate.auth.changed();
         changed.borrow_and_update();
-        gate.auth.change_password(&caller(&visit), change(Some(PASSWORD), OTHER)).await.unwrap();
+        gate.auth
+            .change_password(&caller(&visit), change(Some(PASSWORD), OTHER))
+            .await
+            .unwrap();
         assert!(changed.has_changed().unwrap(), "sockets are told");
         assert!(!gate.auth.is_live(ended.identity().unwrap()));
         assert!(!gate.is_let_in(AWAY, &other).await);
@@ -106,11 +125,16 @@ async fn of_two_racing_changes_one_wins_and_its_password_counts() {
     let caller = caller(&visit);
     let third = "a third fine password";
     let (a, b) = tokio::join!(
-        gate.auth.change_password(&caller, change(Some(PASSWORD), OTHER)),
-        gate.auth.change_password(&caller, change(Some(PASSWORD), third)),
+        gate.auth
+            .change_password(&caller, change(Some(PASSWORD), OTHER)),
+        gate.auth
+            .change_password(&caller, change(Some(PASSWORD), third)),
     );
     let (a, b) = (code_of(a), code_of(b));
-    let refused = [Some(ErrorCode::Conflict), Some(ErrorCode::InvalidCredentials)];
+    let refused = [
+        Some(ErrorCode::Conflict),
+        Some(ErrorCode::InvalidCredentials),
+    ];
     let winner = if a.is_none() { OTHER } else { third };
     assert!((a.is_none() && refused.contains(&b)) || (b.is_none() && refused.contains(&a)));
     assert!(gate.login(AWAY, "", winner).await.is_ok());
@@ -130,18 +154,41 @@ async fn sessions_are_listed_and_ended() {
         let list = gate.auth.list_sessions(&caller(&visit)).await.unwrap();
         assert_eq!(list.sessions.len(), 3);
         let own = list.sessions.iter().find(|item| item.current).unwrap();
-        assert_eq!(own.last_seen_at.as_millis() - own.created_at.as_millis(), 6_000, "from memory");
+        assert_eq!(
+            own.last_seen_at.as_millis() - own.created_at.as_millis(),
+            6_000,
+            "from memory"
+        );
         let victim = gate.visit(AWAY, &b).await;
-        let id = list.sessions.iter().find(|item| !item.current).unwrap().id.clone();
+        let id = list
+            .sessions
+            .iter()
+            .find(|item| !item.current)
+            .unwrap()
+            .id
+            .clone();
         gate.auth.end_session(&caller(&visit), &id).await.unwrap();
-        let alive = [gate.is_let_in(AWAY, &b).await, gate.is_let_in(AWAY, &c).await];
+        let alive = [
+            gate.is_let_in(AWAY, &b).await,
+            gate.is_let_in(AWAY, &c).await,
+        ];
         assert_eq!(alive.iter().filter(|alive| **alive).count(), 1);
         assert_eq!(gate.auth.is_live(victim.identity().unwrap()), alive[0]);
         let again = gate.auth.end_session(&caller(&visit), &id).await;
         assert_eq!(code_of(again), Some(ErrorCode::NotFound));
-        let none = gate.auth.end_session(&caller(&visit), &AuthSessionId::from_text("x")).await;
+        let none = gate
+            .auth
+            .end_session(&caller(&visit), &AuthSessionId::from_text("x"))
+            .await;
         assert_eq!(code_of(none), Some(ErrorCode::NotFound));
-        assert_eq!(gate.auth.end_other_sessions(&caller(&visit)).await.unwrap().ended, 1);
+        assert_eq!(
+            gate.auth
+                .end_other_sessions(&caller(&visit))
+                .await
+                .unwrap()
+                .ended,
+            1
+        );
         assert!(!gate.is_let_in(AWAY, &b).await && !gate.is_let_in(AWAY, &c).await);
         assert!(gate.is_let_in(HERE, &cookie).await);
     }
@@ -158,19 +205,31 @@ async fn a_confirmation_counts_fifteen_minutes() {
         gate.advance(900);
         assert_eq!(confirmed(&visit, &gate), None);
         gate.advance(1);
-        assert_eq!(confirmed(&visit, &gate), Some(ErrorCode::ConfirmationRequired));
+        assert_eq!(
+            confirmed(&visit, &gate),
+            Some(ErrorCode::ConfirmationRequired)
+        );
         let reset = gate.auth.reset(&caller(&visit)).await;
         assert_eq!(code_of(reset), Some(ErrorCode::ConfirmationRequired));
         let wrong = gate.auth.confirm(&caller(&visit), confirm("wrong")).await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
-        assert_eq!(confirmed(&visit, &gate), Some(ErrorCode::ConfirmationRequired));
-        gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await.unwrap();
+        assert_eq!(
+            confirmed(&visit, &gate),
+            Some(ErrorCode::ConfirmationRequired)
+        );
+        gate.auth
+            .confirm(&caller(&visit), confirm(PASSWORD))
+            .await
+            .unwrap();
         assert_eq!(confirmed(&visit, &gate), None);
         gate.restart().await;
         let visit = gate.visit(HERE, &cookie).await;
         assert_eq!(confirmed(&visit, &gate), None, "it is in the database");
         gate.advance(901);
-        gate.auth.update_settings(AuthSettings { step_up: false, ..AuthSettings::default() });
+        gate.auth.update_settings(AuthSettings {
+            step_up: false,
+            ..AuthSettings::default()
+        });
         assert_eq!(confirmed(&visit, &gate), None, "switched off");
     }
 }
@@ -189,10 +248,17 @@ async fn thirty_wrong_passwords_of_one_session_and_then_it_waits() {
         assert_eq!(outcome, Some(ErrorCode::InvalidCredentials), "{round}");
     }
     let waits = gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await;
-    assert_eq!(code_of(waits), Some(ErrorCode::RateLimited), "even the right one");
+    assert_eq!(
+        code_of(waits),
+        Some(ErrorCode::RateLimited),
+        "even the right one"
+    );
     let waits = gate.login(HERE, &cookie, PASSWORD).await;
     assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
-    assert!(gate.login(HERE, "", PASSWORD).await.is_ok(), "nobody else does");
+    assert!(
+        gate.login(HERE, "", PASSWORD).await.is_ok(),
+        "nobody else does"
+    );
     gate.advance(600);
     assert!(gate.login(HERE, &cookie, PASSWORD).await.is_ok());
 }

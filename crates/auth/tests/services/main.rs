@@ -1,5 +1,11 @@
 //! The gate's services on every engine that is there: decisions, setup, credentials, audit.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod api_keys;
 mod audit;
 mod decisions;
@@ -9,3 +15,4 @@ mod reset;
 mod setup;
 mod sockets;
 mod support;
+mod vault;

@@ -19,7 +19,9 @@ async fn a_revocation_takes_effect_although_its_caller_hung_up() {
         {
             let owner = caller(&owner);
             let mut revoking = Box::pin(gate.auth.delete_api_key(&owner, &key.id));
-            let polled = revoking.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            let polled = revoking
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
             assert!(polled.is_pending());
         }
         changed.changed().await.unwrap();
@@ -34,7 +36,11 @@ async fn once_loaded_a_credential_costs_no_read_known_or_not() {
     gate.auth.load_credentials().await.unwrap();
     // With its tables gone every read would fail.
     for table in ["auth_sessions", "auth_api_keys"] {
-        run_sql(&gate.database.location, &format!("ALTER TABLE {table} RENAME TO gone_{table}")).await;
+        run_sql(
+            &gate.database.location,
+            &format!("ALTER TABLE {table} RENAME TO gone_{table}"),
+        )
+        .await;
     }
     for credential in [&cookie, &key] {
         assert!(gate.is_let_in(AWAY, credential).await);
@@ -49,9 +55,16 @@ async fn once_loaded_a_credential_costs_no_read_known_or_not() {
 async fn a_store_that_fails_is_an_error_and_never_a_yes() {
     let (mut gate, cookie) = Gate::with_owner(sqlite()).await;
     gate.restart().await;
-    run_sql(&gate.database.location, "ALTER TABLE auth_sessions RENAME TO gone").await;
+    run_sql(
+        &gate.database.location,
+        "ALTER TABLE auth_sessions RENAME TO gone",
+    )
+    .await;
     let mut headers = http::HeaderMap::new();
-    headers.insert("cookie", format!("service_session={cookie}").parse().unwrap());
+    headers.insert(
+        "cookie",
+        format!("service_session={cookie}").parse().unwrap(),
+    );
     let facts = gatehouse_auth::RequestFacts {
         method: &http::Method::GET,
         uri: &http::Uri::from_static("/api/x"),
@@ -68,9 +81,21 @@ async fn a_throttled_client_costs_no_read() {
     let (mut gate, cookie) = Gate::with_owner(sqlite()).await;
     gate.restart().await;
     let probe = gate.visit(AWAY, "").await;
-    while gate.auth.throttle().admit(probe.class.unwrap(), &probe.client).is_ok() {}
-    run_sql(&gate.database.location, "ALTER TABLE auth_sessions RENAME TO gone").await;
-    assert!(!gate.is_let_in(AWAY, &cookie).await, "a read would have been an error");
+    while gate
+        .auth
+        .throttle()
+        .admit(probe.class.unwrap(), &probe.client)
+        .is_ok()
+    {}
+    run_sql(
+        &gate.database.location,
+        "ALTER TABLE auth_sessions RENAME TO gone",
+    )
+    .await;
+    assert!(
+        !gate.is_let_in(AWAY, &cookie).await,
+        "a read would have been an error"
+    );
 }
 
 #[tokio::test]
@@ -89,7 +114,10 @@ async fn last_uses_are_written_at_shutdown() {
         let visit = gate.visit(HERE, &cookie).await;
         let keys = gate.auth.list_api_keys(&caller(&visit)).await.unwrap();
         let used = keys.api_keys[0].last_used_at.unwrap();
-        assert_eq!(used.as_millis() - keys.api_keys[0].created_at.as_millis(), 7_000);
+        assert_eq!(
+            used.as_millis() - keys.api_keys[0].created_at.as_millis(),
+            7_000
+        );
     }
 }
 
@@ -102,11 +130,16 @@ async fn another_node_sees_what_was_ended_here() {
         let (gate, cookie) = Gate::with_owner(database).await;
         let key = gate.key(&cookie, &[Scope::Read]).await;
         let other = gate.second_node().await;
-        let (on_key, on_cookie) =
-            (visit(&other, AWAY, &key.key).await, visit(&other, HERE, &cookie).await);
+        let (on_key, on_cookie) = (
+            visit(&other, AWAY, &key.key).await,
+            visit(&other, HERE, &cookie).await,
+        );
         assert!(on_key.identity().is_ok() && on_cookie.identity().is_ok());
         let owner = gate.visit(HERE, &cookie).await;
-        gate.auth.delete_api_key(&caller(&owner), &key.id).await.unwrap();
+        gate.auth
+            .delete_api_key(&caller(&owner), &key.id)
+            .await
+            .unwrap();
         other.look_at_feed().await.unwrap();
         assert!(!other.is_live(on_key.identity().unwrap()));
         assert!(other.is_live(on_cookie.identity().unwrap()));

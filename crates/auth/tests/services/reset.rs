@@ -10,8 +10,14 @@ async fn a_reset_removes_every_credential_and_makes_a_code() {
         let (mut gate, cookie) = Gate::with_owner(database).await;
         let key = gate.key(&cookie, &[Scope::Read]).await.key;
         let visit = gate.visit(AWAY, &key).await;
-        assert_eq!(code_of(gate.auth.reset(&caller(&visit)).await), Some(ErrorCode::Forbidden));
-        let held = [gate.visit(AWAY, &key).await, gate.visit(HERE, &cookie).await];
+        assert_eq!(
+            code_of(gate.auth.reset(&caller(&visit)).await),
+            Some(ErrorCode::Forbidden)
+        );
+        let held = [
+            gate.visit(AWAY, &key).await,
+            gate.visit(HERE, &cookie).await,
+        ];
         assert_eq!(gate.code(), None);
         let outcome = gate.auth.reset(&caller(&held[1])).await.unwrap();
         assert!(outcome.body.kept.contains(&"vault".to_owned()));

@@ -18,7 +18,10 @@ async fn of_two_racing_setups_one_is_refused() {
         );
         let outcomes = [code_of(a), code_of(b)];
         assert!(outcomes.contains(&None), "{outcomes:?}");
-        assert!(outcomes.contains(&Some(ErrorCode::Conflict)), "{outcomes:?}");
+        assert!(
+            outcomes.contains(&Some(ErrorCode::Conflict)),
+            "{outcomes:?}"
+        );
         assert_eq!(gate.code(), None, "the code is gone");
         let again = gate.setup(HERE, PASSWORD, None).await;
         assert_eq!(code_of(again), Some(ErrorCode::Conflict));
@@ -32,7 +35,11 @@ async fn a_remote_caller_sends_the_live_code_and_a_local_one_need_not() {
         let code = gate.code().unwrap();
         assert!(code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()));
         let refused = gate.setup(AWAY, "short", None).await;
-        assert_eq!(code_of(refused), Some(ErrorCode::Forbidden), "before the rest of the body");
+        assert_eq!(
+            code_of(refused),
+            Some(ErrorCode::Forbidden),
+            "before the rest of the body"
+        );
         let short = gate.setup(AWAY, "11 charsxxx", Some(&code)).await;
         assert_eq!(code_of(short), Some(ErrorCode::InvalidParams));
         let outcome = gate.setup(AWAY, "12 charsxxxx", Some(&code)).await.unwrap();
@@ -45,21 +52,39 @@ async fn a_remote_caller_sends_the_live_code_and_a_local_one_need_not() {
 #[tokio::test]
 async fn a_local_code_is_ignored_unless_the_setting_demands_it() {
     let gate = Gate::on(sqlite()).await;
-    gate.auth.update_settings(AuthSettings { local_setup_code: true, ..AuthSettings::default() });
+    gate.auth.update_settings(AuthSettings {
+        local_setup_code: true,
+        ..AuthSettings::default()
+    });
     let code = gate.code().unwrap();
-    assert_eq!(code_of(gate.setup(HERE, PASSWORD, None).await), Some(ErrorCode::Forbidden));
+    assert_eq!(
+        code_of(gate.setup(HERE, PASSWORD, None).await),
+        Some(ErrorCode::Forbidden)
+    );
     gate.auth.update_settings(AuthSettings::default());
-    assert_eq!(code_of(gate.setup(HERE, PASSWORD, Some("nonsense")).await), None);
+    assert_eq!(
+        code_of(gate.setup(HERE, PASSWORD, Some("nonsense")).await),
+        None
+    );
     assert!(gate.code().is_none() && !code.is_empty());
 }
 
 #[tokio::test]
 async fn a_missing_password_is_said_only_after_the_code() {
     let gate = Gate::on(sqlite()).await;
-    for (peer, expected) in [(AWAY, ErrorCode::Forbidden), (HERE, ErrorCode::InvalidParams)] {
+    for (peer, expected) in [
+        (AWAY, ErrorCode::Forbidden),
+        (HERE, ErrorCode::InvalidParams),
+    ] {
         let visit = gate.visit(peer, "").await;
-        let request = SetupRequest { password: None, setup_code: None };
-        assert_eq!(code_of(gate.auth.setup(&caller(&visit), request).await), Some(expected));
+        let request = SetupRequest {
+            password: None,
+            setup_code: None,
+        };
+        assert_eq!(
+            code_of(gate.auth.setup(&caller(&visit), request).await),
+            Some(expected)
+        );
     }
 }
 
@@ -84,7 +109,11 @@ async fn guessing_uses_up_codes_and_then_closes_remote_setup() {
         assert_eq!(guess(&gate, 10).await, [ErrorCode::Forbidden; 10]);
         assert_eq!(gate.code(), Some(second.clone()), "not again so soon");
         let waits = gate.setup(AWAY, PASSWORD, Some(&second)).await;
-        assert_eq!(code_of(waits), Some(ErrorCode::RateLimited), "even the right one");
+        assert_eq!(
+            code_of(waits),
+            Some(ErrorCode::RateLimited),
+            "even the right one"
+        );
         for _ in 3..=5 {
             gate.advance(600);
             assert_eq!(guess(&gate, 10).await, [ErrorCode::Forbidden; 10]);
@@ -96,7 +125,10 @@ async fn guessing_uses_up_codes_and_then_closes_remote_setup() {
         gate.restart().await;
         let reopened = gate.code().unwrap();
         assert_ne!(reopened, fifth);
-        assert_eq!(code_of(gate.setup(AWAY, PASSWORD, Some(&reopened)).await), None);
+        assert_eq!(
+            code_of(gate.setup(AWAY, PASSWORD, Some(&reopened)).await),
+            None
+        );
     }
 }
 
@@ -112,7 +144,10 @@ async fn the_command_opens_remote_setup_again() {
     assert_ne!(code, closed);
     assert_eq!(gate.code(), Some(code.clone()));
     assert_eq!(code_of(gate.setup(AWAY, PASSWORD, Some(&code)).await), None);
-    assert_eq!(code_of(gate.auth.offline_setup_code().await), Some(ErrorCode::Conflict));
+    assert_eq!(
+        code_of(gate.auth.offline_setup_code().await),
+        Some(ErrorCode::Conflict)
+    );
 }
 
 #[tokio::test]
@@ -139,12 +174,26 @@ async fn the_first_password_by_change_completes_setup_with_the_same_rules() {
             setup_code: code.map(SecretString::from),
         };
         let away = gate.visit(AWAY, "").await;
-        let refused = gate.auth.change_password(&caller(&away), change(None)).await;
-        assert_eq!(code_of(refused), Some(ErrorCode::Forbidden), "row 1 lets in, the code still counts");
+        let refused = gate
+            .auth
+            .change_password(&caller(&away), change(None))
+            .await;
+        assert_eq!(
+            code_of(refused),
+            Some(ErrorCode::Forbidden),
+            "row 1 lets in, the code still counts"
+        );
         let code = gate.code();
-        let done = gate.auth.change_password(&caller(&away), change(code)).await.unwrap();
+        let done = gate
+            .auth
+            .change_password(&caller(&away), change(code))
+            .await
+            .unwrap();
         assert!(gate.is_let_in(AWAY, &cookie_of(&done.cookies)).await);
         assert!(!gate.is_let_in(AWAY, "").await);
-        assert!(!gate.auth.is_live(away.identity().unwrap()), "row 1 is over");
+        assert!(
+            !gate.auth.is_live(away.identity().unwrap()),
+            "row 1 is over"
+        );
     }
 }

@@ -8,11 +8,17 @@ use gatehouse_store::testing::{databases, sqlite};
 use secrecy::SecretString;
 
 fn by_key(key: &str) -> ConnectAuth {
-    ConnectAuth { api_key: Some(SecretString::from(key)), ..ConnectAuth::default() }
+    ConnectAuth {
+        api_key: Some(SecretString::from(key)),
+        ..ConnectAuth::default()
+    }
 }
 
 fn by_password(password: &str) -> ConnectAuth {
-    ConnectAuth { password: Some(SecretString::from(password)), ..ConnectAuth::default() }
+    ConnectAuth {
+        password: Some(SecretString::from(password)),
+        ..ConnectAuth::default()
+    }
 }
 
 #[tokio::test]
@@ -23,7 +29,11 @@ async fn a_socket_is_recognised_by_key_or_password() {
         let visit = gate.visit(AWAY, "").await;
         let identity = gate.auth.socket_login(&visit, by_key(&key)).await.unwrap();
         assert_eq!(identity.method, AuthMethod::ApiKey);
-        let socket = gate.auth.socket_login(&visit, by_password(PASSWORD)).await.unwrap();
+        let socket = gate
+            .auth
+            .socket_login(&visit, by_password(PASSWORD))
+            .await
+            .unwrap();
         assert_eq!(socket.method, AuthMethod::Password);
         assert!(gate.auth.is_live(&socket));
         let none = gate.auth.socket_login(&visit, ConnectAuth::default()).await;
@@ -35,7 +45,10 @@ async fn a_socket_is_recognised_by_key_or_password() {
             new_password: SecretString::from("another fine password"),
             setup_code: None,
         };
-        gate.auth.change_password(&caller(&owner), request).await.unwrap();
+        gate.auth
+            .change_password(&caller(&owner), request)
+            .await
+            .unwrap();
         assert!(!gate.auth.is_live(&socket), "its password is no more");
         assert!(gate.auth.is_live(&identity), "the key stays");
     }
@@ -48,9 +61,17 @@ async fn five_wrong_connects_a_minute_and_the_next_waits() {
     let visit = gate.visit(AWAY, "").await;
     let wrong_key = format!("mk_{}", "A".repeat(43));
     for round in 0..5 {
-        let wrong = if round % 2 == 0 { by_key(&wrong_key) } else { by_password("wrong") };
+        let wrong = if round % 2 == 0 {
+            by_key(&wrong_key)
+        } else {
+            by_password("wrong")
+        };
         let refused = gate.auth.socket_login(&visit, wrong).await;
-        assert_eq!(code_of(refused), Some(ErrorCode::InvalidCredentials), "{round}");
+        assert_eq!(
+            code_of(refused),
+            Some(ErrorCode::InvalidCredentials),
+            "{round}"
+        );
     }
     let waits = gate.auth.socket_login(&visit, by_key(&key)).await;
     assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
@@ -65,6 +86,10 @@ async fn rows_1_to_3_come_first() {
     let refused = gate.auth.socket_login(&away, by_password(PASSWORD)).await;
     assert_eq!(code_of(refused), Some(ErrorCode::SetupRequired));
     gate.auth.offline_reset().await.unwrap();
-    let identity = gate.auth.socket_login(&away, by_password("anything")).await.unwrap();
+    let identity = gate
+        .auth
+        .socket_login(&away, by_password("anything"))
+        .await
+        .unwrap();
     assert_eq!(identity.method, AuthMethod::Loopback);
 }

@@ -3,7 +3,9 @@
 use gatehouse_auth::api::{LoginRequest, SetupRequest};
 use gatehouse_auth::kdf_queue::KdfQueue;
 use gatehouse_auth::{Auth, AuthError, AuthSettings, Caller, Decision, RequestFacts, Visit};
-use gatehouse_domain::{Clock, ErrorCode, ManualClock, Problem, Random, Scope, SeededRandom, Timestamp};
+use gatehouse_domain::{
+    Clock, ErrorCode, ManualClock, Problem, Random, Scope, SeededRandom, Timestamp,
+};
 use gatehouse_secrets::{Secrets, SecretsSettings};
 use gatehouse_store::Store;
 use gatehouse_store::testing::TestDatabase;
@@ -21,13 +23,9 @@ pub struct Gate {
     pub clock: Arc<ManualClock>,
     pub store: Store,
     pub database: TestDatabase,
+    pub secrets: Secrets,
     seed: u64,
-}
-
-async fn open(database: &TestDatabase, clock: &Arc<ManualClock>, seed: u64) -> (Store, Auth) {
-    let store = database.open().await;
-    let auth = open_on(&store, database, clock, seed, AuthSettings::default()).await;
-    (store, auth)
+    vault: bool,
 }
 
 async fn open_on(
@@ -35,12 +33,12 @@ async fn open_on(
     database: &TestDatabase,
     clock: &Arc<ManualClock>,
     seed: u64,
-    settings: AuthSettings,
-) -> Auth {
+    vault_enabled: bool,
+) -> (Auth, Secrets) {
     let random: Arc<dyn Random> = Arc::new(SeededRandom::new(seed));
     let kdf = KdfQueue::new(2);
     let secrets = SecretsSettings {
-        vault_enabled: false,
+        vault_enabled,
         vault_enabled_fixed: false,
         plaintext_while_sealed: true,
         keep_plaintext_provider_keys: true,
@@ -55,14 +53,30 @@ async fn open_on(
         secrets,
     );
     let secrets = secrets.await.unwrap();
-    Auth::open(store.clone(), secrets, kdf, clock, random, settings).await.unwrap()
+    let settings = AuthSettings::default();
+    let auth = Auth::open(store.clone(), secrets.clone(), kdf, clock, random, settings).await;
+    (auth.unwrap(), secrets)
 }
 
 impl Gate {
+    /// Without a vault: most tests need none, and it costs a key derivation each.
     pub async fn on(database: TestDatabase) -> Self {
+        Self::open(database, false).await
+    }
+
+    pub async fn open(database: TestDatabase, vault: bool) -> Self {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_795_000_000_000)));
-        let (store, auth) = open(&database, &clock, 1).await;
-        Self { auth, clock, store, database, seed: 1 }
+        let store = database.open().await;
+        let (auth, secrets) = open_on(&store, &database, &clock, 1, vault).await;
+        Self {
+            auth,
+            clock,
+            store,
+            database,
+            secrets,
+            seed: 1,
+            vault,
+        }
     }
 
     /// One whose setup is complete; the cookie is the owner's.
@@ -76,14 +90,29 @@ impl Gate {
     pub async fn restart(&mut self) {
         self.seed += 1;
         self.store.close().await;
-        let (store, auth) = open(&self.database, &self.clock, self.seed).await;
-        (self.store, self.auth) = (store, auth);
+        self.store = self.database.open().await;
+        let opened = open_on(
+            &self.store,
+            &self.database,
+            &self.clock,
+            self.seed,
+            self.vault,
+        );
+        (self.auth, self.secrets) = opened.await;
     }
 
     /// Another node on the same database.
     pub async fn second_node(&self) -> Auth {
         let store = self.database.open().await;
-        open_on(&store, &self.database, &self.clock, self.seed + 1000, AuthSettings::default()).await
+        open_on(
+            &store,
+            &self.database,
+            &self.clock,
+            self.seed + 1000,
+            self.vault,
+        )
+        .await
+        .0
     }
 
     pub fn advance(&self, seconds: u64) {
@@ -112,21 +141,35 @@ impl Gate {
         self.auth.setup(&caller(&visit), request).await
     }
 
-    pub async fn login(&self, peer: &str, credential: &str, password: &str) -> Result<String, Problem> {
+    pub async fn login(
+        &self,
+        peer: &str,
+        credential: &str,
+        password: &str,
+    ) -> Result<String, Problem> {
         let visit = self.visit(peer, credential).await;
-        let request = LoginRequest { password: SecretString::from(password) };
+        let request = LoginRequest {
+            password: SecretString::from(password),
+        };
         let outcome = self.auth.login(&caller(&visit), request).await?;
         Ok(cookie_of(&outcome.cookies))
     }
 
     pub async fn is_let_in(&self, peer: &str, credential: &str) -> bool {
-        self.visit(peer, credential).await.decision.identity().is_some()
+        self.visit(peer, credential)
+            .await
+            .decision
+            .identity()
+            .is_some()
     }
 
     /// Mints a key with these scopes as the bearer of the cookie.
     pub async fn key(&self, cookie: &str, scopes: &[Scope]) -> gatehouse_auth::api::ApiKeyCreated {
         let visit = self.visit(HERE, cookie).await;
-        self.auth.create_api_key(&caller(&visit), key_request(scopes)).await.unwrap()
+        self.auth
+            .create_api_key(&caller(&visit), key_request(scopes))
+            .await
+            .unwrap()
     }
 }
 
@@ -142,14 +185,21 @@ pub fn key_request(scopes: &[Scope]) -> gatehouse_auth::api::CreateApiKeyRequest
 /// A credential beginning with `mk_` is sent as Bearer, any other as the cookie.
 pub async fn visit(auth: &Auth, peer: &str, credential: &str) -> Visit {
     let mut headers = HeaderMap::new();
-    let host = if peer == HERE { "localhost:8420" } else { "gate.example:8420" };
+    let host = if peer == HERE {
+        "localhost:8420"
+    } else {
+        "gate.example:8420"
+    };
     headers.insert("host", HeaderValue::from_static(host));
     if credential.starts_with("mk_") {
         let value = format!("Bearer {credential}");
         headers.insert("authorization", HeaderValue::from_str(&value).unwrap());
     } else if !credential.is_empty() {
         let value = format!("service_session={credential}");
-        headers.insert(HeaderName::from_static("cookie"), HeaderValue::from_str(&value).unwrap());
+        headers.insert(
+            HeaderName::from_static("cookie"),
+            HeaderValue::from_str(&value).unwrap(),
+        );
     }
     let facts = RequestFacts {
         method: &Method::GET,
@@ -162,7 +212,10 @@ pub async fn visit(auth: &Auth, peer: &str, credential: &str) -> Visit {
 }
 
 pub const fn caller(visit: &Visit) -> Caller<'_> {
-    Caller { visit, user_agent: Some("test") }
+    Caller {
+        visit,
+        user_agent: Some("test"),
+    }
 }
 
 pub fn cookie_of(cookies: &[String]) -> String {

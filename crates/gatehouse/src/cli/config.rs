@@ -10,6 +10,11 @@ use gatehouse_store::StoreError;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long to wait for a database that is only looked at.
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(3);
+const WITHOUT: &str = "Without the changes made at run time";
 
 /// `gatehouse config …`
 #[derive(Debug, clap::Subcommand)]
@@ -92,24 +97,14 @@ async fn from_server(
     keys: Option<&[String]>,
 ) -> Result<Option<Value>> {
     let is_named = globals.given_url(layers)?.is_some();
-    let has_lock = || async {
-        let exists = offline::has_database(layers)? && offline::sqlite_path(layers)?.is_some();
-        if !exists {
-            return Ok(false);
-        }
-        let ground = offline::ground(layers).await?;
-        let Some(ground) = ground else { return Ok(true) };
-        ground.close().await;
-        anyhow::Ok(false)
-    };
-    if !is_named && !has_lock().await? {
+    if !is_named && !offline::is_locked(layers)? {
         return Ok(None);
     }
     match Client::new(globals, layers)?.rpc("config.get", json!({ "keys": keys })).await {
         Ok(mut answer) => Ok(answer.get_mut("values").map(Value::take)),
         Err(error) if is_named => Err(error.into()),
         Err(error) => {
-            note(format!("Without changes made at run time, as the running server does not tell them: {error}"));
+            note(format!("{WITHOUT}: {error}"));
             Ok(None)
         }
     }
@@ -117,14 +112,23 @@ async fn from_server(
 
 /// The changes made at run time, where there is a database that can be looked at.
 async fn stored(layers: &Layers) -> Result<BTreeMap<String, Value>> {
-    if !offline::has_database(layers)? {
+    if !offline::has_database(layers)? || offline::is_locked(layers)? {
         return Ok(BTreeMap::new());
     }
+    match tokio::time::timeout(DATABASE_TIMEOUT, read_settings(layers)).await {
+        Ok(Ok(rows)) => return Ok(rows),
+        Ok(Err(error)) => note(format!("{WITHOUT}: {error:#}")),
+        Err(_elapsed) => note(format!("{WITHOUT}: the database does not answer")),
+    }
+    Ok(BTreeMap::new())
+}
+
+async fn read_settings(layers: &Layers) -> Result<BTreeMap<String, Value>> {
     let Some(ground) = offline::ground(layers).await? else { return Ok(BTreeMap::new()) };
     let read = ground.store.read(|conn| {
-        Box::pin(async move { Ok::<_, StoreError>(conn.list_settings().await?) })
+        Box::pin(async move { conn.list_settings().await })
     });
-    let rows = read.await;
+    let rows: Result<_, StoreError> = read.await;
     ground.close().await;
     let mut rows = rows?;
     rows.retain(|key, _| key.contains('.'));

@@ -29,7 +29,7 @@ pub fn find(layers: &Layers) -> Option<SecretString> {
 fn read(path: &Path) -> Option<SecretString> {
     let file = std::fs::File::open(path).ok()?;
     let mode = file.metadata().ok()?.permissions().mode();
-    if mode & 0o077 != 0 {
+    if data_dir::is_open_to_others(mode) {
         super::output::warn(format!("others can read {}: run chmod 600 on it", path.display()));
     }
     let mut text = String::new();

@@ -4,7 +4,7 @@
 use super::client::Client;
 use super::globals::Globals;
 use anyhow::{Result, bail, ensure};
-use gatehouse::data_dir::DataDirError;
+use gatehouse::data_dir::{DataDirError, Locks};
 use gatehouse::{House, OpenError, Parts, Purpose, Ground};
 use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_domain::{SystemClock, SystemRandom};
@@ -65,4 +65,14 @@ pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
 /// Whether there is a database, so that a command that only looks does not make one.
 pub fn has_database(layers: &Layers) -> Result<bool> {
     Ok(sqlite_path(layers)?.is_none_or(|path| path.exists()))
+}
+
+/// Whether a server has the lock; nothing is made in order to know.
+pub fn is_locked(layers: &Layers) -> Result<bool> {
+    let Some(path) = sqlite_path(layers)?.filter(|path| path.exists()) else { return Ok(false) };
+    match Locks::take(layers.data_dir(), &path) {
+        Ok(_locks) => Ok(false),
+        Err(DataDirError::Locked { .. }) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -84,7 +84,10 @@ impl Inner {
             return Err(VaultError::Changed);
         }
         let restored = match dek.clone() {
-            Some(dek) => self.on_files(move |files| files.restore_plain(&dek)).await?,
+            Some(dek) => {
+                self.on_files(move |files| files.restore_plain(&dek))
+                    .await?
+            }
             None => Restored::default(),
         };
         let (job, actor, opener) = (Arc::clone(self), actor.clone(), dek.clone());
@@ -105,7 +108,10 @@ impl Inner {
         self.switched(false, dek.or(view.spare));
         if let Err(error) = self.on_files(ProviderFiles::remove_copy).await {
             let error: &dyn std::error::Error = &error;
-            tracing::warn!(error, "the encrypted copy of the provider keys was not removed");
+            tracing::warn!(
+                error,
+                "the encrypted copy of the provider keys was not removed"
+            );
         }
         self.checkpoint().await;
         Ok(report)

@@ -84,16 +84,12 @@ impl Inner {
         self.carry_out(actor, plan).await
     }
 
-    async fn carry_out(
-        self: &Arc<Self>,
-        actor: &Actor,
-        plan: Plan,
-    ) -> Result<Enabled, VaultError> {
+    async fn carry_out(self: &Arc<Self>, actor: &Actor, plan: Plan) -> Result<Enabled, VaultError> {
         let plan = Arc::new(plan);
         let (job, actor, wanted) = (Arc::clone(self), actor.clone(), Arc::clone(&plan));
-        let write = self
-            .store
-            .write(move |conn| Box::pin(async move { job.store_plan(conn, &actor, &wanted).await }));
+        let write = self.store.write(move |conn| {
+            Box::pin(async move { job.store_plan(conn, &actor, &wanted).await })
+        });
         write.await?;
         let (dek, recovery_key) = match &*plan {
             Plan::Flag => {

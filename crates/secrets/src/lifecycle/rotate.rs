@@ -57,9 +57,8 @@ impl Inner {
         let rotation = Arc::new(self.make_rotation(actor, opened, password).await?);
         let _alone = self.gate.write().await;
         let (random, deks) = (Arc::clone(&self.random), Arc::clone(&rotation));
-        let prepared = self.on_files(move |files| {
-            files.prepare_next(&deks.old_dek, &deks.new_dek, &*random)
-        });
+        let prepared =
+            self.on_files(move |files| files.prepare_next(&deks.old_dek, &deks.new_dek, &*random));
         prepared.await?;
         let (job, actor, wanted) = (Arc::clone(self), actor.clone(), Arc::clone(&rotation));
         let write = self

@@ -16,6 +16,8 @@ pub const NEW_PASSWORD: &str = "quite another staple, quite another battery";
 pub const WRONG_PASSWORD: &str = "not the password at all";
 /// A hash that no password has.
 const NO_HASH: &str = "$argon2id$v=19$m=65536,t=3,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+/// Long enough for every window of the throttle to pass.
+pub const PATIENT: Duration = Duration::from_secs(61);
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// A moment in the year 2027.

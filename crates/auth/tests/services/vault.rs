@@ -1,0 +1,180 @@
+//! The vault as the gate guards it: who may, and what a password does to both.
+
+use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, cookie_of};
+use gatehouse_auth::api::{
+    PasswordChangeRequest, VaultOptionalPassword, VaultPassword, VaultRecovery,
+};
+use gatehouse_domain::{ErrorCode, Scope};
+use gatehouse_secrets::Status;
+use gatehouse_store::testing::{databases, sqlite};
+use secrecy::SecretString;
+
+fn with(password: &str) -> VaultPassword {
+    VaultPassword {
+        password: SecretString::from(password),
+    }
+}
+
+async fn with_vault(database: gatehouse_store::testing::TestDatabase) -> (Gate, String, String) {
+    let gate = Gate::open(database, true).await;
+    let outcome = gate.setup(HERE, PASSWORD, None).await.unwrap();
+    let cookie = cookie_of(&outcome.cookies);
+    (gate, cookie, outcome.body.recovery_key.expect("shown once"))
+}
+
+#[tokio::test]
+async fn setup_makes_the_vault_and_a_login_opens_it() {
+    for database in databases().await {
+        let (mut gate, cookie, recovery) = with_vault(database).await;
+        assert_eq!(recovery.len(), 39);
+        assert_eq!(gate.secrets.status(), Status::Unsealed);
+        gate.restart().await;
+        assert_eq!(gate.secrets.status(), Status::Sealed);
+        assert!(gate.login(AWAY, "", "wrong").await.is_err());
+        assert_eq!(gate.secrets.status(), Status::Sealed);
+        gate.login(AWAY, "", PASSWORD).await.unwrap();
+        assert_eq!(gate.secrets.status(), Status::Unsealed);
+        let visit = gate.visit(HERE, &cookie).await;
+        let wrong = gate.auth.vault_unlock(&caller(&visit), with("wrong")).await;
+        assert_eq!(
+            code_of(wrong),
+            Some(ErrorCode::VaultBadKey),
+            "also while unsealed"
+        );
+        let recovered = VaultRecovery {
+            recovery_key: SecretString::from(recovery),
+        };
+        let answer = gate
+            .auth
+            .vault_recovery(&caller(&visit), recovered)
+            .await
+            .unwrap();
+        assert_eq!(answer.status, "unsealed");
+    }
+}
+
+#[tokio::test]
+async fn a_password_change_takes_the_vault_along_also_while_sealed() {
+    for database in databases().await {
+        let (mut gate, cookie, _) = with_vault(database).await;
+        gate.restart().await;
+        let visit = gate.visit(HERE, &cookie).await;
+        let request = PasswordChangeRequest {
+            current_password: Some(SecretString::from(PASSWORD)),
+            new_password: SecretString::from("another fine password"),
+            setup_code: None,
+        };
+        let done = gate
+            .auth
+            .change_password(&caller(&visit), request)
+            .await
+            .unwrap();
+        assert!(done.body.recovery_key.is_none());
+        gate.login(AWAY, "", "another fine password").await.unwrap();
+        assert_eq!(gate.secrets.status(), Status::Unsealed);
+    }
+}
+
+#[tokio::test]
+async fn scopes_and_confirmation_guard_the_vault() {
+    let (gate, cookie, _) = with_vault(sqlite()).await;
+    for scope in Scope::ALL {
+        let key = gate.key(&cookie, &[scope]).await.key;
+        let visit = gate.visit(AWAY, &key).await;
+        let unlocked = gate
+            .auth
+            .vault_unlock(&caller(&visit), with(PASSWORD))
+            .await
+            .is_ok();
+        assert_eq!(
+            unlocked,
+            matches!(scope, Scope::Write | Scope::Admin),
+            "{scope:?}"
+        );
+        let rotated = gate.auth.vault_rotate(&caller(&visit), with("wrong")).await;
+        let expected = if scope == Scope::Admin {
+            ErrorCode::VaultBadKey
+        } else {
+            ErrorCode::Forbidden
+        };
+        assert_eq!(code_of(rotated), Some(expected), "{scope:?}");
+    }
+    gate.advance(901);
+    let visit = gate.visit(HERE, &cookie).await;
+    let disable = VaultOptionalPassword { password: None };
+    let refused = gate.auth.vault_disable(&caller(&visit), disable).await;
+    assert_eq!(code_of(refused), Some(ErrorCode::ConfirmationRequired));
+    let refused = gate
+        .auth
+        .vault_recovery_key(&caller(&visit), with("wrong"))
+        .await;
+    assert_eq!(code_of(refused), Some(ErrorCode::ConfirmationRequired));
+    let made = gate
+        .auth
+        .vault_recovery_key(&caller(&visit), with(PASSWORD))
+        .await;
+    assert!(made.is_ok(), "a right password in the request confirms");
+    let disable = VaultOptionalPassword { password: None };
+    let answer = gate
+        .auth
+        .vault_disable(&caller(&visit), disable)
+        .await
+        .unwrap();
+    assert_eq!(answer.status, "disabled");
+}
+
+#[tokio::test]
+async fn initialize_takes_the_login_password_alone() {
+    let (gate, cookie, _) = with_vault(sqlite()).await;
+    let visit = gate.visit(HERE, &cookie).await;
+    let exists = gate
+        .auth
+        .vault_initialize(&caller(&visit), with("wrong"))
+        .await;
+    assert_eq!(code_of(exists), Some(ErrorCode::Conflict));
+    let fresh = Gate::open(sqlite(), true).await;
+    let visit = fresh.visit(HERE, "").await;
+    let refused = fresh
+        .auth
+        .vault_initialize(&caller(&visit), with(PASSWORD))
+        .await;
+    assert_eq!(
+        code_of(refused),
+        Some(ErrorCode::VaultBadKey),
+        "there is no login password"
+    );
+    assert_eq!(fresh.secrets.status(), Status::Uninitialized);
+}
+
+#[tokio::test]
+async fn guessing_the_vault_password_is_bounded_for_one_credential() {
+    let (gate, cookie, _) = with_vault(sqlite()).await;
+    let visit = gate.visit(HERE, &cookie).await;
+    for round in 0..30 {
+        let wrong = gate.auth.vault_unlock(&caller(&visit), with("wrong")).await;
+        assert_eq!(code_of(wrong), Some(ErrorCode::VaultBadKey), "{round}");
+    }
+    let waits = gate
+        .auth
+        .vault_unlock(&caller(&visit), with(PASSWORD))
+        .await;
+    assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
+}
+
+#[tokio::test]
+async fn a_reset_keeps_the_vault_open_and_the_next_password_takes_it() {
+    for database in databases().await {
+        let (mut gate, cookie, _) = with_vault(database).await;
+        let visit = gate.visit(HERE, &cookie).await;
+        gate.auth.reset(&caller(&visit)).await.unwrap();
+        assert_eq!(gate.secrets.status(), Status::Unsealed);
+        let again = gate
+            .setup(HERE, "another fine password", None)
+            .await
+            .unwrap();
+        assert!(again.body.recovery_key.is_none(), "the record was kept");
+        gate.restart().await;
+        gate.login(HERE, "", "another fine password").await.unwrap();
+        assert_eq!(gate.secrets.status(), Status::Unsealed);
+    }
+}

@@ -1,0 +1,196 @@
+//! A database and a data directory of one test, and the room opened over them.
+
+use gatehouse_domain::{
+    Actor, Clock, ErrorCode, ManualClock, Problem, Random, SystemRandom, Timestamp,
+};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings, VaultError};
+use gatehouse_store::testing::{self, TestDatabase};
+use gatehouse_store::{AuditPage, AuditRow, EnvVariableRow, Store};
+use secrecy::{ExposeSecret, SecretString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+pub const PASSWORD: &str = "the first password";
+pub const OTHER: &str = "another password";
+
+pub fn secret(text: &str) -> SecretString {
+    SecretString::from(text)
+}
+
+pub fn actor() -> &'static Actor {
+    static ACTOR: LazyLock<Actor> = LazyLock::new(Actor::cli);
+    &ACTOR
+}
+
+/// A place that outlives the process that works in it.
+pub struct Home {
+    pub database: TestDatabase,
+}
+
+/// One of each engine that is there.
+pub async fn homes() -> Vec<Home> {
+    let all = testing::databases().await;
+    all.into_iter().map(|database| Home { database }).collect()
+}
+
+/// For what is about files.
+pub fn sqlite_home() -> Home {
+    Home {
+        database: testing::sqlite(),
+    }
+}
+
+impl Home {
+    pub fn directory(&self) -> &Path {
+        self.database.directory()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory().join(name)
+    }
+
+    pub async fn sql(&self, statement: &str) {
+        testing::run_sql(&self.database.location, statement).await;
+    }
+
+    /// As a start of the server does.
+    pub async fn start(&self) -> Node {
+        self.start_with(|_| {}).await
+    }
+
+    pub async fn start_with(&self, change: impl FnOnce(&mut SecretsSettings)) -> Node {
+        Node::start(self.database.open().await, self.directory(), change).await
+    }
+}
+
+pub fn settings(directory: &Path) -> SecretsSettings {
+    SecretsSettings {
+        vault_enabled: true,
+        vault_enabled_fixed: false,
+        plaintext_while_sealed: true,
+        keep_plaintext_provider_keys: true,
+        data_dir: directory.to_owned(),
+    }
+}
+
+/// One life of the process.
+pub struct Node {
+    pub store: Store,
+    pub secrets: Secrets,
+    pub clock: Arc<ManualClock>,
+}
+
+impl Node {
+    pub async fn start(
+        store: Store,
+        directory: &Path,
+        change: impl FnOnce(&mut SecretsSettings),
+    ) -> Self {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000_000)));
+        let mut settings = settings(directory);
+        change(&mut settings);
+        let as_clock: Arc<dyn Clock> = clock.clone();
+        let random: Arc<dyn Random> = Arc::new(SystemRandom);
+        let opened = Secrets::open(store.clone(), KdfQueue::new(2), as_clock, random, settings);
+        Self {
+            secrets: opened.await.unwrap(),
+            store,
+            clock,
+        }
+    }
+
+    pub async fn stop(self) {
+        self.store.close().await;
+    }
+
+    pub async fn set(&self, key: &str, value: &str) {
+        let set = self.secrets.set_env_variable(actor(), key, secret(value));
+        set.await.unwrap();
+    }
+
+    /// Every variable that can be read, with its value.
+    pub async fn values(&self) -> Vec<(String, String)> {
+        let environment = self.secrets.environment().await.unwrap();
+        let shown = |(key, value): (String, SecretString)| (key, value.expose_secret().to_owned());
+        environment.variables.into_iter().map(shown).collect()
+    }
+
+    /// The value of one, which must be readable.
+    pub async fn value(&self, key: &str) -> String {
+        let values = self.values().await;
+        values.into_iter().find(|(k, _)| k == key).unwrap().1
+    }
+
+    pub async fn rows(&self) -> Vec<EnvVariableRow> {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.list_env_variables().await }));
+        let rows: Result<_, gatehouse_store::StoreError> = read.await;
+        rows.unwrap()
+    }
+
+    /// How many secrets are encrypted.
+    pub async fn encrypted(&self) -> i64 {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.count_encrypted().await }));
+        let count: Result<_, gatehouse_store::StoreError> = read.await;
+        count.unwrap()
+    }
+
+    pub async fn record(&self) -> Option<gatehouse_store::VaultRow> {
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.find_vault().await }));
+        let record: Result<_, gatehouse_store::StoreError> = read.await;
+        record.unwrap()
+    }
+
+    pub async fn setting(&self, key: &'static str) -> Option<serde_json::Value> {
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_setting(key).await }));
+        let value: Result<_, gatehouse_store::StoreError> = read.await;
+        value.unwrap()
+    }
+
+    /// Kinds of the audit rows, oldest first.
+    pub async fn audit(&self) -> Vec<String> {
+        let page = AuditPage {
+            before_seq: i64::MAX,
+            kind: None,
+            limit: 500,
+        };
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_audit(&page).await }));
+        let rows: Result<Vec<AuditRow>, gatehouse_store::StoreError> = read.await;
+        rows.unwrap()
+            .into_iter()
+            .rev()
+            .map(|row| row.kind)
+            .collect()
+    }
+
+    pub async fn initialize(&self) -> String {
+        let made = self.secrets.initialize(actor(), secret(PASSWORD)).await;
+        made.unwrap().expose_secret().to_owned()
+    }
+
+    pub async fn unlock(&self, password: &str) -> Result<gatehouse_secrets::Status, VaultError> {
+        let password = secret(password);
+        self.secrets.unseal_with_password(actor(), &password).await
+    }
+
+    pub async fn recover(&self, key: &str) -> Result<gatehouse_secrets::Status, VaultError> {
+        self.secrets.unseal_with_recovery_key(actor(), key).await
+    }
+}
+
+/// What a caller would be told.
+pub fn code<T>(result: Result<T, impl Into<Problem>>) -> ErrorCode {
+    match result {
+        Ok(_) => panic!("it was accepted"),
+        Err(error) => error.into().code,
+    }
+}

@@ -1,0 +1,14 @@
+//! The room as its callers use it, over real databases: SQLite always, PostgreSQL where the test
+//! command has started one.
+
+mod auto_unseal;
+mod crash;
+mod disable;
+mod environment;
+mod harness;
+mod lifecycle;
+mod nodes;
+mod plans;
+mod provider_keys;
+mod rotate;
+mod ssh_keys;

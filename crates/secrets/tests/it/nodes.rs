@@ -1,0 +1,112 @@
+//! Two processes on one database: here two handles that share nothing but the store.
+
+use crate::harness::{Node, PASSWORD, actor, homes, secret};
+use gatehouse_secrets::Status;
+
+#[tokio::test]
+async fn a_vault_made_elsewhere_is_noticed() {
+    for home in homes().await {
+        let (here, there) = two(&home).await;
+        there.initialize().await;
+        // Without having been told: the write itself finds out.
+        let item = here
+            .secrets
+            .set_env_variable(actor(), "A", secret("v"))
+            .await
+            .unwrap();
+        assert!(item.encrypted == 0 && item.warning.is_some());
+        assert_eq!(here.secrets.status(), Status::Sealed);
+        here.unlock(PASSWORD).await.unwrap();
+        assert_eq!(there.value("A").await, "v");
+        assert_eq!(here.encrypted().await, 1);
+        let made = here.secrets.initialize(actor(), secret(PASSWORD)).await;
+        assert!(made.is_err());
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_encrypted_with_a_key_that_was_rotated_away() {
+    for home in homes().await {
+        let (here, there) = two(&home).await;
+        here.initialize().await;
+        here.set("A", "a").await;
+        there.unlock(PASSWORD).await.unwrap();
+        there
+            .secrets
+            .rotate(actor(), secret(PASSWORD))
+            .await
+            .unwrap();
+        let item = here
+            .secrets
+            .set_env_variable(actor(), "B", secret("b"))
+            .await
+            .unwrap();
+        assert_eq!(item.encrypted, 0);
+        assert_eq!(here.secrets.status(), Status::Sealed);
+        here.unlock(PASSWORD).await.unwrap();
+        assert_eq!(
+            (here.value("A").await, here.value("B").await),
+            ("a".into(), "b".into())
+        );
+        assert_eq!(there.value("B").await, "b");
+    }
+}
+
+#[tokio::test]
+async fn a_vault_disabled_elsewhere_is_noticed() {
+    for home in homes().await {
+        let (here, there) = two(&home).await;
+        here.initialize().await;
+        there.unlock(PASSWORD).await.unwrap();
+        there.secrets.disable(actor(), None).await.unwrap();
+        assert_eq!(here.secrets.status(), Status::Unsealed);
+        let item = here
+            .secrets
+            .set_env_variable(actor(), "A", secret("v"))
+            .await
+            .unwrap();
+        assert!(item.encrypted == 0 && item.warning.is_none());
+        assert_eq!(here.secrets.status(), Status::Disabled);
+        there
+            .secrets
+            .enable(actor(), Some(secret(PASSWORD)))
+            .await
+            .unwrap();
+        let mut status = here.secrets.subscribe_status();
+        here.secrets.refresh().await;
+        assert_eq!(*status.borrow_and_update(), Status::Sealed);
+        assert_eq!(here.encrypted().await, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_password_changed_elsewhere_keeps_the_vault_open() {
+    for home in homes().await {
+        let (here, there) = two(&home).await;
+        here.initialize().await;
+        there.unlock(PASSWORD).await.unwrap();
+        there
+            .secrets
+            .new_recovery_key(actor(), secret(PASSWORD))
+            .await
+            .unwrap();
+        here.secrets.refresh().await;
+        assert_eq!(here.secrets.status(), Status::Unsealed);
+        let read = here
+            .store
+            .read(|conn| Box::pin(async move { conn.list_changes(0).await }));
+        let changes: Result<Vec<_>, gatehouse_store::StoreError> = read.await;
+        let subjects: Vec<_> = changes
+            .unwrap()
+            .into_iter()
+            .map(|row| row.subject)
+            .collect();
+        assert_eq!(subjects, ["vault", "vault"]);
+    }
+}
+
+async fn two(home: &crate::harness::Home) -> (Node, Node) {
+    let here = home.start().await;
+    let there = Node::start(here.store.clone(), home.directory(), |_| {}).await;
+    (here, there)
+}

@@ -1,0 +1,223 @@
+//! Provider keys and their two files.
+
+use crate::harness::{Home, Node, PASSWORD, actor, code, secret, sqlite_home};
+use gatehouse_domain::ErrorCode::{InvalidParams, NotFound, VaultSealed};
+use gatehouse_secrets::Status;
+use secrecy::ExposeSecret;
+use std::io::{Read, Write};
+
+const URL: &str = "https://p.example/v1";
+const PLAIN: &str = "provider_keys.json";
+const COPY: &str = "provider_keys.json.enc";
+const NEXT: &str = "provider_keys.json.enc.next";
+
+async fn set(node: &Node, id: &str, key: &str) {
+    let set = node.secrets.set_provider_key(actor(), id, secret(key), URL);
+    set.await.unwrap();
+}
+
+async fn read(node: &Node, id: &str) -> Option<String> {
+    let key = node.secrets.provider_key(id, URL).await.unwrap();
+    key.map(|key| key.expose_secret().to_owned())
+}
+
+fn text(home: &Home, name: &str) -> String {
+    let mut text = String::new();
+    let mut file = std::fs::File::open(home.path(name)).unwrap();
+    file.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[tokio::test]
+async fn plain_first_and_a_copy_with_the_vault() {
+    let home = sqlite_home();
+    let node = home.start().await;
+    assert!(node.secrets.list_provider_keys().await.unwrap().is_empty());
+    set(&node, "p", " sk-123456789abc\n").await;
+    let json: serde_json::Value = serde_json::from_str(&text(&home, PLAIN)).unwrap();
+    assert_eq!(
+        json,
+        serde_json::json!({ "p": { "key": "sk-123456789abc", "base_url": URL } })
+    );
+    assert!(!home.path(COPY).exists());
+
+    node.initialize().await;
+    let copy = text(&home, COPY);
+    assert!(!copy.is_empty() && !copy.contains('\n') && !copy.contains("sk-"));
+    assert!(home.path(PLAIN).exists());
+    set(&node, "q", "sk-q").await;
+    assert_ne!(text(&home, COPY), copy);
+    #[cfg(unix)]
+    for name in [PLAIN, COPY] {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = home.path(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let list = node.secrets.list_provider_keys().await.unwrap();
+    let hints: Vec<_> = list
+        .iter()
+        .map(|k| (k.id.as_str(), k.key_hint.as_str()))
+        .collect();
+    assert_eq!(hints, [("p", "…9abc"), ("q", "…")]);
+
+    // Sealed: the plain file is there to read, and not to write.
+    node.secrets.seal(actor()).await.unwrap();
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-123456789abc"));
+    let refused = node
+        .secrets
+        .set_provider_key(actor(), "r", secret("sk"), URL)
+        .await;
+    assert_eq!(code(refused), VaultSealed);
+    assert_eq!(
+        code(node.secrets.remove_provider_key(actor(), "p").await),
+        VaultSealed
+    );
+    node.unlock(PASSWORD).await.unwrap();
+    node.secrets
+        .remove_provider_key(actor(), "p")
+        .await
+        .unwrap();
+    assert_eq!(
+        code(node.secrets.remove_provider_key(actor(), "p").await),
+        NotFound
+    );
+    assert_eq!(read(&node, "p").await, None);
+    assert!(!home.path("provider_keys.json.tmp").exists());
+}
+
+#[tokio::test]
+async fn another_server_does_not_get_the_key() {
+    let home = sqlite_home();
+    let node = home.start().await;
+    set(&node, "p", "sk-1").await;
+    let key = |url: &'static str| {
+        let secrets = node.secrets.clone();
+        async move { secrets.provider_key("p", url).await.unwrap() }
+    };
+    assert!(key("https://p.example/v1").await.is_some());
+    assert!(key("https://p.example/v1/").await.is_some());
+    assert!(key("https://q.example/v1").await.is_none());
+    for (id, key, url) in [
+        ("", "sk", URL),
+        ("p", "", URL),
+        ("p", "a b", URL),
+        ("p", "sk", ""),
+    ] {
+        let refused = node
+            .secrets
+            .set_provider_key(actor(), id, secret(key), url)
+            .await;
+        assert_eq!(code(refused), InvalidParams);
+    }
+}
+
+#[tokio::test]
+async fn without_the_plain_file_the_copy_is_all_there_is() {
+    let home = sqlite_home();
+    let node = home
+        .start_with(|s| s.keep_plaintext_provider_keys = false)
+        .await;
+    set(&node, "p", "sk-secret").await;
+    node.initialize().await;
+    assert!(!home.path(PLAIN).exists());
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
+    set(&node, "q", "sk-q").await;
+    assert!(!home.path(PLAIN).exists());
+
+    node.secrets
+        .rotate(actor(), secret(PASSWORD))
+        .await
+        .unwrap();
+    assert!(!home.path(NEXT).exists());
+    assert_eq!(read(&node, "q").await.as_deref(), Some("sk-q"));
+    node.secrets.seal(actor()).await.unwrap();
+    assert_eq!(code(node.secrets.provider_key("p", URL).await), VaultSealed);
+    assert!(node.secrets.list_provider_keys().await.unwrap().is_empty());
+
+    let disabled = node.secrets.disable(actor(), Some(secret(PASSWORD))).await;
+    assert_eq!(disabled.unwrap().provider_keys, 2);
+    assert!(home.path(PLAIN).exists() && !home.path(COPY).exists());
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
+    node.secrets
+        .enable(actor(), Some(secret(PASSWORD)))
+        .await
+        .unwrap();
+    assert!(!home.path(PLAIN).exists() && home.path(COPY).exists());
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
+}
+
+#[tokio::test]
+async fn a_copy_that_does_not_open_stops_disable_and_rotate() {
+    let home = sqlite_home();
+    let node = home
+        .start_with(|s| s.keep_plaintext_provider_keys = false)
+        .await;
+    node.set("A", "value").await;
+    set(&node, "p", "sk-secret").await;
+    node.initialize().await;
+    let copy = text(&home, COPY);
+    let damage = |text: &str| {
+        let mut file = std::fs::File::create(home.path(COPY)).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    damage("AAAA");
+    assert!(node.secrets.disable(actor(), None).await.is_err());
+    assert!(
+        node.secrets
+            .rotate(actor(), secret(PASSWORD))
+            .await
+            .is_err()
+    );
+    assert_eq!(
+        (node.secrets.status(), node.encrypted().await),
+        (Status::Unsealed, 1)
+    );
+    assert!(!home.path(PLAIN).exists());
+    damage(&copy);
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
+    // A damaged row stops it after the file was restored: it is taken away again.
+    home.sql("UPDATE env_variables SET value = 'AAAA'").await;
+    assert!(node.secrets.disable(actor(), None).await.is_err());
+    assert!(!home.path(PLAIN).exists() && home.path(COPY).exists());
+}
+
+#[tokio::test]
+async fn a_changed_plain_file_is_the_truth_at_the_next_unseal() {
+    let home = sqlite_home();
+    let node = home.start().await;
+    node.initialize().await;
+    set(&node, "p", "sk-1").await;
+    node.stop().await;
+    let edited = text(&home, PLAIN).replace("sk-1", "sk-2");
+    std::fs::File::create(home.path(PLAIN))
+        .unwrap()
+        .write_all(edited.as_bytes())
+        .unwrap();
+    let node = home.start().await;
+    node.unlock(PASSWORD).await.unwrap();
+    node.stop().await;
+    std::fs::remove_file(home.path(PLAIN)).unwrap();
+    let node = home.start().await;
+    node.unlock(PASSWORD).await.unwrap();
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-2"));
+}
+
+#[tokio::test]
+async fn a_start_clears_up_after_a_crash() {
+    let home = sqlite_home();
+    std::fs::File::create(home.path("provider_keys.json.tmp")).unwrap();
+    std::fs::File::create(home.path(PLAIN))
+        .unwrap()
+        .write_all(b"{}")
+        .unwrap();
+    home.start().await;
+    assert!(!home.path("provider_keys.json.tmp").exists());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(
+            home.path(PLAIN).metadata().unwrap().permissions().mode() & 0o077,
+            0
+        );
+    }
+}

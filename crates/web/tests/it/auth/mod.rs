@@ -1,0 +1,13 @@
+//! `/api/auth/*` but the vault.
+
+mod api_keys;
+mod login;
+mod passkey_login;
+mod passkeys;
+mod password;
+mod reset;
+mod sessions;
+mod setup;
+mod status;
+mod step_up;
+mod throttle;
