@@ -11,11 +11,16 @@ fuzz_target!(|text: &str| {
     std::fs::create_dir_all(&directory).expect("a folder");
     std::fs::write(&file, text).expect("a file");
     let environment = Environment::from_pairs::<&str, &str>([]);
-    let invocation = Invocation { data_dir: Some(directory), ..Invocation::default() };
+    let invocation = Invocation {
+        data_dir: Some(directory),
+        ..Invocation::default()
+    };
     let Ok(layers) = Layers::load(&environment, &invocation) else {
         return;
     };
-    let resolved = layers.resolve(&BTreeMap::new()).expect("what loads, resolves");
+    let resolved = layers
+        .resolve(&BTreeMap::new())
+        .expect("what loads, resolves");
     for setting in resolved.values(None) {
         assert!(!setting.secret || setting.value.is_null() || setting.value == MASK);
     }

@@ -11,6 +11,10 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(has_session_cookie(&headers), !values.is_empty());
     for value in values {
         assert!((1..=128).contains(&value.len()));
-        assert!(value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
+        assert!(
+            value
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+        );
     }
 });

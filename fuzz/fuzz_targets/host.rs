@@ -18,6 +18,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(!name.ends_with('.') && name.len() <= 253);
         let loopback = name == "localhost" || name.ends_with(".localhost");
         assert_eq!(authority.host.is_loopback(), loopback);
-        assert!(name.parse::<std::net::IpAddr>().is_err(), "an address passes for a name");
+        assert!(
+            name.parse::<std::net::IpAddr>().is_err(),
+            "an address passes for a name"
+        );
     }
 });

@@ -41,5 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// A number or text that `Value` takes and a stricter type does not.
 fn has_odd_text(bytes: &[u8]) -> bool {
-    bytes.iter().any(|byte| matches!(byte, b'\\' | b'e' | b'E' | b'.'))
+    bytes
+        .iter()
+        .any(|byte| matches!(byte, b'\\' | b'e' | b'E' | b'.'))
 }

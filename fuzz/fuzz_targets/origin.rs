@@ -19,7 +19,11 @@ fuzz_target!(|bytes: &[u8]| {
         },
         external_url: None,
     };
-    let method = if choice & 2 == 0 { Method::POST } else { Method::GET };
+    let method = if choice & 2 == 0 {
+        Method::POST
+    } else {
+        Method::GET
+    };
     let request = CrossSiteRequest {
         method: &method,
         uri: &Uri::from_static("/api/auth/logout"),

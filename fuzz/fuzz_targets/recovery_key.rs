@@ -13,7 +13,14 @@ fuzz_target!(|text: &str| {
     let again = RecoveryKey::parse(shown.expose_secret()).expect("what we show we read");
     assert!(again.matches_hash(&key.hash()));
     let letters = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_uppercase()
+        text.chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect::<String>()
+            .to_ascii_uppercase()
     };
-    assert_eq!(letters(text), letters(shown.expose_secret()), "two spellings of one key");
+    assert_eq!(
+        letters(text),
+        letters(shown.expose_secret()),
+        "two spellings of one key"
+    );
 });

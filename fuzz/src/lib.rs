@@ -17,5 +17,7 @@ pub fn headers(bytes: &[u8], names: &[&'static str]) -> HeaderMap {
 
 /// The first byte, by which a target picks a variant, and the rest.
 pub fn split(bytes: &[u8]) -> (u8, &[u8]) {
-    bytes.split_first().map_or((0, bytes), |(first, rest)| (*first, rest))
+    bytes
+        .split_first()
+        .map_or((0, bytes), |(first, rest)| (*first, rest))
 }

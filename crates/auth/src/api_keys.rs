@@ -83,7 +83,9 @@ impl Auth {
         }
         let wanted = Wanted::check(request, self.0.now())?;
         let dies_at_setup = dies_at_setup(identity, caller);
-        self.mint(caller.visit.actor(), wanted, dies_at_setup).await
+        let creator = Some(identity.clone());
+        self.mint(caller.visit.actor(), creator, wanted, dies_at_setup)
+            .await
     }
 
     /// As [`Auth::create_api_key`] for the operator at the machine.
@@ -92,12 +94,13 @@ impl Auth {
         request: CreateApiKeyRequest,
     ) -> Result<ApiKeyCreated, AuthError> {
         let wanted = Wanted::check(request, self.0.now())?;
-        self.mint(Actor::cli(), wanted, false).await
+        self.mint(Actor::cli(), None, wanted, false).await
     }
 
     async fn mint(
         &self,
         actor: Actor,
+        creator: Option<AuthIdentity>,
         wanted: Wanted,
         dies_at_setup: bool,
     ) -> Result<ApiKeyCreated, AuthError> {
@@ -123,10 +126,15 @@ impl Auth {
             scopes: row.scopes,
         };
         let live = LiveKey::from_row(&row)?;
+        let auth = self.clone();
         let (now, random) = (inner.now(), Arc::clone(&inner.random));
         self.change(
             move |conn| {
                 Box::pin(async move {
+                    // Ended meanwhile, such as by a reset, which this key would outlive.
+                    if creator.is_some_and(|identity| !auth.is_live(&identity)) {
+                        return Err(AuthError::NotAuthenticated);
+                    }
                     // Setup was completed meanwhile: nobody let this caller in any more.
                     if dies_at_setup
                         && crate::state::Settled::read(conn)

@@ -17,8 +17,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What loads persisted secrets at start, in the order of the specification; all of it comes after the
 /// automatic unseal. None of these keeps anything in memory yet, so each is a name without work.
-const AFTER_UNSEAL: [&str; 4] =
-    ["environment variables", "MCP configuration", "cron environment", "channel accounts"];
+const AFTER_UNSEAL: [&str; 4] = [
+    "environment variables",
+    "MCP configuration",
+    "cron environment",
+    "channel accounts",
+];
 
 /// What is injected.
 #[derive(Debug)]
@@ -80,13 +84,21 @@ impl Ground {
     pub async fn open(layers: &Layers, purpose: Purpose) -> Result<Self, OpenError> {
         data_dir::prepare(layers.data_dir())?;
         let (location, locks) = location(layers, purpose)?;
-        Ok(Self { store: Store::open(&location).await?, locks: Mutex::new(locks) })
+        Ok(Self {
+            store: Store::open(&location).await?,
+            locks: Mutex::new(locks),
+        })
     }
 
     /// Lets writes finish, closes the database and gives up the locks.
     pub async fn close(&self) {
         self.store.close().await;
-        drop(self.locks.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(
+            self.locks
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
     }
 }
 
@@ -105,9 +117,7 @@ impl House {
         let started_at_ms = clock.monotonic_ms();
         let ground = Ground::open(&layers, purpose).await?;
         let store = ground.store.clone();
-        let rows = store.read(|conn| {
-            Box::pin(async move { conn.list_settings().await })
-        });
+        let rows = store.read(|conn| Box::pin(async move { conn.list_settings().await }));
         let config = Arc::new(LiveConfig::new(layers, settings_of(rows.await?))?);
         report(&config);
 
@@ -149,7 +159,10 @@ impl House {
             build: BUILD,
             started_at_ms,
         };
-        Ok(Self { rooms: Arc::new(rooms), ground })
+        Ok(Self {
+            rooms: Arc::new(rooms),
+            ground,
+        })
     }
 
     /// Lets writes finish, closes the database and gives up the locks.
@@ -158,8 +171,11 @@ impl House {
     }
 }
 
-const BUILD: Build =
-    Build { version: env!("CARGO_PKG_VERSION"), vault: cfg!(feature = "vault"), voice: false };
+const BUILD: Build = Build {
+    version: env!("CARGO_PKG_VERSION"),
+    vault: cfg!(feature = "vault"),
+    voice: false,
+};
 
 /// State such as `auth_disabled` lives in the same table; a setting's key has a section.
 fn settings_of(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
@@ -208,7 +224,9 @@ pub(crate) struct Inner {
 
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("App").field("house", &self.0.house).finish_non_exhaustive()
+        f.debug_struct("App")
+            .field("house", &self.0.house)
+            .finish_non_exhaustive()
     }
 }
 
@@ -234,17 +252,28 @@ impl App {
 fn tls_source(settings: &Settings, data_dir: &Path) -> Option<TlsSource> {
     match &settings.server.tls {
         Tls::Off => None,
-        Tls::Files { cert, key } => {
-            Some(TlsSource::Files { cert: cert.clone(), key: key.clone() })
-        }
+        Tls::Files { cert, key } => Some(TlsSource::Files {
+            cert: cert.clone(),
+            key: key.clone(),
+        }),
         Tls::SelfSigned => {
-            let external = settings.server.external_url.as_ref().and_then(|url| url.host_str());
+            let external = settings
+                .server
+                .external_url
+                .as_ref()
+                .and_then(|url| url.host_str());
             // A certificate names an IPv6 address without the brackets of a URL.
             let external = external.map(|host| host.trim_matches(['[', ']']));
-            let mut names: Vec<String> =
-                ["localhost", "127.0.0.1", "::1"].into_iter().chain(external).map(Into::into).collect();
+            let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"]
+                .into_iter()
+                .chain(external)
+                .map(Into::into)
+                .collect();
             names.dedup();
-            Some(TlsSource::SelfSigned { directory: data_dir.to_owned(), names })
+            Some(TlsSource::SelfSigned {
+                directory: data_dir.to_owned(),
+                names,
+            })
         }
     }
 }

@@ -41,8 +41,15 @@ pub enum DataDirError {
 
 /// Makes the directory with mode 0700, or sees to it that one that is ours has it.
 pub fn prepare(path: &Path) -> Result<(), DataDirError> {
-    let fail = |source| DataDirError::Directory { path: path.to_owned(), source };
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fail)?;
+    let fail = |source| DataDirError::Directory {
+        path: path.to_owned(),
+        source,
+    };
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(fail)?;
     let found = path.metadata().map_err(fail)?;
     let mode = found.permissions().mode() & 0o777;
     if !is_open_to_others(mode) {
@@ -71,13 +78,22 @@ fn is_ours(path: &Path) -> io::Result<bool> {
 /// Opens a file for its owner alone, making it when it is not there; an existing one of ours loses the
 /// permissions of others.
 pub fn open_private(path: &Path) -> Result<File, DataDirError> {
-    let fail = |source| DataDirError::File { path: path.to_owned(), source };
+    let fail = |source| DataDirError::File {
+        path: path.to_owned(),
+        source,
+    };
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600);
     let file = options.open(path).map_err(fail)?;
     let found = file.metadata().map_err(fail)?;
     if is_open_to_others(found.permissions().mode()) && found.uid() == geteuid().as_raw() {
-        file.set_permissions(Permissions::from_mode(0o600)).map_err(fail)?;
+        file.set_permissions(Permissions::from_mode(0o600))
+            .map_err(fail)?;
     }
     Ok(file)
 }
@@ -106,10 +122,13 @@ fn lock(path: &Path) -> Result<File, DataDirError> {
     let file = open_private(path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(DataDirError::Locked { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => {
-            Err(DataDirError::File { path: path.to_owned(), source })
-        }
+        Err(TryLockError::WouldBlock) => Err(DataDirError::Locked {
+            path: path.to_owned(),
+        }),
+        Err(TryLockError::Error(source)) => Err(DataDirError::File {
+            path: path.to_owned(),
+            source,
+        }),
     }
 }
 
@@ -132,7 +151,11 @@ mod tests {
 
     #[test]
     fn our_own_loses_the_permissions_of_others_and_a_shared_one_is_left_alone() {
-        for (file, expected) in [(None, 0o700), (Some("gatehouse.db"), 0o700), (Some("x"), 0o755)] {
+        for (file, expected) in [
+            (None, 0o700),
+            (Some("gatehouse.db"), 0o700),
+            (Some("x"), 0o755),
+        ] {
             let base = tempfile::tempdir().unwrap();
             if let Some(name) = file {
                 File::create(base.path().join(name)).unwrap();
@@ -148,12 +171,18 @@ mod tests {
         let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let database = a.path().join("gatehouse.db");
         let held = Locks::take(a.path(), &database).unwrap();
-        assert!(matches!(Locks::take(a.path(), &database), Err(DataDirError::Locked { .. })));
+        assert!(matches!(
+            Locks::take(a.path(), &database),
+            Err(DataDirError::Locked { .. })
+        ));
         drop(held);
         let elsewhere = a.path().join("other.db");
         let held = Locks::take(b.path(), &elsewhere).unwrap();
         let c = tempfile::tempdir().unwrap();
-        assert!(matches!(Locks::take(c.path(), &elsewhere), Err(DataDirError::Locked { .. })));
+        assert!(matches!(
+            Locks::take(c.path(), &elsewhere),
+            Err(DataDirError::Locked { .. })
+        ));
         drop(held);
         assert!(Locks::take(c.path(), &elsewhere).is_ok());
     }

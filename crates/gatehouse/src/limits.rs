@@ -9,7 +9,13 @@ pub fn raise_open_files() {
     if current == maximum {
         return;
     }
-    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
+    if let Err(error) = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    ) {
         tracing::warn!(%error, "the limit of open files could not be raised");
     }
 }

@@ -26,8 +26,15 @@ impl Logging {
     pub fn start(log: &Log, no_color: bool) -> Result<Self, TryInitError> {
         let (lines, lines_handle) = reload::Layer::new(lines(log.format, no_color));
         let (filter, filter_handle) = reload::Layer::new(filter(&log.level));
-        tracing_subscriber::registry().with(lines).with(filter).try_init()?;
-        Ok(Self { lines: lines_handle, filter: filter_handle, no_color })
+        tracing_subscriber::registry()
+            .with(lines)
+            .with(filter)
+            .try_init()?;
+        Ok(Self {
+            lines: lines_handle,
+            filter: filter_handle,
+            no_color,
+        })
     }
 
     /// Takes over other settings.
@@ -49,7 +56,9 @@ fn lines(format: LogFormat, no_color: bool) -> Lines {
         .with_writer(std::io::stderr)
         .with_timer(Milliseconds(SystemClock::new()));
     match format {
-        LogFormat::Text => layer.with_ansi(!no_color && std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Text => layer
+            .with_ansi(!no_color && std::io::stderr().is_terminal())
+            .boxed(),
         LogFormat::Json => layer.json().flatten_event(true).with_ansi(false).boxed(),
     }
 }

@@ -25,7 +25,8 @@ impl App {
         self.follow_settings(&shutdown, &tasks);
         let wanted = rooms.config.resolved().settings.metrics.enabled;
         let metrics = wanted.then(install_metrics).and_then(|made| {
-            made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up")).ok()
+            made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up"))
+                .ok()
         });
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
@@ -33,7 +34,15 @@ impl App {
 
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());
         let tls = self.0.tls.clone();
-        gatehouse_web::serve(web, ServeOptions { listener, tls, shutdown: shutdown.clone() }).await;
+        gatehouse_web::serve(
+            web,
+            ServeOptions {
+                listener,
+                tls,
+                shutdown: shutdown.clone(),
+            },
+        )
+        .await;
 
         shutdown.cancel();
         tasks.close();
@@ -43,14 +52,21 @@ impl App {
             tasks.wait().await;
         };
         if tokio::time::timeout(TASKS_TIMEOUT, ended).await.is_err() {
-            tracing::warn!(left = tasks.len(), "some background tasks did not end in time");
+            tracing::warn!(
+                left = tasks.len(),
+                "some background tasks did not end in time"
+            );
         }
         self.0.house.close().await;
         tracing::info!("stopped");
     }
 
     fn announce(&self, listener: &TcpListener, shutdown: &CancellationToken, tasks: &TaskTracker) {
-        let scheme = if self.0.tls.is_some() { "https" } else { "http" };
+        let scheme = if self.0.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
         match listener.local_addr() {
             Ok(address) => say(&format!("Listening on {scheme}://{address}")),
             Err(error) => tracing::warn!(%error, "cannot tell the address"),

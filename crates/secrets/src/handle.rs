@@ -4,7 +4,8 @@
 use crate::SecretsError;
 use crate::kdf_queue::KdfQueue;
 use crate::provider_files::ProviderFiles;
-use crate::state::{Inner, Parts, Seen};
+use crate::seen::Seen;
+use crate::state::{Inner, Parts};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_store::Store;
 use gatehouse_vault::{RecordState, Status};

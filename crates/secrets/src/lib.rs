@@ -19,6 +19,7 @@ mod provider_files;
 mod provider_keys;
 mod record;
 mod rows;
+mod seen;
 mod ssh_import;
 mod ssh_keys;
 mod state;

@@ -3,7 +3,8 @@
 
 use crate::lifecycle::Key;
 use crate::lifecycle::initialize::New;
-use crate::state::{Inner, Seen, View};
+use crate::seen::{Seen, View};
+use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::Conn;
@@ -175,6 +176,40 @@ impl Inner {
             applied: AtomicBool::new(false),
             concluded: AtomicBool::new(false),
         }
+    }
+
+    /// A plan was dropped after its transaction ran: if that was committed, its key is taken up all
+    /// the same.
+    fn adopt_later(self: &Arc<Self>, dek: Arc<Dek>) {
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let inner = Arc::clone(self);
+            let work = async move {
+                if let Err(error) = inner.adopt(dek).await {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::error!(error, "a vault that was made stays sealed");
+                }
+            };
+            self.tasks.spawn_on(work, &runtime);
+        }
+    }
+
+    /// Unseals with the key of a record that was stored just now, if it is there, and encrypts what
+    /// was written between that and now.
+    async fn adopt(self: &Arc<Self>, dek: Arc<Dek>) -> Result<(), VaultError> {
+        let _alone = self.gate.write().await;
+        let seen = self.view_alone().await?.seen;
+        if seen.disabled || seen.dek_id.as_deref() != Some(dek.id().as_str()) {
+            return Ok(());
+        }
+        self.hold(&dek)?;
+        let (job, writing) = (Arc::clone(self), Arc::clone(&dek));
+        let write = self
+            .store
+            .write(move |conn| Box::pin(async move { job.migrate(conn, &writing).await }));
+        let migrated = write.await;
+        self.settle_provider_keys(&dek).await;
+        self.checkpoint().await;
+        migrated.map(drop)
     }
 
     async fn rewrap(

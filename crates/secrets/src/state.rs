@@ -1,10 +1,10 @@
-//! What a process knows of the vault: the settings, the data key while it is open, and what the
-//! database said when it was last looked at. Must not know what the steps of the vault's life do.
+//! What a process knows of the vault: the data key while it is open, and what the database said when
+//! it was last looked at. Must not know what the steps of the vault's life do.
 
 use crate::handle::{Progress, SecretsSettings};
 use crate::kdf_queue::KdfQueue;
 use crate::provider_files::ProviderFiles;
-use crate::record;
+use crate::seen::{Seen, View};
 use crate::{FileError, VaultError};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Actor, Clock, Random, Timestamp};
@@ -20,78 +20,12 @@ use tokio_util::task::TaskTracker;
 /// A future as the store's closures return it.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The setting that switches the vault on and off.
-pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
-
-/// What the database says of the vault. A secret is written only while this is what memory was told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) record: RecordState,
-    pub(crate) dek_id: Option<String>,
-    pub(crate) disabled: bool,
-}
-
-impl Seen {
-    pub(crate) async fn read(
-        conn: &mut Conn,
-        settings: &SecretsSettings,
-    ) -> Result<(Self, Option<VaultRecord>), StoreError> {
-        let record = conn.find_vault().await?.map(record::record_of);
-        let state = match &record {
-            Some(_) => RecordState::Present,
-            None if conn.count_encrypted().await? > 0 => RecordState::Lost,
-            None => RecordState::Absent,
-        };
-        let enabled = if settings.vault_enabled_fixed {
-            settings.vault_enabled
-        } else {
-            let stored = conn.find_setting(VAULT_ENABLED).await?;
-            stored
-                .and_then(|value| value.as_bool())
-                .unwrap_or(settings.vault_enabled)
-        };
-        let seen = Self {
-            record: state,
-            dek_id: record.as_ref().map(|record| record.dek_id.clone()),
-            disabled: !enabled,
-        };
-        Ok((seen, record))
-    }
-}
-
 struct Memory {
     keyring: Keyring,
     seen: Seen,
     /// The record's key after the vault was disabled in this life of the process. It opens nothing
     /// any more; it only lets a later first password be wrapped into the record.
     spare: Option<Arc<Dek>>,
-}
-
-/// One look at memory and database together.
-pub(crate) struct View {
-    pub(crate) seen: Seen,
-    pub(crate) record: Option<VaultRecord>,
-    pub(crate) status: Status,
-    pub(crate) dek: Option<Arc<Dek>>,
-    pub(crate) spare: Option<Arc<Dek>>,
-}
-
-impl View {
-    /// The record; why there is none otherwise.
-    pub(crate) fn record(&self) -> Result<&VaultRecord, VaultError> {
-        self.record.as_ref().ok_or(match self.seen.record {
-            RecordState::Lost => VaultError::RecordLost,
-            RecordState::Absent | RecordState::Present => VaultError::NoRecord,
-        })
-    }
-
-    /// The record of a vault that is switched on.
-    pub(crate) fn enabled_record(&self) -> Result<&VaultRecord, VaultError> {
-        if self.seen.disabled {
-            return Err(VaultError::Disabled);
-        }
-        self.record()
-    }
 }
 
 pub(crate) struct Inner {
@@ -106,7 +40,7 @@ pub(crate) struct Inner {
     pub(crate) progress: watch::Sender<Option<Progress>>,
     memory: Mutex<Memory>,
     files: Arc<ProviderFiles>,
-    tasks: TaskTracker,
+    pub(crate) tasks: TaskTracker,
 }
 
 impl fmt::Debug for Inner {
@@ -204,40 +138,6 @@ impl Inner {
                 Err(BrokenOff.into())
             }
         }
-    }
-
-    /// A plan was dropped after its transaction ran: if that was committed, its key is taken up all
-    /// the same.
-    pub(crate) fn adopt_later(self: &Arc<Self>, dek: Arc<Dek>) {
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let inner = Arc::clone(self);
-            let work = async move {
-                if let Err(error) = inner.adopt(dek).await {
-                    let error: &dyn std::error::Error = &error;
-                    tracing::error!(error, "a vault that was made stays sealed");
-                }
-            };
-            self.tasks.spawn_on(work, &runtime);
-        }
-    }
-
-    /// Unseals with the key of a record that was stored just now, if it is there, and encrypts what
-    /// was written between that and now.
-    pub(crate) async fn adopt(self: &Arc<Self>, dek: Arc<Dek>) -> Result<(), VaultError> {
-        let _alone = self.gate.write().await;
-        let seen = self.view_alone().await?.seen;
-        if seen.disabled || seen.dek_id.as_deref() != Some(dek.id().as_str()) {
-            return Ok(());
-        }
-        self.hold(&dek)?;
-        let (job, writing) = (Arc::clone(self), Arc::clone(&dek));
-        let write = self
-            .store
-            .write(move |conn| Box::pin(async move { job.migrate(conn, &writing).await }));
-        let migrated = write.await;
-        self.settle_provider_keys(&dek).await;
-        self.checkpoint().await;
-        migrated.map(drop)
     }
 
     /// Runs work on the files of provider keys where blocking is allowed.

@@ -1,6 +1,7 @@
 //! The `WebAuthn` ceremonies themselves (W3C Web Authentication Level 3), by `webauthn-rs`: options out,
 //! answers in. Knows no database and no request; states and credentials travel as JSON text.
 
+use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
 use url::Url;
 use webauthn_rs::prelude::{
@@ -60,11 +61,8 @@ fn stored<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CeremonyError
 }
 
 /// Base64url without padding, as the browser spells credential ids.
-fn spell(id: &CredentialID) -> Result<String, CeremonyError> {
-    match serde_json::to_value(id).map_err(CeremonyError::Damaged)? {
-        Value::String(text) => Ok(text),
-        other => Ok(other.to_string()),
-    }
+fn spell(id: &[u8]) -> String {
+    BASE64URL_NOPAD.encode(id)
 }
 
 impl RelyingParty {
@@ -124,7 +122,7 @@ impl RelyingParty {
             .webauthn
             .finish_passkey_registration(&answer, &state)
             .map_err(CeremonyError::Refused)?;
-        Ok(Registered { credential_id: spell(passkey.cred_id())?, credential: text_of(&passkey)? })
+        Ok(Registered { credential_id: spell(passkey.cred_id()), credential: text_of(&passkey)? })
     }
 
     /// Begins a login with whichever discoverable passkey the person picks; fit for conditional UI.
@@ -156,9 +154,11 @@ impl RelyingParty {
     }
 }
 
-/// The credential id that an answer names, base64url, before anything of it is believed.
-pub fn named_credential(answer: &Value) -> Option<&str> {
-    answer.get("rawId").or_else(|| answer.get("id")).and_then(Value::as_str)
+/// The credential id that an answer names, spelled as ours are, before anything of it is believed.
+pub fn named_credential(answer: &Value) -> Option<String> {
+    let named = answer.get("rawId").or_else(|| answer.get("id"))?.as_str()?;
+    let bytes = BASE64URL_NOPAD.decode(named.trim_end_matches('=').as_bytes()).ok()?;
+    Some(spell(&bytes))
 }
 
 /// `webauthn-rs` asks for a key that may be forgotten by the authenticator; a passkey must be kept.

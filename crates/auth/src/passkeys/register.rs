@@ -51,7 +51,7 @@ impl Auth {
         request: RegisterFinishRequest,
     ) -> Result<Outcome<PasskeyMade>, AuthError> {
         let code = request.setup_code.as_ref().map(ExposeSecret::expose_secret);
-        self.may_register(caller, code).await?;
+        let completes = self.may_register(caller, code).await?;
         let name = check_name(&request.name)?;
         let needed = self.needed_code(caller, code);
         let challenge = self.claim_challenge(request.challenge_id, Purpose::Register).await?;
@@ -75,30 +75,32 @@ impl Auth {
             created_at: self.0.now(),
             last_used_at: None,
         };
-        self.store_passkey(caller, row, needed).await
+        self.store_passkey(caller, row, completes, needed).await
     }
 
     /// Who may add a passkey: anybody with the setup code, or from this machine, while setup is
-    /// incomplete; afterwards an administrator who was confirmed lately.
+    /// incomplete; afterwards an administrator who was confirmed lately. Answers whether it completes
+    /// setup: what was checked here is what the transaction must find.
     async fn may_register(
         &self,
         caller: &Caller<'_>,
         code: Option<&str>,
-    ) -> Result<(), AuthError> {
+    ) -> Result<bool, AuthError> {
         if !self.facts().setup_complete {
-            return self.pass_setup_code(caller.visit, code).await;
+            self.pass_setup_code(caller.visit, code).await?;
+            return Ok(true);
         }
         let identity = caller.visit.require(Scope::Admin)?;
-        if self.is_confirmed(identity) { Ok(()) } else { Err(AuthError::ConfirmationRequired) }
+        if self.is_confirmed(identity) { Ok(false) } else { Err(AuthError::ConfirmationRequired) }
     }
 
     async fn store_passkey(
         &self,
         caller: &Caller<'_>,
         row: PasskeyRow,
+        completes: bool,
         code: NeededCode,
     ) -> Result<Outcome<PasskeyMade>, AuthError> {
-        let completes = !self.facts().setup_complete;
         let session = completes.then(|| Arc::new(self.new_session(caller, LoginMethod::Passkey)));
         let cookies = match &session {
             Some(session) => Self::session_cookies(session, caller.visit)?,
@@ -111,6 +113,9 @@ impl Auth {
             Box::pin(async move {
                 if in_job.is_some() {
                     begin_completion(conn, &code, now, &*random).await?;
+                } else if !Settled::read(conn).await?.facts.setup_complete {
+                    // A reset meanwhile: now this would complete setup, under other rules.
+                    return Err(AuthError::NotAuthenticated);
                 }
                 insert(conn, &row).await?;
                 let detail = json!({ "passkey": row.id, "name": row.name, "rp_id": row.rp_id });

@@ -34,11 +34,22 @@ pub enum Command {
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     match command {
-        Command::List { limit, cursor, kind } => {
+        Command::List {
+            limit,
+            cursor,
+            kind,
+        } => {
             let params = json!({ "limit": limit, "cursor": cursor, "kind": kind });
-            let page = Client::new(globals, &layers)?.rpc("audit.list", params).await?;
+            let page = Client::new(globals, &layers)?
+                .rpc("audit.list", params)
+                .await?;
             let fields = ["at", "kind", "actor", "client_ip", "detail"];
-            out.table(&page, &fields, rows(&page, "events", &fields), "Nothing happened.")?;
+            out.table(
+                &page,
+                &fields,
+                rows(&page, "events", &fields),
+                "Nothing happened.",
+            )?;
             if let (false, Some(Value::String(next))) = (globals.json, page.get("next_cursor")) {
                 note(format!("More: --cursor {next}"));
             }
@@ -54,12 +65,11 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
         "the chain is verified on the database itself: leave out --url and SERVICE_URL"
     );
     ensure!(offline::has_database(layers)?, "there is no database yet");
-    let ground = match offline::ground(layers).await? {
-        Some(ground) => ground,
-        None => {
-            offline::ensure_same_version(&Client::anonymous(globals, layers)?).await?;
-            Ground::open(layers, Purpose::Beside).await?
-        }
+    let ground = if let Some(ground) = offline::ground(layers).await? {
+        ground
+    } else {
+        offline::ensure_same_version(&Client::anonymous(globals, layers)?).await?;
+        Ground::open(layers, Purpose::Beside).await?
     };
     let outcome = verify(&ground.store).await;
     ground.close().await;
@@ -67,14 +77,25 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
         Ok(found) => {
             let record = json!({ "ok": true, "rows": found.rows, "head": found.head });
             out.record(&record, || {
-                let head = if found.head.is_empty() { "none" } else { &found.head };
-                line(format!("{} {} rows, head {head}", good("whole:"), found.rows));
+                let head = if found.head.is_empty() {
+                    "none"
+                } else {
+                    &found.head
+                };
+                line(format!(
+                    "{} {} rows, head {head}",
+                    good("whole:"),
+                    found.rows
+                ));
             })?;
             Ok(ExitCode::SUCCESS)
         }
         Err(VerifyError::Broken { seq }) => {
             out.record(&json!({ "ok": false, "broken_at": seq }), || {
-                line(format!("{} row {seq} or the one before it was changed or removed", bad("broken:")));
+                line(format!(
+                    "{} row {seq} or the one before it was changed or removed",
+                    bad("broken:")
+                ));
             })?;
             Ok(ExitCode::FAILURE)
         }

@@ -61,9 +61,23 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Reset { yes } => reset(globals, &layers, out, yes).await?,
         Command::CreateKey(args) => create_key(globals, &layers, out, args).await?,
         Command::Sessions => {
-            let list = Client::new(globals, &layers)?.get("/api/auth/sessions").await?;
-            let fields = ["id", "login_method", "client_ip", "last_seen_at", "expires_at", "user_agent"];
-            out.table(&list, &fields, rows(&list, "sessions", &fields), "There are no sessions.")?;
+            let list = Client::new(globals, &layers)?
+                .get("/api/auth/sessions")
+                .await?;
+            let fields = [
+                "id",
+                "login_method",
+                "client_ip",
+                "last_seen_at",
+                "expires_at",
+                "user_agent",
+            ];
+            out.table(
+                &list,
+                &fields,
+                rows(&list, "sessions", &fields),
+                "There are no sessions.",
+            )?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -81,7 +95,9 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
     let code = house.rooms.auth.offline_setup_code().await;
     house.close().await;
     let code = code.map_err(Problem::from)?;
-    out.record(&json!({ "setup_code": code }), || line(format!("Setup code: {code}")))
+    out.record(&json!({ "setup_code": code }), || {
+        line(format!("Setup code: {code}"));
+    })
 }
 
 /// The server checks codes in the database, so one that is renewed there holds at once.
@@ -89,7 +105,10 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
     let client = Client::anonymous(globals, layers)?;
     offline::ensure_same_version(&client).await?;
     let status = client.get("/api/auth/status").await?;
-    ensure!(status.get("setup_complete") != Some(&Value::Bool(true)), "setup is already complete");
+    ensure!(
+        status.get("setup_complete") != Some(&Value::Bool(true)),
+        "setup is already complete"
+    );
     Ok(House::open(globals.layers()?, offline::parts(), Purpose::Beside).await?)
 }
 
@@ -109,11 +128,16 @@ async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> R
             house.close().await;
             serde_json::to_value(answer.map_err(Problem::from)?)?
         }
-        None => match Client::new(globals, layers)?.post("/api/auth/reset", &json!({})).await {
-            Err(ClientError::Refused(refusal)) if refusal.code == "AUTH_NOT_AUTHENTICATED" => bail!(
-                "{}: stop it to reset without a credential, or give --api-key",
-                offline::RUNNING
-            ),
+        None => match Client::new(globals, layers)?
+            .post("/api/auth/reset", &json!({}))
+            .await
+        {
+            Err(ClientError::Refused(refusal)) if refusal.code == "AUTH_NOT_AUTHENTICATED" => {
+                bail!(
+                    "{}: stop it to reset without a credential, or give --api-key",
+                    offline::RUNNING
+                )
+            }
             answer => answer?,
         },
     };
@@ -142,13 +166,18 @@ async fn create_key(
         }
         None => create_online(globals, layers, &args).await?,
     };
-    let key = created.get("key").and_then(Value::as_str).context("the answer holds no key")?;
+    let key = created
+        .get("key")
+        .and_then(Value::as_str)
+        .context("the answer holds no key")?;
     out.record(&created, || line(precious(key)))?;
     if !globals.json {
         note("Keep the key now: it is not shown again.");
     }
     let wanted = store
-        || !no_store && !globals.json && prompt::is_interactive()
+        || !no_store
+            && !globals.json
+            && prompt::is_interactive()
             && prompt::yes("Store it for later commands, readable by you alone?")?;
     if wanted {
         let path = key_file::store(layers, &SecretString::from(key))?;
@@ -172,7 +201,10 @@ async fn create_offline(house: &House, layers: &Layers, args: CreateKey) -> Resu
         expires_at: args.expires_at,
         allowed_cidrs: Some(args.allowed_cidrs).filter(|list| !list.is_empty()),
     };
-    let created = auth.offline_create_key(&password, request).await.map_err(Problem::from)?;
+    let created = auth
+        .offline_create_key(&password, request)
+        .await
+        .map_err(Problem::from)?;
     Ok(serde_json::to_value(created)?)
 }
 
@@ -201,7 +233,10 @@ async fn create_online(globals: &Globals, layers: &Layers, args: &CreateKey) -> 
         "there is no password to log in with: make the key on the page, under Security"
     );
     let password = prompt::password(QUESTION, layers.process().password_file.as_deref())?;
-    let token = client.login(&password).await?.context("the server gave no session")?;
+    let token = client
+        .login(&password)
+        .await?
+        .context("the server gave no session")?;
     let client = client.with_session(&token);
     let created = client.post(path, &body).await;
     // The session was only for this; that it ends by itself later is no failure.

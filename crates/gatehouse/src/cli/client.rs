@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A rotation of many records takes its time.
-const TIMEOUT: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Why a call came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +75,10 @@ impl Client {
     pub fn new(globals: &Globals, layers: &Layers) -> Result<Self> {
         let mut client = Self::anonymous(globals, layers)?;
         let url = &client.url;
-        let given = globals.api_key.clone().or_else(|| layers.process().api_key.clone());
+        let given = globals
+            .api_key
+            .clone()
+            .or_else(|| layers.process().api_key.clone());
         let key = given.or_else(|| key_file::find(layers));
         if key.is_some() && url.scheme() == "http" && !is_loopback(url) {
             output::warn(format!("the API key goes to {url} unencrypted"));
@@ -88,7 +91,11 @@ impl Client {
     /// The same without a credential.
     pub fn anonymous(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;
-        Ok(Self { http: http_client(&url, layers.data_dir())?, url, credential: None })
+        Ok(Self {
+            http: http_client(&url, layers.data_dir())?,
+            url,
+            credential: None,
+        })
     }
 
     /// The same way with a session instead of a key.
@@ -105,7 +112,9 @@ impl Client {
 
     /// The header that authenticates.
     pub fn credential(&self) -> Option<(&header::HeaderName, &str)> {
-        self.credential.as_ref().map(|(name, value)| (name, value.expose_secret()))
+        self.credential
+            .as_ref()
+            .map(|(name, value)| (name, value.expose_secret()))
     }
 
     /// `GET`.
@@ -121,8 +130,13 @@ impl Client {
     /// Logs in and gives the session's token.
     pub async fn login(&self, password: &SecretString) -> Result<Option<String>, ClientError> {
         let body = json!({ "password": password.expose_secret() });
-        let (_, headers) = self.send(Method::POST, "/api/auth/login", Some(&body)).await?;
-        let cookies = headers.get_all(header::SET_COOKIE).iter().filter_map(|v| v.to_str().ok());
+        let (_, headers) = self
+            .send(Method::POST, "/api/auth/login", Some(&body))
+            .await?;
+        let cookies = headers
+            .get_all(header::SET_COOKIE)
+            .iter()
+            .filter_map(|v| v.to_str().ok());
         Ok(cookies
             .filter_map(|cookie| cookie.split(';').next()?.strip_prefix("service_session="))
             .find(|token| !token.is_empty())
@@ -138,7 +152,10 @@ impl Client {
         }
         match answer.get_mut("result") {
             Some(result) => Ok(result.take()),
-            None => Err(ClientError::Strange { url: self.url.clone(), status: StatusCode::OK }),
+            None => Err(ClientError::Strange {
+                url: self.url.clone(),
+                status: StatusCode::OK,
+            }),
         }
     }
 
@@ -184,7 +201,10 @@ impl Client {
             Ok(Value::Object(fields)) if fields.contains_key("code") => {
                 Err(Refusal::of_http(fields).into())
             }
-            _ => Err(ClientError::Strange { url: self.url.clone(), status }),
+            _ => Err(ClientError::Strange {
+                url: self.url.clone(),
+                status,
+            }),
         }
     }
 }
@@ -201,7 +221,11 @@ impl Refusal {
             _ => String::new(),
         };
         let (message, code) = (text("error"), text("code"));
-        Self { message, code, details: fields }
+        Self {
+            message,
+            code,
+            details: fields,
+        }
     }
 
     /// `{code: number, message, data: {code, …}}`
@@ -225,7 +249,10 @@ fn is_loopback(url: &Url) -> bool {
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "a command reads one small file and nothing waits")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a command reads one small file and nothing waits"
+)]
 fn http_client(url: &Url, data_dir: &Path) -> Result<reqwest::Client> {
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
@@ -249,7 +276,8 @@ mod tests {
 
     #[test]
     fn refusals_of_both_kinds_are_told_alike() {
-        let http = json!({ "error": "The vault is sealed.", "code": "VAULT_SEALED", "status": "sealed" });
+        let http =
+            json!({ "error": "The vault is sealed.", "code": "VAULT_SEALED", "status": "sealed" });
         let rpc = json!({ "code": -32009, "message": "The vault is sealed.",
             "data": { "code": "VAULT_SEALED", "status": "sealed" } });
         let Value::Object(http) = http else { panic!() };

@@ -15,7 +15,7 @@ pub struct Args {
 }
 
 /// Prints the script.
-pub fn run(args: Args) -> Result<ExitCode> {
+pub fn run(args: &Args) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "gatehouse", &mut script);
     std::io::stdout().write_all(&script)?;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// How long to wait for a database that is only looked at.
-const DATABASE_TIMEOUT: Duration = Duration::from_secs(3);
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 const WITHOUT: &str = "Without the changes made at run time";
 
 /// `gatehouse config …`
@@ -56,7 +56,14 @@ fn check(globals: &Globals, out: &Output) -> Result<ExitCode> {
         }
         Err(error) => error,
     };
-    if let Some(ConfigError { place, line, key, reason, suggestion }) = error.downcast_ref() {
+    if let Some(ConfigError {
+        place,
+        line,
+        key,
+        reason,
+        suggestion,
+    }) = error.downcast_ref()
+    {
         let record = json!({ "ok": false, "place": place, "line": line, "key": key, "reason": reason, "suggestion": suggestion });
         out.record(&record, || ())?;
     }
@@ -69,13 +76,12 @@ async fn show(globals: &Globals, out: &Output, origin: bool, keys: Vec<String>) 
         check_key(key)?;
     }
     let keys = Some(keys).filter(|keys| !keys.is_empty());
-    let values = match from_server(globals, &layers, keys.as_deref()).await? {
-        Some(values) => values,
-        None => {
-            let resolved = layers.resolve(&stored(&layers).await?)?;
-            resolved.warnings.iter().for_each(warn);
-            serde_json::to_value(resolved.values(keys.as_deref()))?
-        }
+    let values = if let Some(values) = from_server(globals, &layers, keys.as_deref()).await? {
+        values
+    } else {
+        let resolved = layers.resolve(&stored(&layers).await?)?;
+        resolved.warnings.iter().for_each(warn);
+        serde_json::to_value(resolved.values(keys.as_deref()))?
     };
     out.record(&json!({ "values": values }), || {
         for value in values.as_array().into_iter().flatten() {
@@ -84,7 +90,11 @@ async fn show(globals: &Globals, out: &Output, origin: bool, keys: Vec<String>) 
                 Some(Value::Null) | None => "(unset)".to_owned(),
                 Some(other) => plain(&other.to_string()),
             };
-            let from = if origin { format!("    # {}", text("origin")) } else { String::new() };
+            let from = if origin {
+                format!("    # {}", text("origin"))
+            } else {
+                String::new()
+            };
             line(format!("{} = {}{from}", text("key"), text("value")));
         }
     })
@@ -100,7 +110,10 @@ async fn from_server(
     if !is_named && !offline::is_locked(layers)? {
         return Ok(None);
     }
-    match Client::new(globals, layers)?.rpc("config.get", json!({ "keys": keys })).await {
+    match Client::new(globals, layers)?
+        .rpc("config.get", json!({ "keys": keys }))
+        .await
+    {
         Ok(mut answer) => Ok(answer.get_mut("values").map(Value::take)),
         Err(error) if is_named => Err(error.into()),
         Err(error) => {
@@ -124,10 +137,12 @@ async fn stored(layers: &Layers) -> Result<BTreeMap<String, Value>> {
 }
 
 async fn read_settings(layers: &Layers) -> Result<BTreeMap<String, Value>> {
-    let Some(ground) = offline::ground(layers).await? else { return Ok(BTreeMap::new()) };
-    let read = ground.store.read(|conn| {
-        Box::pin(async move { conn.list_settings().await })
-    });
+    let Some(ground) = offline::ground(layers).await? else {
+        return Ok(BTreeMap::new());
+    };
+    let read = ground
+        .store
+        .read(|conn| Box::pin(async move { conn.list_settings().await }));
     let rows: Result<_, StoreError> = read.await;
     ground.close().await;
     let mut rows = rows?;

@@ -2,8 +2,8 @@
 
 use super::client::{Client, ClientError};
 use super::globals::Globals;
-use super::output::{Output, bad, field, good, line};
 use super::offline;
+use super::output::{Output, bad, field, good, line};
 use anyhow::Result;
 use gatehouse_config::Layers;
 use serde_json::{Value, json};
@@ -20,20 +20,33 @@ pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
     let failed = checks.iter().any(fails);
     out.record(&json!({ "checks": checks }), || {
         for check in &checks {
-            let mark = if fails(check) { bad("✗") } else { good("✓") };
+            let mark = if fails(check) {
+                bad("✗")
+            } else {
+                good("✓")
+            };
             line(format!("{mark} {}", field(check, "message")));
             if check.get("hint").is_some_and(|hint| !hint.is_null()) {
                 line(format!("    {}", field(check, "hint")));
             }
         }
     })?;
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 async fn running(globals: &Globals, layers: &Layers) -> Result<Vec<Value>> {
     let client = Client::new(globals, layers)?;
     let mut report = client.rpc("system.doctor", json!({})).await?;
-    let mut checks = vec![check("server", true, &format!("A server answers at {}", client.url()), None)];
+    let mut checks = vec![check(
+        "server",
+        true,
+        &format!("A server answers at {}", client.url()),
+        None,
+    )];
     if let Some(Value::Array(found)) = report.get_mut("checks").map(Value::take) {
         checks.extend(found);
     }
@@ -48,7 +61,12 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     if !offline::has_database(layers)? {
         let message = "There is no database in the data directory yet.";
         let hint = "Start the server once: gatehouse serve. Or name another --data-dir.";
-        return Ok(Some(vec![check("data_directory", false, message, Some(hint))]));
+        return Ok(Some(vec![check(
+            "data_directory",
+            false,
+            message,
+            Some(hint),
+        )]));
     }
     // On PostgreSQL no lock tells whether a server runs here.
     if offline::sqlite_path(layers)?.is_none() {
@@ -57,7 +75,9 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
             return Ok(None);
         }
     }
-    let Some(house) = offline::house(globals).await? else { return Ok(None) };
+    let Some(house) = offline::house(globals).await? else {
+        return Ok(None);
+    };
     let found = gatehouse_rpc::doctor::checks(&house.rooms, None).await;
     house.close().await;
     let message = "No server runs here; its files were checked.";

@@ -19,7 +19,7 @@ pub enum Command {
         /// Its name
         key: String,
         /// Its value: other users of this machine may see it in the process list while this runs
-        #[arg(value_parser = value, allow_hyphen_values = true)]
+        #[arg(allow_hyphen_values = true)]
         value: Option<SecretString>,
     },
     /// Delete a variable
@@ -27,10 +27,6 @@ pub enum Command {
         /// Its name
         key: String,
     },
-}
-
-fn value(text: &str) -> Result<SecretString, std::convert::Infallible> {
-    Ok(SecretString::from(text))
 }
 
 /// Runs it.
@@ -41,7 +37,12 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::List => {
             let list = client.list("env.list", "env_variables").await?;
             let fields = ["key", "encrypted", "updated_at"];
-            out.table(&list, &fields, rows(&list, "env_variables", &fields), "There are none.")?;
+            out.table(
+                &list,
+                &fields,
+                rows(&list, "env_variables", &fields),
+                "There are none.",
+            )?;
         }
         Command::Set { key, value } => {
             let value = match value {
@@ -61,8 +62,14 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
 
 /// Says that a secret is stored, and how.
 pub fn stored(out: &Output, item: &Value, name: &str) -> Result<()> {
-    let how = if field(item, "encrypted") == "1" { "encrypted" } else { "as plaintext" };
-    out.record(item, || line(format!("Stored {} {how}.", field(item, name))))?;
+    let how = if field(item, "encrypted") == "1" {
+        "encrypted"
+    } else {
+        "as plaintext"
+    };
+    out.record(item, || {
+        line(format!("Stored {} {how}.", field(item, name)));
+    })?;
     if item.get("warning").is_some() {
         warn(field(item, "warning"));
     }

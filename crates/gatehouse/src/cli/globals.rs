@@ -14,23 +14,53 @@ pub struct Globals {
     /// Print the record as JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Where the server is [env: SERVICE_URL]
-    #[arg(long, global = true, value_name = "URL")]
+    /// Where the server is.
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        help = "Where the server is [env: SERVICE_URL]"
+    )]
     pub url: Option<Url>,
-    /// API key for the server [env: SERVICE_API_KEY]
-    #[arg(long, global = true, value_name = "KEY", value_parser = secret)]
+    /// API key for the server.
+    #[arg(
+        long,
+        global = true,
+        value_name = "KEY",
+        help = "API key for the server [env: SERVICE_API_KEY]"
+    )]
     pub api_key: Option<SecretString>,
-    /// Where Gatehouse keeps its things [env: SERVICE_DATA_DIR]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Where Gatehouse keeps its things.
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help = "Where Gatehouse keeps its things [env: SERVICE_DATA_DIR]"
+    )]
     pub data_dir: Option<PathBuf>,
-    /// File of settings [env: SERVICE_CONFIG]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// File of settings.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help = "File of settings [env: SERVICE_CONFIG]"
+    )]
     pub config: Option<PathBuf>,
-    /// Database, sqlite://… or postgres://… [env: SERVICE_DATABASE_URL]
-    #[arg(long, global = true, value_name = "URL", value_parser = text, hide_default_value = true)]
+    /// Database, sqlite://… or postgres://….
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        help = "Database, sqlite://… or postgres://… [env: SERVICE_DATABASE_URL]"
+    )]
     pub database_url: Option<DatabaseUrlText>,
-    /// Address and port to listen on [default: 127.0.0.1:8420]
-    #[arg(long, global = true, value_name = "ADDR")]
+    /// Address and port to listen on.
+    #[arg(
+        long,
+        global = true,
+        value_name = "ADDR",
+        help = "Address and port to listen on [default: 127.0.0.1:8420]"
+    )]
     pub bind: Option<String>,
 }
 
@@ -38,18 +68,16 @@ pub struct Globals {
 #[derive(Clone)]
 pub struct DatabaseUrlText(String);
 
+impl From<String> for DatabaseUrlText {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
 impl std::fmt::Debug for DatabaseUrlText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("DatabaseUrlText(…)")
     }
-}
-
-fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
-    Ok(SecretString::from(text))
-}
-
-fn text(text: &str) -> Result<DatabaseUrlText, std::convert::Infallible> {
-    Ok(DatabaseUrlText(text.to_owned()))
 }
 
 impl Globals {
@@ -69,7 +97,10 @@ impl Globals {
         let url = self.url.clone().or_else(|| layers.process().url.clone());
         if let Some(url) = &url {
             let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
-            ensure!(is_web, "the server's URL must begin with http:// or https://");
+            ensure!(
+                is_web,
+                "the server's URL must begin with http:// or https://"
+            );
         }
         Ok(url)
     }
@@ -78,13 +109,19 @@ impl Globals {
     pub fn server_url(&self, layers: &Layers) -> Result<Url> {
         match self.given_url(layers)? {
             Some(url) => Ok(url),
-            None => Ok(Url::parse(&own_url(&layers.resolve(&BTreeMap::new())?.settings))?),
+            None => Ok(Url::parse(&own_url(
+                &layers.resolve(&BTreeMap::new())?.settings,
+            ))?),
         }
     }
 }
 
 fn own_url(settings: &Settings) -> String {
-    let scheme = if settings.server.tls == Tls::Off { "http" } else { "https" };
+    let scheme = if settings.server.tls == Tls::Off {
+        "http"
+    } else {
+        "https"
+    };
     let mut address = settings.server.bind;
     if address.ip().is_unspecified() {
         address.set_ip(match address.ip() {

@@ -15,7 +15,11 @@ const MAX_BYTES: u64 = 1024;
 
 fn places(layers: &Layers) -> Vec<PathBuf> {
     let mut places = vec![layers.data_dir().join(NAME)];
-    if let Some(folder) = layers.config_path().parent().filter(|path| *path != layers.data_dir()) {
+    if let Some(folder) = layers
+        .config_path()
+        .parent()
+        .filter(|path| *path != layers.data_dir())
+    {
         places.push(folder.join(NAME));
     }
     places
@@ -30,7 +34,10 @@ fn read(path: &Path) -> Option<SecretString> {
     let file = std::fs::File::open(path).ok()?;
     let mode = file.metadata().ok()?.permissions().mode();
     if data_dir::is_open_to_others(mode) {
-        super::output::warn(format!("others can read {}: run chmod 600 on it", path.display()));
+        super::output::warn(format!(
+            "others can read {}: run chmod 600 on it",
+            path.display()
+        ));
     }
     let mut text = String::new();
     file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
@@ -58,8 +65,11 @@ fn write(path: &Path, key: &SecretString, data_dir: &Path) -> Result<()> {
     // A new file under another name: the old one may be open to others, and a crash leaves one whole.
     let fresh = path.with_extension("key.new");
     drop(std::fs::remove_file(&fresh));
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&fresh)?;
     file.write_all(key.expose_secret().as_bytes())?;
     file.write_all(b"\n")?;
     file.sync_all()?;

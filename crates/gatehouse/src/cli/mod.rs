@@ -72,7 +72,7 @@ pub fn run() -> ExitCode {
     let Cli { globals, command } = Cli::parse();
     let outcome = match command.unwrap_or(Command::Serve) {
         Command::Serve => serve::run(&globals),
-        Command::Completions(args) => completions::run(args),
+        Command::Completions(args) => completions::run(&args),
         Command::Generate(args) => generate::run(&args),
         command => run_async(globals, command),
     };
@@ -86,7 +86,9 @@ pub fn run() -> ExitCode {
 }
 
 fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(async move {
         let out = Output::new(globals.json);
         match command {
@@ -126,7 +128,10 @@ mod tests {
             assert!(cli.globals.json, "{line}");
             assert_eq!(cli.globals.data_dir.unwrap().to_str(), Some("/d"), "{line}");
         }
-        for line in ["gatehouse --bind 127.0.0.1:1", "gatehouse serve --bind 127.0.0.1:1"] {
+        for line in [
+            "gatehouse --bind 127.0.0.1:1",
+            "gatehouse serve --bind 127.0.0.1:1",
+        ] {
             let cli = Cli::try_parse_from(line.split(' ')).unwrap();
             assert_eq!(cli.globals.bind.as_deref(), Some("127.0.0.1:1"), "{line}");
         }

@@ -5,7 +5,7 @@ use super::client::Client;
 use super::globals::Globals;
 use anyhow::{Result, bail, ensure};
 use gatehouse::data_dir::{DataDirError, Locks};
-use gatehouse::{House, OpenError, Parts, Purpose, Ground};
+use gatehouse::{Ground, House, OpenError, Parts, Purpose};
 use gatehouse_config::{DatabaseUrl, Layers};
 use gatehouse_domain::{SystemClock, SystemRandom};
 use serde_json::Value;
@@ -18,7 +18,10 @@ pub const RUNNING: &str = "a server is running on this data directory";
 
 /// Time and randomness of the machine.
 pub fn parts() -> Parts {
-    Parts { clock: Arc::new(SystemClock::new()), random: Arc::new(SystemRandom) }
+    Parts {
+        clock: Arc::new(SystemClock::new()),
+        random: Arc::new(SystemRandom),
+    }
 }
 
 /// `None` when a server has the lock.
@@ -69,7 +72,9 @@ pub fn has_database(layers: &Layers) -> Result<bool> {
 
 /// Whether a server has the lock; nothing is made in order to know.
 pub fn is_locked(layers: &Layers) -> Result<bool> {
-    let Some(path) = sqlite_path(layers)?.filter(|path| path.exists()) else { return Ok(false) };
+    let Some(path) = sqlite_path(layers)?.filter(|path| path.exists()) else {
+        return Ok(false);
+    };
     match Locks::take(layers.data_dir(), &path) {
         Ok(_locks) => Ok(false),
         Err(DataDirError::Locked { .. }) => Ok(true),

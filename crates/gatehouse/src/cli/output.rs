@@ -1,5 +1,5 @@
 //! What commands print: the record with `--json`, otherwise a sentence or a table. Colours only where
-//! somebody looks at them: the stream leaves them out for pipes and NO_COLOR.
+//! somebody looks at them: the stream leaves them out for pipes and `NO_COLOR`.
 
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -47,8 +47,15 @@ impl Output {
             table
                 .load_style(presets::NOTHING)
                 .set_content_arrangement(ContentArrangement::Disabled)
-                .set_header(head.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>());
-            table.add_rows(rows.into_iter().map(|row| row.iter().map(|t| plain(t)).collect::<Vec<_>>()));
+                .set_header(
+                    head.iter()
+                        .map(|name| name.to_uppercase())
+                        .collect::<Vec<_>>(),
+                );
+            table.add_rows(
+                rows.into_iter()
+                    .map(|row| row.iter().map(|t| plain(t)).collect::<Vec<_>>()),
+            );
             line(table.trim_fmt());
         })
     }
@@ -71,12 +78,20 @@ pub fn note(text: impl Display) {
 
 /// A warning, beside the result.
 pub fn warn(text: impl Display) {
-    drop(writeln!(anstream::stderr(), "{} {text}", "warning:".yellow().bold()));
+    drop(writeln!(
+        anstream::stderr(),
+        "{} {text}",
+        "warning:".yellow().bold()
+    ));
 }
 
 /// Why the command failed.
 pub fn error(error: &anyhow::Error) {
-    drop(writeln!(anstream::stderr(), "{} {error:#}", "error:".red().bold()));
+    drop(writeln!(
+        anstream::stderr(),
+        "{} {error:#}",
+        "error:".red().bold()
+    ));
 }
 
 /// Good.
@@ -99,9 +114,11 @@ pub fn field(record: &Value, name: &str) -> String {
     match record.get(name) {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => plain(text),
-        Some(Value::Array(items)) => {
-            items.iter().map(|i| i.as_str().map_or_else(|| i.to_string(), plain)).collect::<Vec<_>>().join(" ")
-        }
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|i| i.as_str().map_or_else(|| i.to_string(), plain))
+            .collect::<Vec<_>>()
+            .join(" "),
         Some(other) => plain(&other.to_string()),
     }
 }
@@ -123,7 +140,8 @@ mod tests {
 
     #[test]
     fn what_a_server_sends_cannot_steer_the_terminal() {
-        let record = json!({ "list": [{ "a": "x\u{1b}[2J\ny", "b": ["p", "q"], "c": 1, "d": null }] });
+        let record =
+            json!({ "list": [{ "a": "x\u{1b}[2J\ny", "b": ["p", "q"], "c": 1, "d": null }] });
         let expected = vec![vec!["x[2Jy", "p q", "1", "", ""]];
         assert_eq!(rows(&record, "list", &["a", "b", "c", "d", "e"]), expected);
         assert!(rows(&json!({}), "list", &["a"]).is_empty());

@@ -64,7 +64,9 @@ async fn connect(client: &Client) -> Result<Socket> {
 /// The next text; never ends when there is no socket (any more).
 async fn next(socket: &mut Option<Socket>) -> String {
     loop {
-        let Some(open) = socket else { return std::future::pending().await };
+        let Some(open) = socket else {
+            return std::future::pending().await;
+        };
         match open.next().await {
             Some(Ok(Message::Text(text))) => return text.as_str().to_owned(),
             Some(Ok(_)) => {}
@@ -78,7 +80,10 @@ fn step(text: &str, operation: &str) -> Option<(u64, u64)> {
     let event: Value = serde_json::from_str(text).ok()?;
     let params = event.get("params")?;
     let is_ours = event.get("method")? == "vault.progress" && params.get("operation")? == operation;
-    is_ours.then_some((params.get("done")?.as_u64()?, params.get("total")?.as_u64()?))
+    is_ours.then_some((
+        params.get("done")?.as_u64()?,
+        params.get("total")?.as_u64()?,
+    ))
 }
 
 fn show(bar: &ProgressBar, done: u64, total: u64) {
@@ -98,11 +103,16 @@ mod tests {
     #[test]
     fn steps_are_those_of_the_operation() {
         let event = |operation: &str| {
-            format!(r#"{{"jsonrpc":"2.0","method":"vault.progress","params":{{"operation":"{operation}","done":3,"total":9}}}}"#)
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"vault.progress","params":{{"operation":"{operation}","done":3,"total":9}}}}"#
+            )
         };
         assert_eq!(step(&event("rotate"), "rotate"), Some((3, 9)));
         assert_eq!(step(&event("migrate"), "rotate"), None);
-        assert_eq!(step(r#"{"method":"vault.status","params":{}}"#, "rotate"), None);
+        assert_eq!(
+            step(r#"{"method":"vault.status","params":{}}"#, "rotate"),
+            None
+        );
         assert_eq!(step("no JSON", "rotate"), None);
     }
 }

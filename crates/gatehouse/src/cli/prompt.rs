@@ -53,18 +53,20 @@ fn first_line(input: impl BufRead) -> Result<SecretString> {
 pub fn secret_text(file: Option<&Path>, question: &str) -> Result<SecretString> {
     use std::io::Read;
     let mut text = Zeroizing::new(String::new());
-    match file.filter(|path| *path != Path::new("-")) {
-        Some(path) => {
-            let file = std::fs::File::open(path)
-                .with_context(|| format!("cannot open {}", path.display()))?;
-            file.take(MAX_BYTES).read_to_string(&mut text).context("the file is not text")?;
+    if let Some(path) = file.filter(|path| *path != Path::new("-")) {
+        let file =
+            std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        file.take(MAX_BYTES)
+            .read_to_string(&mut text)
+            .context("the file is not text")?;
+    } else {
+        if std::io::stdin().is_terminal() {
+            eprintln!("{question}; end with Ctrl-D:");
         }
-        None => {
-            if std::io::stdin().is_terminal() {
-                eprintln!("{question}; end with Ctrl-D:");
-            }
-            std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text)?;
-        }
+        std::io::stdin()
+            .lock()
+            .take(MAX_BYTES)
+            .read_to_string(&mut text)?;
     }
     ensure!(!text.trim().is_empty(), "nothing was entered");
     Ok(SecretString::from(text.as_str()))
@@ -82,7 +84,10 @@ pub fn confirm(warning: &str, word: &str) -> Result<()> {
         bail!("{warning} Nobody can be asked here: repeat with --yes.");
     }
     eprintln!("{warning}");
-    ensure!(typed(&format!("Type `{word}` to go on: "))?.trim() == word, "not confirmed");
+    ensure!(
+        typed(&format!("Type `{word}` to go on: "))?.trim() == word,
+        "not confirmed"
+    );
     Ok(())
 }
 
@@ -101,8 +106,16 @@ mod tests {
 
     #[test]
     fn one_line_ending_is_taken_off_and_nothing_else() {
-        for (given, expected) in [("a b ", "a b "), ("x\n", "x"), ("x\r\ny", "x"), (" x\n\n", " x")] {
-            assert_eq!(first_line(given.as_bytes()).unwrap().expose_secret(), expected);
+        for (given, expected) in [
+            ("a b ", "a b "),
+            ("x\n", "x"),
+            ("x\r\ny", "x"),
+            (" x\n\n", " x"),
+        ] {
+            assert_eq!(
+                first_line(given.as_bytes()).unwrap().expose_secret(),
+                expected
+            );
         }
         for nothing in ["", "\n", "\r\n"] {
             assert!(first_line(nothing.as_bytes()).is_err());

@@ -25,7 +25,8 @@ pub fn run(globals: &Globals) -> Result<ExitCode> {
     let settings = layers.resolve(&BTreeMap::new())?.settings;
     let logging = Logging::start(&settings.log, layers.process().no_color)?;
     limits::raise_open_files();
-    let workers = std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS));
+    let workers =
+        std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
         .max_blocking_threads(MAX_BLOCKING)
@@ -40,13 +41,17 @@ pub fn run(globals: &Globals) -> Result<ExitCode> {
 async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
     let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
     stop_on_signals(&shutdown, &tasks)?;
-    let parts = Parts { clock: Arc::new(SystemClock::new()), random: Arc::new(SystemRandom) };
+    let parts = Parts {
+        clock: Arc::new(SystemClock::new()),
+        random: Arc::new(SystemRandom),
+    };
     let app = App::open(layers, parts).await?;
     let settings = &app.rooms().config.resolved().settings;
     logging.apply(&settings.log);
     let bind = settings.server.bind;
-    let listener =
-        TcpListener::bind(bind).await.with_context(|| format!("cannot listen on {bind}"))?;
+    let listener = TcpListener::bind(bind)
+        .await
+        .with_context(|| format!("cannot listen on {bind}"))?;
     app.serve(listener, shutdown).await;
     Ok(())
 }

@@ -46,20 +46,41 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::List => {
             let list = client.list("ssh_keys.list", "ssh_keys").await?;
             let fields = ["name", "fingerprint", "encrypted", "created_at"];
-            out.table(&list, &fields, rows(&list, "ssh_keys", &fields), "There are none.")?;
+            out.table(
+                &list,
+                &fields,
+                rows(&list, "ssh_keys", &fields),
+                "There are none.",
+            )?;
         }
         Command::Generate { name } => {
-            show(out, globals, &client.rpc("ssh_keys.generate", json!({ "name": name })).await?)?;
+            show(
+                out,
+                globals,
+                &client
+                    .rpc("ssh_keys.generate", json!({ "name": name }))
+                    .await?,
+            )?;
         }
-        Command::Import { name, file, passphrase_file } => {
+        Command::Import {
+            name,
+            file,
+            passphrase_file,
+        } => {
             let key = prompt::secret_text(file.as_deref(), "Paste the private key")?;
             let passphrase = passphrase_file
                 .map(|path| prompt::password("Passphrase", Some(&path)))
                 .transpose()?;
-            show(out, globals, &import(&client, &name, &key, passphrase).await?)?;
+            show(
+                out,
+                globals,
+                &import(&client, &name, &key, passphrase).await?,
+            )?;
         }
         Command::Delete { name } => {
-            let answer = client.rpc("ssh_keys.delete", json!({ "name": name })).await?;
+            let answer = client
+                .rpc("ssh_keys.delete", json!({ "name": name }))
+                .await?;
             out.record(&answer, || line(format!("Deleted {name}.")))?;
         }
     }
@@ -82,7 +103,9 @@ async fn import(
     };
     match call(passphrase.as_ref()).await {
         Err(ClientError::Refused(refusal))
-            if passphrase.is_none() && refusal.concerns("passphrase") && prompt::is_interactive() =>
+            if passphrase.is_none()
+                && refusal.concerns("passphrase")
+                && prompt::is_interactive() =>
         {
             Ok(call(Some(&prompt::secret("Passphrase")?)).await?)
         }

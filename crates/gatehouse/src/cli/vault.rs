@@ -35,7 +35,9 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     let client = Client::new(globals, &layers)?;
     match command {
         Command::Status => status(out, &client.get("/api/auth/vault/status").await?)?,
-        Command::Unlock { recovery_key: false } => {
+        Command::Unlock {
+            recovery_key: false,
+        } => {
             let body = password(&layers)?;
             status(out, &client.post("/api/auth/vault/unlock", &body).await?)?;
         }
@@ -53,7 +55,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         }
         Command::RecoveryKey => {
             let body = password(&layers)?;
-            recovery_key(out, &client.post("/api/auth/vault/recovery-key", &body).await?)?;
+            recovery_key(
+                out,
+                &client.post("/api/auth/vault/recovery-key", &body).await?,
+            )?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -70,7 +75,10 @@ fn status(out: &Output, answer: &Value) -> Result<()> {
 
 fn recovery_key(out: &Output, answer: &Value) -> Result<()> {
     out.record(answer, || {
-        line(format!("Recovery key: {}", precious(&field(answer, "recovery_key"))));
+        line(format!(
+            "Recovery key: {}",
+            precious(&field(answer, "recovery_key"))
+        ));
         note("Keep it now: it is not shown again, and the old one does not work any more.");
     })
 }

@@ -14,14 +14,21 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
     server.set_up().await;
     server.stop();
     let key = make_key(&place).await;
-    let size = place.data_dir().join("gatehouse.db").metadata().unwrap().len();
+    let size = place
+        .data_dir()
+        .join("gatehouse.db")
+        .metadata()
+        .unwrap()
+        .len();
     // In blocks of 512 or 1,024 bytes, as the shell has it: room for a few writes either way.
     let blocks = size / 512 + 400;
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &script, BINARY]);
     let server = place.start_as(command);
-    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    server
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
 
     let value = "x".repeat(60_000);
     let mut stored = 0;
@@ -34,32 +41,53 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
         }
         stored += 1;
     };
-    assert_eq!(refused["error"]["data"]["code"], "STORAGE_UNAVAILABLE", "{refused}");
+    assert_eq!(
+        refused["error"]["data"]["code"], "STORAGE_UNAVAILABLE",
+        "{refused}"
+    );
     assert!(stored > 0, "nothing could be written at all");
 
     let list = server.rpc(&key, "env.list", json!({})).await;
-    assert_eq!(list["result"]["env_variables"].as_array().unwrap().len(), stored, "{list}");
+    assert_eq!(
+        list["result"]["env_variables"].as_array().unwrap().len(),
+        stored,
+        "{list}"
+    );
     assert_eq!(server.get("/health").await.status, StatusCode::OK);
     server.kill();
 
     // With room again everything that was acknowledged is there, and writing works.
     let server = place.start();
-    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
-    let answer = server.rpc(&key, "env.set", json!({ "key": "LAST", "value": value })).await;
+    server
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
+    let answer = server
+        .rpc(&key, "env.set", json!({ "key": "LAST", "value": value }))
+        .await;
     assert_eq!(answer["result"]["encrypted"], 1, "{answer}");
     let list = server.rpc(&key, "env.list", json!({})).await;
-    assert_eq!(list["result"]["env_variables"].as_array().unwrap().len(), stored + 1);
+    assert_eq!(
+        list["result"]["env_variables"].as_array().unwrap().len(),
+        stored + 1
+    );
 }
 
 #[tokio::test]
 async fn a_mistake_in_the_settings_stops_the_start_and_is_told_with_its_line() {
     let place = Place::new();
-    let file = place.file("g.toml", "[server]\n\nbnid = \"127.0.0.1:0\"\n").await;
+    let file = place
+        .file("g.toml", "[server]\n\nbnid = \"127.0.0.1:0\"\n")
+        .await;
     let file = file.to_str().unwrap();
     for command in [&["serve"] as &[&str], &["config", "check"], &["doctor"]] {
         let ran = place.run(&[command, &["--config", file]].concat());
         let told = ran.failed(1);
-        for part in ["g.toml", "line 3", "server.bnid", "did you mean `server.bind`?"] {
+        for part in [
+            "g.toml",
+            "line 3",
+            "server.bnid",
+            "did you mean `server.bind`?",
+        ] {
             assert!(told.contains(part), "{told}");
         }
         assert_eq!(ran.stdout(), "");
@@ -75,7 +103,12 @@ async fn a_mistake_in_the_settings_stops_the_start_and_is_told_with_its_line() {
 async fn a_variable_that_is_wrong_stops_the_start() {
     let mut place = Place::new();
     place.env("SERVICE_BEHIND_PROXY", "maybe");
-    assert!(place.run(&["serve"]).failed(1).contains("SERVICE_BEHIND_PROXY"));
+    assert!(
+        place
+            .run(&["serve"])
+            .failed(1)
+            .contains("SERVICE_BEHIND_PROXY")
+    );
 }
 
 #[tokio::test]
@@ -85,5 +118,10 @@ async fn a_database_that_is_none_is_told_and_left_as_it_is() {
     let url = format!("sqlite://{}", file.display());
     let told = place.run(&["serve", "--database-url", &url]).failed(1);
     assert!(told.contains("cannot open the sqlite database"), "{told}");
-    assert!(tokio::fs::read_to_string(file).await.unwrap().starts_with("no database"));
+    assert!(
+        tokio::fs::read_to_string(file)
+            .await
+            .unwrap()
+            .starts_with("no database")
+    );
 }

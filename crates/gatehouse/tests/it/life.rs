@@ -14,13 +14,26 @@ async fn a_start_prints_the_address_and_the_setup_code_and_a_stop_leaves_nothing
     let mut server = place.start();
     let code = server.line();
     let code = code.strip_prefix("Setup code: ").unwrap().to_owned();
-    assert!(code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()), "{code}");
+    assert!(
+        code.len() == 6 && code.bytes().all(|b| b.is_ascii_digit()),
+        "{code}"
+    );
     let health = server.get("/health").await;
-    assert_eq!((health.status, health.body["status"].as_str()), (StatusCode::OK, Some("ok")));
-    assert_eq!(server.stop(), "", "standard output carries two lines and nothing else");
+    assert_eq!(
+        (health.status, health.body["status"].as_str()),
+        (StatusCode::OK, Some("ok"))
+    );
+    assert_eq!(
+        server.stop(),
+        "",
+        "standard output carries two lines and nothing else"
+    );
     for name in ["gatehouse.db-wal", "gatehouse.db-shm"] {
         let left = place.data_dir().join(name);
-        assert!(left.metadata().map_or(true, |found| found.len() == 0), "{name} is left");
+        assert!(
+            left.metadata().map_or(true, |found| found.len() == 0),
+            "{name} is left"
+        );
     }
     // The code survives a restart and is printed again.
     let mut server = place.start();
@@ -36,11 +49,19 @@ async fn logs_go_to_standard_error_as_the_settings_say() {
     server.get("/health").await;
     server.stop();
     let log = place.log().await;
-    let lines: Vec<serde_json::Value> =
-        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let request = lines.iter().find(|line| line["target"] == "gatehouse::request").unwrap();
+    let lines: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let request = lines
+        .iter()
+        .find(|line| line["target"] == "gatehouse::request")
+        .unwrap();
     let time = request["timestamp"].as_str().unwrap();
-    assert!(time.len() == "2026-11-20T12:00:00.000Z".len() && time.ends_with('Z'), "{time}");
+    assert!(
+        time.len() == "2026-11-20T12:00:00.000Z".len() && time.ends_with('Z'),
+        "{time}"
+    );
     assert_eq!(request["status"], 200);
 }
 
@@ -57,7 +78,10 @@ async fn files_are_for_their_owner_alone() {
         names.push(entry.file_name().into_string().unwrap());
     }
     for name in ["gatehouse.db", "gatehouse.db-wal", "gatehouse.lock"] {
-        assert!(names.iter().any(|found| found == name), "{name} is not in {names:?}");
+        assert!(
+            names.iter().any(|found| found == name),
+            "{name} is not in {names:?}"
+        );
     }
 }
 
@@ -66,7 +90,11 @@ async fn a_second_server_on_the_same_directory_is_refused() {
     let place = Place::new();
     let server = place.start();
     let second = place.run(&["serve", "--bind", "127.0.0.1:0"]);
-    assert!(second.failed(1).contains("another Gatehouse is running"), "{}", second.stderr());
+    assert!(
+        second.failed(1).contains("another Gatehouse is running"),
+        "{}",
+        second.stderr()
+    );
     assert_eq!(second.stdout(), "");
     // A lock is not the existence of a file: after a kill the next start works.
     server.kill();
@@ -80,7 +108,13 @@ async fn an_address_in_use_is_told() {
     let server = one.start();
     let address = server.url.strip_prefix("http://").unwrap();
     let refused = two.run(&["--bind", address]);
-    assert!(refused.failed(1).contains(&format!("cannot listen on {address}")), "{}", refused.stderr());
+    assert!(
+        refused
+            .failed(1)
+            .contains(&format!("cannot listen on {address}")),
+        "{}",
+        refused.stderr()
+    );
 }
 
 #[tokio::test]
@@ -92,7 +126,9 @@ async fn the_vault_is_sealed_after_a_restart_and_a_login_unseals_it() {
     server.stop();
     let mut server = place.start();
     assert_eq!(server.vault_status().await, "sealed");
-    let login = server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    let login = server
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
     assert_eq!(login.status, StatusCode::OK);
     assert_eq!(server.vault_status().await, "unsealed");
     server.signal(Signal::TERM);
@@ -105,7 +141,9 @@ async fn a_recovery_key_in_a_file_or_in_the_environment_unseals_at_start() {
     let server = place.start();
     let recovery_key = server.set_up().await;
     server.stop();
-    let file = place.file("recovery", &format!("{}\n", recovery_key.to_lowercase())).await;
+    let file = place
+        .file("recovery", &format!("{}\n", recovery_key.to_lowercase()))
+        .await;
     place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE", file.to_str().unwrap());
     let server = place.start();
     assert_eq!(server.vault_status().await, "unsealed");
@@ -153,7 +191,11 @@ async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
     let mut place = Place::new();
     place.env("SERVICE_SERVER__TLS__SELF_SIGNED", "true");
     let server = place.start();
-    assert!(server.url.starts_with("https://127.0.0.1:"), "{}", server.url);
+    assert!(
+        server.url.starts_with("https://127.0.0.1:"),
+        "{}",
+        server.url
+    );
     let status = place.run(&["vault", "status", "--url", &server.url]);
     assert_eq!(status.ok().trim(), "uninitialized");
     for name in ["self-signed-cert.pem", "self-signed-key.pem"] {
@@ -161,7 +203,11 @@ async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
     }
     // Somebody who does not have the certificate does not trust it.
     let stranger = Place::new().run(&["vault", "status", "--url", &server.url]);
-    assert!(stranger.failed(1).contains("no server answers"), "{}", stranger.stderr());
+    assert!(
+        stranger.failed(1).contains("no server answers"),
+        "{}",
+        stranger.stderr()
+    );
 }
 
 #[tokio::test]
@@ -172,7 +218,9 @@ async fn what_was_acknowledged_survives_a_kill() {
     server.kill();
     let key = make_key(&place).await;
     let server = place.start();
-    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    server
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
     for number in 0..20 {
         let params = json!({ "key": format!("KEY_{number}"), "value": "v" });
         let answer = server.rpc(&key, "env.set", params).await;
@@ -181,9 +229,15 @@ async fn what_was_acknowledged_survives_a_kill() {
     server.kill();
     let server = place.start();
     assert_eq!(server.vault_status().await, "sealed");
-    server.post("/api/auth/login", json!({ "password": PASSWORD })).await;
+    server
+        .post("/api/auth/login", json!({ "password": PASSWORD }))
+        .await;
     let list = server.rpc(&key, "env.list", json!({})).await;
-    assert_eq!(list["result"]["env_variables"].as_array().unwrap().len(), 20, "{list}");
+    assert_eq!(
+        list["result"]["env_variables"].as_array().unwrap().len(),
+        20,
+        "{list}"
+    );
     server.stop();
     assert_eq!(place.run(&["audit", "verify", "--json"]).json()["ok"], true);
 }

@@ -1,5 +1,9 @@
 //! The real binary, started, stopped and killed; one throw-away data directory per test.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up cannot go on")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot be set up cannot go on"
+)]
 
 mod bad_days;
 mod commands;

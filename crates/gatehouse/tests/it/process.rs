@@ -18,7 +18,10 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), environment: Vec::new() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            environment: Vec::new(),
+        }
     }
 
     pub fn env(&mut self, name: &str, value: impl Into<String>) {
@@ -39,12 +42,17 @@ impl Place {
 
     /// What the last server wrote to standard error.
     pub async fn log(&self) -> String {
-        tokio::fs::read_to_string(self.folder.path().join("stderr")).await.unwrap()
+        tokio::fs::read_to_string(self.folder.path().join("stderr"))
+            .await
+            .unwrap()
     }
 
     /// A command that knows this place.
     pub fn prepared(&self, mut command: Command) -> Command {
-        command.env_clear().envs(self.environment.iter().cloned()).stdin(Stdio::null());
+        command
+            .env_clear()
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null());
         if let Ok(path) = std::env::current_dir() {
             command.current_dir(path);
         }
@@ -54,7 +62,12 @@ impl Place {
     /// Runs a command to its end.
     pub fn run(&self, args: &[&str]) -> Ran {
         let mut command = self.prepared(Command::new(BINARY));
-        Ran(command.args(args).arg("--data-dir").arg(self.data_dir()).output().unwrap())
+        Ran(command
+            .args(args)
+            .arg("--data-dir")
+            .arg(self.data_dir())
+            .output()
+            .unwrap())
     }
 
     /// Starts the server, on a free port.
@@ -72,14 +85,24 @@ impl Place {
 
     pub fn start_with(&self, command: Command, stderr: Stdio) -> Server {
         let mut command = self.prepared(command);
-        command.args(["--bind", "127.0.0.1:0", "--data-dir"]).arg(self.data_dir());
-        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
+        command
+            .args(["--bind", "127.0.0.1:0", "--data-dir"])
+            .arg(self.data_dir());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()
+            .unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let first = line(&mut stdout);
         let Some(url) = first.strip_prefix("Listening on ") else {
             panic!("unexpected first line: {first:?}");
         };
-        Server { url: url.to_owned(), child, stdout }
+        Server {
+            url: url.to_owned(),
+            child,
+            stdout,
+        }
     }
 }
 
@@ -115,7 +138,13 @@ impl Ran {
     /// Standard error of a command that failed with this code.
     #[track_caller]
     pub fn failed(&self, code: i32) -> String {
-        assert_eq!(self.code(), Some(code), "{}{}", self.stdout(), self.stderr());
+        assert_eq!(
+            self.code(),
+            Some(code),
+            "{}{}",
+            self.stdout(),
+            self.stderr()
+        );
         self.stderr()
     }
 }
@@ -184,7 +213,10 @@ impl Server {
         }
         let response = request.send().await.unwrap();
         let status = response.status();
-        Reply { status, body: response.json().await.unwrap_or(Value::Null) }
+        Reply {
+            status,
+            body: response.json().await.unwrap_or(Value::Null),
+        }
     }
 
     pub async fn get(&self, path: &str) -> Reply {
@@ -198,12 +230,16 @@ impl Server {
     /// Calls a method; the answer's `result`, or `error` under its own name.
     pub async fn rpc(&self, key: &str, method: &str, params: Value) -> Value {
         let call = json!({ "id": 1, "method": method, "params": params });
-        self.call(Method::POST, "/api/rpc", key, Some(call)).await.body
+        self.call(Method::POST, "/api/rpc", key, Some(call))
+            .await
+            .body
     }
 
     /// Sets the password; the recovery key.
     pub async fn set_up(&self) -> String {
-        let reply = self.post("/api/auth/setup", json!({ "password": PASSWORD })).await;
+        let reply = self
+            .post("/api/auth/setup", json!({ "password": PASSWORD }))
+            .await;
         assert_eq!(reply.status, StatusCode::OK, "{}", reply.body);
         reply.body["recovery_key"].as_str().unwrap().to_owned()
     }
@@ -231,7 +267,9 @@ pub async fn make_key(place: &Place) -> String {
     let password = place.file("password", &format!("{PASSWORD}\n")).await;
     let mut command = place.prepared(Command::new(BINARY));
     command.env("SERVICE_PASSWORD_FILE", password);
-    command.args(["auth", "create-key", "--no-store", "--data-dir"]).arg(place.data_dir());
+    command
+        .args(["auth", "create-key", "--no-store", "--data-dir"])
+        .arg(place.data_dir());
     let ran = Ran(command.output().unwrap());
     ran.ok().trim().to_owned()
 }

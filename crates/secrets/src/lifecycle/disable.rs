@@ -3,7 +3,8 @@
 use super::{Key, TRIES};
 use crate::provider_files::{ProviderFiles, Restored};
 use crate::rows::Turn;
-use crate::state::{Inner, VAULT_ENABLED, View};
+use crate::seen::{VAULT_ENABLED, View};
+use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::{Conn, SecretTable};

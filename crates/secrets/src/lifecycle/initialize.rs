@@ -4,7 +4,7 @@ use crate::state::Inner;
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;
-use gatehouse_vault::{Dek, RecordState, RecoveryKey, VaultRecord};
+use gatehouse_vault::{Dek, RecoveryKey, VaultRecord};
 use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
@@ -41,17 +41,6 @@ impl Secrets {
             Ok(new.recovery_key.to_display())
         };
         self.0.to_the_end(work).await
-    }
-}
-
-impl crate::state::View {
-    pub(crate) fn require_absent(&self) -> Result<(), VaultError> {
-        match (self.seen.disabled, self.seen.record) {
-            (_, RecordState::Present) => Err(VaultError::RecordExists),
-            (_, RecordState::Lost) => Err(VaultError::RecordLost),
-            (true, RecordState::Absent) => Err(VaultError::Disabled),
-            (false, RecordState::Absent) => Ok(()),
-        }
     }
 }
 

@@ -1,6 +1,12 @@
 //! The room as its callers use it, over real databases: SQLite always, PostgreSQL where the test
 //! command has started one.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod auto_unseal;
 mod crash;
 mod disable;

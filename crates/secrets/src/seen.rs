@@ -1,0 +1,83 @@
+//! What the database says of the vault, and one look at database and memory together.
+
+use crate::handle::SecretsSettings;
+use crate::{VaultError, record};
+use gatehouse_store::{Conn, StoreError};
+use gatehouse_vault::{Dek, RecordState, Status, VaultRecord};
+use std::sync::Arc;
+
+/// The setting that switches the vault on and off.
+pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
+
+/// What the database says of the vault. A secret is written only while this is what memory was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) record: RecordState,
+    pub(crate) dek_id: Option<String>,
+    pub(crate) disabled: bool,
+}
+
+impl Seen {
+    pub(crate) async fn read(
+        conn: &mut Conn,
+        settings: &SecretsSettings,
+    ) -> Result<(Self, Option<VaultRecord>), StoreError> {
+        let record = conn.find_vault().await?.map(record::record_of);
+        let state = match &record {
+            Some(_) => RecordState::Present,
+            None if conn.count_encrypted().await? > 0 => RecordState::Lost,
+            None => RecordState::Absent,
+        };
+        let enabled = if settings.vault_enabled_fixed {
+            settings.vault_enabled
+        } else {
+            let stored = conn.find_setting(VAULT_ENABLED).await?;
+            stored
+                .and_then(|value| value.as_bool())
+                .unwrap_or(settings.vault_enabled)
+        };
+        let seen = Self {
+            record: state,
+            dek_id: record.as_ref().map(|record| record.dek_id.clone()),
+            disabled: !enabled,
+        };
+        Ok((seen, record))
+    }
+}
+
+/// One look at memory and database together.
+pub(crate) struct View {
+    pub(crate) seen: Seen,
+    pub(crate) record: Option<VaultRecord>,
+    pub(crate) status: Status,
+    pub(crate) dek: Option<Arc<Dek>>,
+    pub(crate) spare: Option<Arc<Dek>>,
+}
+
+impl View {
+    /// The record; why there is none otherwise.
+    pub(crate) fn record(&self) -> Result<&VaultRecord, VaultError> {
+        self.record.as_ref().ok_or(match self.seen.record {
+            RecordState::Lost => VaultError::RecordLost,
+            RecordState::Absent | RecordState::Present => VaultError::NoRecord,
+        })
+    }
+
+    /// The record of a vault that is switched on.
+    pub(crate) fn enabled_record(&self) -> Result<&VaultRecord, VaultError> {
+        if self.seen.disabled {
+            return Err(VaultError::Disabled);
+        }
+        self.record()
+    }
+
+    /// That there is none, and may be one.
+    pub(crate) fn require_absent(&self) -> Result<(), VaultError> {
+        match (self.seen.disabled, self.seen.record) {
+            (_, RecordState::Present) => Err(VaultError::RecordExists),
+            (_, RecordState::Lost) => Err(VaultError::RecordLost),
+            (true, RecordState::Absent) => Err(VaultError::Disabled),
+            (false, RecordState::Absent) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `/api/auth/passkey/register/*` and `/api/auth/passkeys`, with an authenticator that is no code of ours.
+
+use crate::steps::{finish_registration, light_owner, log_in_by_passkey, register_passkey, stopped_clock, vault_status};
+use gatehouse_testkit::{Actor, Options, SoftAuthenticator, TestServer};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+const HERE: &str = "http://localhost:8420";
+
+fn at_localhost(actor: Actor) -> Actor {
+    actor.with("host", "localhost:8420").with("origin", HERE)
+}
+
+async fn begin(actor: &Actor) -> Value {
+    actor.post("/api/auth/passkey/register/begin", json!({})).await.expect(200)
+}
+
+#[tokio::test]
+async fn on_each_kind_of_host_a_passkey_is_made_and_logs_in() {
+    let options = crate::steps::behind_trusted_proxy();
+    let (server, owner) = light_owner(options).await;
+    for (host, origin, rp_id) in [
+        ("localhost:8420", HERE, "localhost"),
+        ("app.localhost:8420", "http://app.localhost:8420", "app.localhost"),
+        ("gate.example", "https://gate.example", "gate.example"),
+        ("gate.example:8443", "https://gate.example:8443", "gate.example"),
+        ("deep.gate.example", "https://deep.gate.example", "deep.gate.example"),
+    ] {
+        let place = |actor: Actor| actor.with("host", host).with("origin", origin);
+        let mut authenticator = SoftAuthenticator::on(origin);
+        let begun = begin(&place(owner.clone())).await;
+        assert_eq!(begun["options"]["publicKey"]["rp"]["id"], rp_id);
+        let Some(credential) = authenticator.create(&begun["options"]).await else {
+            // The client of the `passkey` crate takes plain HTTP on `localhost` alone.
+            assert_eq!(host, "app.localhost:8420");
+            continue;
+        };
+        let made = finish_registration(&place(owner.clone()), &begun, &credential).await;
+        assert!(made.expect(200)["id"].as_str().unwrap().starts_with("pk_"));
+        assert!(made.session_cookie().is_none(), "setup was complete before");
+        let reply = log_in_by_passkey(&place(server.local()), &mut authenticator).await;
+        assert_eq!(reply.expect(200), json!({ "ok": true }));
+        let session = server.local().session(&reply.session_cookie().unwrap());
+        assert_eq!(session.get("/api/gon").await.expect(200)["identity"]["method"], "Password");
+        session.post("/api/auth/logout", json!({})).await.expect(200);
+    }
+    let listed = owner.get("/api/auth/passkeys").await.expect(200);
+    let passkeys = listed["passkeys"].as_array().unwrap();
+    assert!(passkeys.len() >= 4, "{listed}");
+    for passkey in passkeys {
+        assert!(passkey["last_used_at"].is_string() && passkey["created_at"].is_string(), "{passkey}");
+        assert!(passkey.get("credential").is_none());
+    }
+}
+
+#[tokio::test]
+async fn an_address_has_no_passkeys() {
+    let (server, owner) = light_owner(Options::default()).await;
+    for host in ["127.0.0.1:8420", "[::1]:8420", "192.0.2.1"] {
+        let place = owner.clone().with("host", host);
+        let status = place.get("/api/auth/status").await.expect(200);
+        assert_eq!(status["webauthn_available"], false, "{host}");
+        place.post("/api/auth/passkey/register/begin", json!({})).await.refused(400, "INVALID_PARAMS");
+        let anonymous = server.local().with("host", host);
+        anonymous.post("/api/auth/passkey/auth/begin", json!({})).await.refused(400, "INVALID_PARAMS");
+    }
+}
+
+#[tokio::test]
+async fn behind_a_proxy_the_external_url_names_the_host() {
+    let options = Options::default().env("SERVICE_SERVER__EXTERNAL_URL", "https://gate.example");
+    let (_server, owner) = light_owner(options).await;
+    let rewritten = owner.clone().with("host", "10.0.0.5:8420").with("origin", "https://gate.example").with("x-forwarded-host", "gate.example");
+    assert_eq!(begin(&rewritten).await["options"]["publicKey"]["rp"]["id"], "gate.example");
+    let mut authenticator = SoftAuthenticator::on("https://gate.example");
+    register_passkey(&rewritten, &mut authenticator).await.expect(200);
+}
+
+#[tokio::test]
+async fn setup_by_passkey_alone_makes_no_vault() {
+    let server = TestServer::fresh().await;
+    let here = at_localhost(server.local());
+    let mut authenticator = SoftAuthenticator::on(HERE);
+    let made = register_passkey(&here, &mut authenticator).await;
+    made.expect(200);
+    let owner = here.clone().session(&made.session_cookie().unwrap());
+    let status = owner.get("/api/auth/status").await.expect(200);
+    for (field, value) in [("setup_complete", true), ("has_passkeys", true), ("has_password", false), ("auth_disabled", false)] {
+        assert_eq!(status[field], value, "{field}");
+    }
+    assert_eq!(vault_status(&server).await, "uninitialized");
+    assert_eq!(server.setup_code(), "");
+    // Nothing is blocked while it is uninitialized.
+    let set = owner.rpc("env.set", json!({ "key": "A", "value": "b" })).await.unwrap();
+    assert_eq!(set["encrypted"], 0);
+    server.local().post("/api/auth/setup", json!({ "password": gatehouse_testkit::PASSWORD })).await.refused(409, "CONFLICT");
+    log_in_by_passkey(&here, &mut authenticator).await.expect(200);
+    let sessions = owner.get("/api/auth/sessions").await.expect(200);
+    assert!(sessions["sessions"].as_array().unwrap().iter().all(|session| session["login_method"] == "passkey"));
+}
+
+#[tokio::test]
+async fn setup_by_passkey_from_far_away_needs_the_code() {
+    let server = TestServer::fresh().await;
+    let code = server.setup_code();
+    let remote = server.remote().with("origin", "https://gate.example");
+    remote.post("/api/auth/passkey/register/begin", json!({})).await.refused(403, "FORBIDDEN");
+    let wrong = json!({ "setup_code": "not it" });
+    remote.post("/api/auth/passkey/register/begin", wrong).await.refused(403, "FORBIDDEN");
+    let begun = remote.post("/api/auth/passkey/register/begin", json!({ "setup_code": code })).await.expect(200);
+    let mut authenticator = SoftAuthenticator::on("https://gate.example");
+    let credential = authenticator.create(&begun["options"]).await.unwrap();
+    finish_registration(&remote, &begun, &credential).await.refused(403, "FORBIDDEN");
+    let body = json!({
+        "challenge_id": begun["challenge_id"], "name": "phone", "credential": credential, "code": code,
+    });
+    let made = remote.post("/api/auth/passkey/register/finish", body).await;
+    made.expect(200);
+    remote.session(&made.session_cookie().unwrap()).get("/api/gon").await.expect(200);
+}
+
+#[tokio::test]
+async fn what_exists_is_excluded() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let here = at_localhost(owner.clone());
+    let mut first = SoftAuthenticator::on(HERE);
+    let begun = begin(&here).await;
+    assert!(begun["options"]["publicKey"]["excludeCredentials"].as_array().is_none_or(Vec::is_empty));
+    let credential = first.create(&begun["options"]).await.unwrap();
+    finish_registration(&here, &begun, &credential).await.expect(200);
+    let begun = begin(&here).await;
+    let excluded = &begun["options"]["publicKey"]["excludeCredentials"];
+    assert_eq!(excluded.as_array().unwrap().len(), 1);
+    assert_eq!(excluded[0]["id"], credential["id"]);
+    assert!(first.create(&begun["options"]).await.is_none(), "an authenticator is registered once");
+    let mut second = SoftAuthenticator::on(HERE);
+    register_passkey(&here, &mut second).await.expect(200);
+    // One of another host is not told here.
+    let gate = owner.with("host", "gate.example").with("origin", "https://gate.example");
+    let begun = begin(&gate).await;
+    assert!(begun["options"]["publicKey"]["excludeCredentials"].as_array().is_none_or(Vec::is_empty));
+}
+
+#[tokio::test]
+async fn a_registration_from_another_origin_or_for_another_challenge_is_refused() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let here = at_localhost(owner.clone());
+    let mut authenticator = SoftAuthenticator::on(HERE);
+    let (first, second) = (begin(&here).await, begin(&here).await);
+    let credential = authenticator.create(&first["options"]).await.unwrap();
+    let refused = finish_registration(&here, &second, &credential).await.refused(400, "INVALID_PARAMS");
+    assert_eq!(refused["field"], "credential");
+    // The second is used up by that; the first is still good, once.
+    finish_registration(&here, &second, &credential).await.refused(400, "INVALID_PARAMS");
+    finish_registration(&here, &first, &credential).await.expect(200);
+    finish_registration(&here, &first, &credential).await.refused(400, "INVALID_PARAMS");
+    // A page of a name below: the browser lets it use the name above, the server does not.
+    let mut below = SoftAuthenticator::on("https://evil.gate.example");
+    let gate = owner.with("host", "gate.example").with("origin", "https://gate.example");
+    let begun = begin(&gate).await;
+    if let Some(credential) = below.create(&begun["options"]).await {
+        finish_registration(&gate, &begun, &credential).await.refused(400, "INVALID_PARAMS");
+    }
+}
+
+#[tokio::test]
+async fn a_challenge_lives_five_minutes() {
+    let clock = stopped_clock();
+    let (_server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
+    let here = at_localhost(owner);
+    for (wait, status) in [(299_999, 200), (300_000, 400)] {
+        let mut authenticator = SoftAuthenticator::on(HERE);
+        let begun = begin(&here).await;
+        let credential = authenticator.create(&begun["options"]).await.unwrap();
+        clock.advance(Duration::from_millis(wait));
+        assert_eq!(finish_registration(&here, &begun, &credential).await.status, status, "{wait}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_has_ten_challenges_waiting() {
+    let clock = stopped_clock();
+    let options = crate::steps::behind_trusted_proxy().clock(Arc::clone(&clock));
+    let (server, _owner) = light_owner(options).await;
+    let ask = async |client: &str| {
+        let caller = server.local().with("host", "gate.example").proxied(client);
+        caller.post("/api/auth/passkey/auth/begin", json!({})).await
+    };
+    for _ in 0..10 {
+        ask("203.0.113.9").await.expect(200);
+    }
+    ask("203.0.113.9").await.refused(429, "RATE_LIMITED");
+    ask("203.0.113.10").await.expect(200);
+    clock.advance(Duration::from_secs(300));
+    ask("203.0.113.9").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_passkey_is_renamed_and_removed_but_the_last_way_in_stays() {
+    let server = TestServer::fresh().await;
+    let here = at_localhost(server.local());
+    let mut first = SoftAuthenticator::on(HERE);
+    let made = register_passkey(&here, &mut first).await;
+    let owner = here.clone().session(&made.session_cookie().unwrap());
+    let path = |made: &Value| format!("/api/auth/passkeys/{}", made["id"].as_str().unwrap());
+    let first_path = path(&made.json());
+    owner.delete(&first_path).await.refused(409, "CONFLICT");
+    owner.get("/api/gon").await.expect(200);
+    let mut second = SoftAuthenticator::on(HERE);
+    let other = register_passkey(&owner, &mut second).await.expect(200);
+    owner.patch(&path(&other), json!({ "name": "phone" })).await.expect(200);
+    owner.patch(&path(&other), json!({ "label": "  the phone " })).await.expect(200);
+    for name in ["", "  ", &"x".repeat(101), "a\nb"] {
+        owner.patch(&path(&other), json!({ "name": name })).await.refused(400, "INVALID_PARAMS");
+    }
+    owner.patch("/api/auth/passkeys/pk_none", json!({ "name": "x" })).await.refused(404, "NOT_FOUND");
+    let listed = owner.get("/api/auth/passkeys").await.expect(200);
+    let names: Vec<_> = listed["passkeys"].as_array().unwrap().iter().map(|passkey| passkey["name"].clone()).collect();
+    assert_eq!(names, ["laptop", "the phone"]);
+    owner.delete(&first_path).await.expect(200);
+    owner.delete(&first_path).await.refused(404, "NOT_FOUND");
+    log_in_by_passkey(&here, &mut second).await.expect(200);
+    let begun = here.post("/api/auth/passkey/auth/begin", json!({})).await.expect(200);
+    let credential = first.get(&begun["options"]).await.unwrap();
+    crate::steps::finish_login(&here, &begun, &credential).await.refused(401, "INVALID_CREDENTIALS");
+    owner.delete(&path(&other)).await.refused(409, "CONFLICT");
+}
+
+#[tokio::test]
+async fn of_two_first_passkeys_at_once_one_becomes_the_owner_s() {
+    let server = TestServer::fresh().await;
+    let here = at_localhost(server.local());
+    let (mut a, mut b) = (SoftAuthenticator::on(HERE), SoftAuthenticator::on(HERE));
+    let (begun_a, begun_b) = (begin(&here).await, begin(&here).await);
+    let (answer_a, answer_b) =
+        (a.create(&begun_a["options"]).await.unwrap(), b.create(&begun_b["options"]).await.unwrap());
+    let (first, second) = tokio::join!(
+        finish_registration(&here, &begun_a, &answer_a),
+        finish_registration(&here, &begun_b, &answer_b),
+    );
+    let mut statuses = [first.status.as_u16(), second.status.as_u16()];
+    statuses.sort_unstable();
+    assert!(statuses == [200, 409] || statuses == [200, 401], "{statuses:?}");
+}

@@ -1,0 +1,221 @@
+//! Every endpoint that takes a body, and every way in which a body can be wrong.
+
+use crate::steps::light_owner;
+use gatehouse_testkit::{Actor, Options, TestServer};
+use gatehouse_web::{ROUTES, Verb};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// An endpoint and what its body is.
+struct Row {
+    method: &'static str,
+    path: &'static str,
+    /// Required fields with a value of another type than theirs, in the order in which they are read.
+    required: &'static [&'static str],
+    /// Optional fields; all are text or absent unless they say otherwise.
+    optional: &'static [&'static str],
+    /// Who sends it; a public endpoint is asked by somebody whom nobody knows.
+    is_public: bool,
+}
+
+const fn row(method: &'static str, path: &'static str, required: &'static [&'static str], optional: &'static [&'static str]) -> Row {
+    Row { method, path, required, optional, is_public: false }
+}
+
+const fn public(mut row: Row) -> Row {
+    row.is_public = true;
+    row
+}
+
+const ROWS: &[Row] = &[
+    public(row("POST", "/api/auth/login", &["password"], &[])),
+    row("POST", "/api/auth/logout", &[], &[]),
+    row("POST", "/api/auth/confirm", &[], &["password", "challenge_id"]),
+    row("POST", "/api/auth/password/change", &["new_password"], &["current_password", "setup_code"]),
+    row("POST", "/api/auth/api-keys", &["label", "scopes"], &["expires_at", "allowed_cidrs"]),
+    row("POST", "/api/auth/passkey/register/begin", &[], &["setup_code"]),
+    row("POST", "/api/auth/passkey/register/finish", &["challenge_id", "name", "credential"], &["setup_code"]),
+    public(row("POST", "/api/auth/passkey/auth/begin", &[], &[])),
+    public(row("POST", "/api/auth/passkey/auth/finish", &["challenge_id", "credential"], &[])),
+    row("PATCH", "/api/auth/passkeys/pk_none", &["name"], &[]),
+    row("POST", "/api/auth/reset", &[], &[]),
+    row("POST", "/api/auth/vault/initialize", &["password"], &[]),
+    row("POST", "/api/auth/vault/unlock", &["password"], &[]),
+    row("POST", "/api/auth/vault/recovery", &["recovery_key"], &[]),
+    row("POST", "/api/auth/vault/disable", &[], &["password"]),
+    row("POST", "/api/auth/vault/enable", &[], &["password"]),
+    row("POST", "/api/auth/vault/seal", &[], &[]),
+    row("POST", "/api/auth/vault/rotate", &["password"], &[]),
+    row("POST", "/api/auth/vault/recovery-key", &["password"], &[]),
+];
+
+const SETUP: Row = row("POST", "/api/auth/setup", &["password"], &["setup_code"]);
+const KIND: Option<&str> = Some("application/json");
+const LIMIT: usize = 64 * 1024;
+
+/// A value of the right type for a field.
+fn right(field: &str) -> Value {
+    match field {
+        "scopes" => json!(["operator.read"]),
+        "credential" => json!({ "id": "x" }),
+        "challenge_id" => json!("ch_none"),
+        "expires_at" => json!("2099-01-01T00:00:00Z"),
+        "allowed_cidrs" => json!(["10.0.0.0/8"]),
+        _ => json!("some text that is long enough"),
+    }
+}
+
+fn body_of(row: &Row) -> Value {
+    row.required.iter().map(|field| ((*field).to_owned(), right(field))).collect()
+}
+
+/// Something that may be called again and again: a caller in a window of its own.
+struct Callers {
+    server: TestServer,
+    owner: Actor,
+    next: std::cell::Cell<u32>,
+}
+
+impl Callers {
+    /// Unknown callers come each from an address of its own, so that nothing is throttled.
+    fn of(&self, row: &Row) -> Actor {
+        if !row.is_public {
+            return self.owner.clone();
+        }
+        let number = self.next.get();
+        self.next.set(number + 1);
+        let address = format!("10.{}.{}.1", number / 250, number % 250);
+        self.server.local().with("host", "gate.example").proxied(&address)
+    }
+}
+
+async fn callers() -> Callers {
+    let (server, owner) = light_owner(crate::steps::behind_trusted_proxy()).await;
+    Callers { server, owner, next: std::cell::Cell::new(0) }
+}
+
+#[test]
+fn every_endpoint_with_a_body_has_a_row() {
+    let here: BTreeSet<(&str, &str)> =
+        ROWS.iter().chain([&SETUP]).map(|row| (row.method, row.path)).collect();
+    let there: BTreeSet<(&str, String)> = ROUTES
+        .iter()
+        .filter(|route| matches!(route.verb, Verb::Post | Verb::Patch) && route.path != "/api/rpc")
+        .map(|route| (route.verb.name(), route.path.replace("{id}", "pk_none")))
+        .collect();
+    let there: BTreeSet<(&str, &str)> = there.iter().map(|(verb, path)| (*verb, path.as_str())).collect();
+    assert_eq!(here, there);
+}
+
+fn shape(reply: &gatehouse_testkit::Reply, code: &str, what: &str) -> Value {
+    let body = reply.refused(if code == "UNSUPPORTED_MEDIA_TYPE" { 415 } else if code == "PAYLOAD_TOO_LARGE" { 413 } else { 400 }, code);
+    assert!(body["error"].as_str().is_some_and(|text| text.ends_with('.') && text.len() > 10), "{what}: {body}");
+    assert_eq!(reply.header("content-type"), Some("application/json"), "{what}");
+    assert_eq!(reply.header("cache-control"), Some("no-store"), "{what}");
+    body
+}
+
+async fn walk(callers: &Callers, row: &Row) {
+    let what = row.path;
+    let send = async |kind: Option<&'static str>, bytes: Vec<u8>| {
+        callers.of(row).send_bytes(row.method, row.path, kind, bytes).await
+    };
+    let send_json = async |body: Value| send(KIND, body.to_string().into_bytes()).await;
+    for field in row.required {
+        let mut body = body_of(row);
+        body.as_object_mut().unwrap().remove(*field);
+        let refused = shape(&send_json(body).await, "INVALID_PARAMS", what);
+        assert_eq!(refused["field"], *field, "{what} without {field}: {refused}");
+    }
+    for field in row.required.iter().chain(row.optional) {
+        // Whatever a passkey's answer is, it is looked at later.
+        if *field == "credential" {
+            continue;
+        }
+        let mut body = body_of(row);
+        body[*field] = json!({ "of": "another type" });
+        let refused = shape(&send_json(body).await, "INVALID_PARAMS", what);
+        assert_eq!(refused["field"], *field, "{what} with a wrong {field}: {refused}");
+        assert!(refused["reason"].is_string());
+    }
+    let mut body = body_of(row);
+    body["colour"] = json!("green");
+    let refused = shape(&send_json(body).await, "INVALID_PARAMS", what);
+    assert_eq!((&refused["field"], &refused["reason"]), (&json!("colour"), &json!("unknown field")), "{what}");
+    for (bytes, code) in [
+        (&b"{"[..], "PARSE_ERROR"), (b"not json", "PARSE_ERROR"), (b"{}x", "PARSE_ERROR"),
+        (b"{\"a\":\"\xff\"}", "PARSE_ERROR"), (b"\xff\xfe{\x00}\x00", "PARSE_ERROR"), (b"{'a':1}", "PARSE_ERROR"),
+        (b"[]", "INVALID_PARAMS"), (b"\"text\"", "INVALID_PARAMS"), (b"7", "INVALID_PARAMS"),
+        (b"null", "INVALID_PARAMS"), (b"[{}]", "INVALID_PARAMS"),
+    ] {
+        let reply = send(KIND, bytes.to_vec()).await;
+        assert_eq!(reply.code(), code, "{what} {bytes:?}: {}", reply.text);
+        shape(&reply, code, what);
+    }
+    let good = body_of(row).to_string().into_bytes();
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "application/xml", ""] {
+        shape(&send(Some(kind), good.clone()).await, "UNSUPPORTED_MEDIA_TYPE", what);
+    }
+    let filled = |size: usize| {
+        let empty = r#"{"filler":""}"#.len();
+        format!(r#"{{"filler":"{}"}}"#, "x".repeat(size - empty)).into_bytes()
+    };
+    let at_limit = send(KIND, filled(LIMIT)).await;
+    assert_eq!(shape(&at_limit, "INVALID_PARAMS", what)["reason"], "unknown field", "{what}");
+    let over = shape(&send(KIND, filled(LIMIT + 1)).await, "PAYLOAD_TOO_LARGE", what);
+    assert_eq!(over["max_bytes"], LIMIT);
+}
+
+#[tokio::test]
+async fn every_way_to_be_wrong_is_said() {
+    let callers = callers().await;
+    for row in ROWS {
+        walk(&callers, row).await;
+    }
+    // Nothing of it did anything.
+    callers.owner.get("/api/gon").await.expect(200);
+    assert_eq!(callers.owner.get("/api/auth/api-keys").await.expect(200)["api_keys"], json!([]));
+}
+
+#[tokio::test]
+async fn setup_too() {
+    let server = TestServer::fresh().await;
+    let owner = server.local();
+    let callers = Callers { server, owner, next: std::cell::Cell::new(0) };
+    walk(&callers, &SETUP).await;
+}
+
+#[tokio::test]
+async fn where_all_is_optional_no_body_is_an_empty_one() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    for (path, kind) in [
+        ("/api/auth/vault/disable", None), ("/api/auth/vault/disable", KIND),
+        ("/api/auth/passkey/auth/begin", None), ("/api/auth/logout", KIND),
+    ] {
+        let caller = owner.clone().with("host", "localhost");
+        caller.send_bytes("POST", path, kind, "").await.expect(200);
+    }
+    let (_server, owner) = light_owner(Options::default()).await;
+    owner.send_bytes("POST", "/api/auth/logout", Some("text/plain"), "").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_stranger_hears_nothing_of_the_body() {
+    let (server, _owner) = light_owner(Options::default()).await;
+    for row in ROWS.iter().filter(|row| !row.is_public) {
+        for body in ["{", "{\"colour\":1}", &"x".repeat(LIMIT + 1)] {
+            let reply = server.local().send_bytes(row.method, row.path, Some("text/plain"), body).await;
+            reply.refused(401, "AUTH_NOT_AUTHENTICATED");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_alias_and_its_field_are_one() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let both = json!({ "label": "a", "name": "b", "scopes": ["operator.read"] });
+    let refused = owner.post("/api/auth/api-keys", both).await.refused(400, "INVALID_PARAMS");
+    assert_eq!(refused["reason"], "given twice");
+    let twice = br#"{"label":"a","label":"b","scopes":["operator.read"]}"#.to_vec();
+    owner.send_bytes("POST", "/api/auth/api-keys", KIND, twice).await.refused(400, "INVALID_PARAMS");
+}

@@ -1,0 +1,10 @@
+//! `POST /api/rpc` and its methods.
+
+mod audit;
+mod config;
+mod discover;
+mod env;
+mod envelope;
+mod providers;
+mod ssh_keys;
+mod system;

@@ -1,0 +1,5 @@
+//! `/ws` and `/ws/chat`.
+
+mod connect;
+mod events;
+mod limits;
