@@ -49,12 +49,13 @@ impl Auth {
         let facts = self.facts();
         let allowed = |identity| Ok(Decision::Allowed(identity));
         // Row 1.
-        if facts.auth_disabled && self.row_1_reaches(input.locality) {
-            return allowed(AuthIdentity::loopback(Subject::LoopbackDisabled));
+        let is_local = input.locality.is_local();
+        if facts.auth_disabled && self.row_1_reaches(is_local) {
+            return allowed(AuthIdentity::loopback(Subject::LoopbackDisabled { is_local }));
         }
         // Rows 2 and 3, before any credential is looked at.
         if !facts.setup_complete {
-            return if input.locality.is_local() {
+            return if is_local {
                 allowed(AuthIdentity::loopback(Subject::LoopbackSetup))
             } else {
                 Ok(Decision::SetupRequired)
@@ -77,8 +78,9 @@ impl Auth {
         Ok(Decision::Unauthorized)
     }
 
-    fn row_1_reaches(&self, locality: Locality) -> bool {
-        locality.is_local() || self.0.settings.load().given.disabled_scope == DisabledScope::All
+    /// Whether row 1 lets in a caller from there, when auth is disabled.
+    pub(crate) fn row_1_reaches(&self, is_local: bool) -> bool {
+        is_local || self.0.settings.load().given.disabled_scope == DisabledScope::All
     }
 
     async fn session(

@@ -43,7 +43,10 @@ pub struct AuthIdentity {
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// Row 1: auth is disabled.
-    LoopbackDisabled,
+    LoopbackDisabled {
+        /// Whether the connection is local: row 1 may be narrowed to those later.
+        is_local: bool,
+    },
     /// Row 2: setup is not complete and the connection is local.
     LoopbackSetup,
     /// Row 4.
@@ -108,7 +111,7 @@ impl AuthIdentity {
     /// The name in audit rows and logs: an id, never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {
-            Subject::LoopbackDisabled | Subject::LoopbackSetup => "loopback".to_owned(),
+            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => "loopback".to_owned(),
             Subject::Session(session) => format!("session {}", session.id()),
             Subject::ApiKey(key) => format!("api_key {}", key.id()),
             Subject::SocketPassword { .. } => "password".to_owned(),

@@ -76,7 +76,7 @@ impl Auth {
         };
         check(&request, &settings.origins)?;
         let subject = visit.decision.identity().map(|identity| &identity.subject);
-        if matches!(subject, Some(Subject::LoopbackDisabled)) {
+        if matches!(subject, Some(Subject::LoopbackDisabled { .. })) {
             loopback_or_known_origin(headers, &settings.origins)?;
         }
         Ok(())

@@ -196,7 +196,9 @@ impl Auth {
         use crate::identity::Subject;
         let now = self.0.now();
         match &identity.subject {
-            Subject::LoopbackDisabled => self.facts().auth_disabled,
+            Subject::LoopbackDisabled { is_local } => {
+                self.facts().auth_disabled && self.row_1_reaches(*is_local)
+            }
             Subject::LoopbackSetup => !self.facts().setup_complete,
             Subject::Session(session) => session.is_live(now),
             Subject::ApiKey(key) => key.is_live(now),
@@ -211,7 +213,7 @@ impl Auth {
     pub fn expires_at(&self, identity: &AuthIdentity) -> Option<Timestamp> {
         use crate::identity::Subject;
         match &identity.subject {
-            Subject::LoopbackDisabled | Subject::LoopbackSetup => None,
+            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => None,
             Subject::Session(session) => Some(session.expires_at()),
             Subject::ApiKey(key) => key.expires_at(),
             Subject::SocketPassword { since, .. } => Some(since.after(crate::sessions::LIFETIME)),

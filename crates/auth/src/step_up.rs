@@ -39,7 +39,7 @@ impl Auth {
         }
         let recent = |at| self.0.now() <= Self::confirmation_ends(at);
         match &identity.subject {
-            Subject::LoopbackDisabled | Subject::LoopbackSetup => true,
+            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => true,
             Subject::ApiKey(key) => key.scopes().allows(Scope::Admin),
             Subject::Session(session) => recent(session.confirmed_at()),
             Subject::SocketPassword { since, .. } => recent(*since),

@@ -5,14 +5,17 @@ use crate::{ErrorCode, Problem};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads bytes: not JSON is `PARSE_ERROR`, not the expected object is `INVALID_PARAMS`.
+/// Reads bytes: not JSON is `PARSE_ERROR`, not the expected object is `INVALID_PARAMS`. The whole text is
+/// looked at first, so that a field is not blamed for what follows it.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    check_is_object(bytes)?;
-    let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| problem_of(&error.path().to_string(), error.inner()))?;
-    json.end().map_err(|_| parse_error())?;
-    Ok(value)
+    let text = std::str::from_utf8(bytes).map_err(|_| parse_error())?;
+    serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|_| parse_error())?;
+    if !text.trim_start().starts_with('{') {
+        return Err(not_an_object());
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut json)
+        .map_err(|error| problem_of(&error.path().to_string(), error.inner()))
 }
 
 /// Reads a value that has been parsed already. `null` counts as the empty object.
@@ -34,18 +37,6 @@ fn not_an_object() -> Problem {
     Problem::new(ErrorCode::InvalidParams, "Expected a JSON object.")
         .with("field", "")
         .with("reason", "expected a JSON object")
-}
-
-fn check_is_object(bytes: &[u8]) -> Result<(), Problem> {
-    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-    if first == Some(&b'{') {
-        return Ok(());
-    }
-    // Something else: say whether it is JSON at all, without building a value of it.
-    match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
-        Ok(_) => Err(not_an_object()),
-        Err(_) => Err(parse_error()),
-    }
 }
 
 /// serde reports unknown, missing and duplicate fields only as text: the name stands in backticks.
@@ -136,10 +127,15 @@ mod tests {
             "{\"password\":\"x\"} x",
             "\u{1}",
             "{\"password\":\"\\ud800\"}",
+            "{} x",
+            "{\"colour\":1",
         ] {
             assert_eq!(refusal(body).0, ErrorCode::ParseError, "{body:?}");
         }
-        assert!(from_slice::<Login>(b"{\"password\":\"\xff\"}").is_err());
+        for bytes in [&b"{\"password\":\"\xff\"}"[..], b"{\"colour\":\"\xff\"}"] {
+            let problem = from_slice::<Login>(bytes).unwrap_err();
+            assert_eq!(problem.code, ErrorCode::ParseError);
+        }
     }
 
     #[test]

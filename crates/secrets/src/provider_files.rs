@@ -185,7 +185,7 @@ impl ProviderFiles {
     ) -> Result<(), FileError> {
         let _turn = self.turn();
         match self.load(Some(old))? {
-            Some(keys) => self.write_encrypted(COPY, new, random, &keys),
+            Some(keys) => self.write_encrypted(NEXT, new, random, &keys),
             None => Ok(()),
         }
     }

@@ -181,14 +181,15 @@ async fn method_not_allowed() -> Refusal {
     Refusal(Problem::new(ErrorCode::MethodNotAllowed, message))
 }
 
-/// No row: a page path shows the page, which says what it does not know; anything else is 404.
+/// No row: a page path shows the page, which says what it does not know; anything else is 404, also
+/// below a public prefix, where files are and no pages.
 async fn fallback(State(app): State<App>, request: Request) -> Response {
-    use crate::gate::{PathClass, path_class};
+    use crate::gate::{PathClass, is_public, path_class};
     let is_upgrade = gatehouse_auth::throttle::asks_to_upgrade(request.method(), request.headers());
-    match path_class(request.uri().path(), is_upgrade) {
-        PathClass::Page if matches!(*request.method(), Method::GET | Method::HEAD) => {
-            pages::shell(&app)
-        }
+    let path = request.uri().path();
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    match path_class(path, is_upgrade) {
+        PathClass::Page if is_read && !is_public(request.method(), path) => pages::shell(&app),
         _ => Refusal(Problem::not_found("path")).into_response(),
     }
 }

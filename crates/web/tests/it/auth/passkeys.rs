@@ -1,6 +1,7 @@
 //! `/api/auth/passkey/register/*` and `/api/auth/passkeys`, with an authenticator that is no code of ours.
 
 use crate::steps::{finish_registration, light_owner, log_in_by_passkey, register_passkey, stopped_clock, vault_status};
+use data_encoding::BASE64URL_NOPAD;
 use gatehouse_testkit::{Actor, Options, SoftAuthenticator, TestServer};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -133,7 +134,6 @@ async fn what_exists_is_excluded() {
     let excluded = &begun["options"]["publicKey"]["excludeCredentials"];
     assert_eq!(excluded.as_array().unwrap().len(), 1);
     assert_eq!(excluded[0]["id"], credential["id"]);
-    assert!(first.create(&begun["options"]).await.is_none(), "an authenticator is registered once");
     let mut second = SoftAuthenticator::on(HERE);
     register_passkey(&here, &mut second).await.expect(200);
     // One of another host is not told here.
@@ -159,9 +159,21 @@ async fn a_registration_from_another_origin_or_for_another_challenge_is_refused(
     let mut below = SoftAuthenticator::on("https://evil.gate.example");
     let gate = owner.with("host", "gate.example").with("origin", "https://gate.example");
     let begun = begin(&gate).await;
-    if let Some(credential) = below.create(&begun["options"]).await {
+    let credential = below.create(&begun["options"]).await.unwrap();
+    finish_registration(&gate, &begun, &credential).await.refused(400, "INVALID_PARAMS");
+    // Nothing signs what a new passkey says of its origin, so an attacker may write it as he likes.
+    for origin in ["https://evil.example", "http://gate.example", "https://gate.example.evil.example", "null"] {
+        let mut honest = SoftAuthenticator::on("https://gate.example");
+        let begun = begin(&gate).await;
+        let mut credential = honest.create(&begun["options"]).await.unwrap();
+        let said = BASE64URL_NOPAD.decode(credential["response"]["clientDataJSON"].as_str().unwrap().as_bytes()).unwrap();
+        let mut said: Value = serde_json::from_slice(&said).unwrap();
+        assert_eq!(said["origin"], "https://gate.example");
+        said["origin"] = origin.into();
+        credential["response"]["clientDataJSON"] = BASE64URL_NOPAD.encode(said.to_string().as_bytes()).into();
         finish_registration(&gate, &begun, &credential).await.refused(400, "INVALID_PARAMS");
     }
+    assert_eq!(gate.get("/api/auth/passkeys").await.expect(200)["passkeys"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]

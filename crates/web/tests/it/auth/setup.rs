@@ -100,6 +100,9 @@ async fn after_five_used_up_codes_remote_setup_is_closed_until_a_restart() {
             guess(&server, "x").await.refused(403, "FORBIDDEN");
         }
         // The first is replaced at once, the others when ten minutes are over.
+        if used_up == 1 {
+            continue;
+        }
         if used_up == 2 {
             clock.advance(Duration::from_millis(599_999));
             guess(&server, "x").await.refused(429, "RATE_LIMITED");

@@ -18,7 +18,7 @@ async fn a_confirmation_counts_for_fifteen_minutes() {
     let clock = stopped_clock();
     let (server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
     let admin_key = json!({ "label": "x", "scopes": ["operator.admin"] });
-    clock.advance(Duration::from_millis(899_999));
+    clock.advance(Duration::from_secs(900));
     let made = owner.post("/api/auth/api-keys", admin_key.clone()).await.expect(200);
     clock.advance(Duration::from_millis(1));
     let refused = owner.post("/api/auth/api-keys", admin_key).await.refused(403, "CONFIRMATION_REQUIRED");
