@@ -38,7 +38,8 @@ struct SessionList {
 }
 
 async fn sessions(query: Result<Query<SessionQuery>, QueryRejection>) -> Response {
-    let is_fine = query.is_ok_and(|Query(query)| query.limit.is_none_or(|n| (1..=500).contains(&n)));
+    let is_fine =
+        query.is_ok_and(|Query(query)| query.limit.is_none_or(|n| (1..=500).contains(&n)));
     let body = serde_json::to_vec(&SessionList { sessions: [] }).unwrap_or_default();
     let mut response = Response::new(Body::from(body));
     if !is_fine {

@@ -49,7 +49,9 @@ impl Server {
                 command.env_remove(name);
             }
         }
-        command.args(["serve", "--bind", &address.to_string(), "--data-dir"]).arg(data_dir);
+        command
+            .args(["serve", "--bind", &address.to_string(), "--data-dir"])
+            .arg(data_dir);
         command.envs(environment.iter().copied());
         Self::start(command, address)
     }
@@ -63,10 +65,17 @@ impl Server {
     }
 
     fn start(mut command: Command, address: SocketAddr) -> Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let begun = Instant::now();
         let child = command.spawn().context("cannot start the server")?;
-        let mut server = Self { child, address, started_in: Duration::ZERO };
+        let mut server = Self {
+            child,
+            address,
+            started_in: Duration::ZERO,
+        };
         while !is_healthy(address) {
             if let Some(status) = server.child.try_wait()? {
                 bail!("the server did not start: {status}");
@@ -99,7 +108,11 @@ impl Server {
     pub fn resident_bytes(&self) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib: u64 = line.context("no VmRSS")?.trim().trim_end_matches(" kB").parse()?;
+        let kib: u64 = line
+            .context("no VmRSS")?
+            .trim()
+            .trim_end_matches(" kB")
+            .parse()?;
         Ok(kib * 1024)
     }
 
@@ -108,9 +121,15 @@ impl Server {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // After the name, which stands in brackets, come the fields from the third on.
         let fields = stat.rsplit_once(')').context("no name")?.1;
-        let ticks: Vec<f64> =
-            fields.split_whitespace().skip(11).take(2).filter_map(|t| t.parse().ok()).collect();
-        Ok(Duration::from_secs_f64(ticks.iter().sum::<f64>() / TICKS_PER_SECOND))
+        let ticks: Vec<f64> = fields
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .filter_map(|t| t.parse().ok())
+            .collect();
+        Ok(Duration::from_secs_f64(
+            ticks.iter().sum::<f64>() / TICKS_PER_SECOND,
+        ))
     }
 
     /// A connection to it.

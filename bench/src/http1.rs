@@ -19,7 +19,11 @@ pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: Option<
     }
     if let Some(body) = body {
         let length = body.len().to_string();
-        text.extend(["content-type: application/json\r\ncontent-length: ", &length, "\r\n"]);
+        text.extend([
+            "content-type: application/json\r\ncontent-length: ",
+            &length,
+            "\r\n",
+        ]);
     }
     text.push_str("\r\n");
     text.push_str(body.unwrap_or_default());
@@ -49,7 +53,10 @@ impl Client {
     pub async fn connect(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, answer: Vec::with_capacity(4096) })
+        Ok(Self {
+            stream,
+            answer: Vec::with_capacity(4096),
+        })
     }
 
     /// Sends without waiting for the answer.
@@ -73,7 +80,11 @@ impl Client {
         ensure!(self.answer.len() == whole, "more than one answer came");
         let (head, body) = self.answer.split_at_checked(head).context("no head")?;
         let head = std::str::from_utf8(head)?;
-        Ok(Answer { status: status(head)?, head, body })
+        Ok(Answer {
+            status: status(head)?,
+            head,
+            body,
+        })
     }
 
     /// One exchange.
@@ -87,7 +98,10 @@ impl Client {
         self.stream.write_all(request).await?;
         self.answer.clear();
         while self.answer.len() < length {
-            ensure!(self.stream.read_buf(&mut self.answer).await? > 0, "the server hung up");
+            ensure!(
+                self.stream.read_buf(&mut self.answer).await? > 0,
+                "the server hung up"
+            );
         }
         ensure!(
             self.answer.len() == length && self.answer.starts_with(b"HTTP/1.1 200 "),
@@ -136,7 +150,10 @@ fn content_length(head: &[u8]) -> Result<usize> {
             return Ok(std::str::from_utf8(value)?.trim().parse()?);
         }
     }
-    bail!("an answer without a content length: {}", String::from_utf8_lossy(head))
+    bail!(
+        "an answer without a content length: {}",
+        String::from_utf8_lossy(head)
+    )
 }
 
 #[cfg(test)]
@@ -145,7 +162,10 @@ mod tests {
 
     #[test]
     fn the_length_is_read_in_any_case() {
-        assert_eq!(content_length(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n").unwrap(), 12);
+        assert_eq!(
+            content_length(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n").unwrap(),
+            12
+        );
         assert!(content_length(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
         assert_eq!(status("HTTP/1.1 401 Unauthorized").unwrap(), 401);
     }

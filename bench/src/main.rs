@@ -42,8 +42,9 @@ fn main() -> anyhow::Result<()> {
                 .build()?
                 .block_on(gate::run(&args))
         }
-        Command::Bare(args) => {
-            tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(bare::run(&args))
-        }
+        Command::Bare(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(bare::run(&args)),
     }
 }

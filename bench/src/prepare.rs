@@ -53,11 +53,15 @@ pub fn location(data_dir: &Path) -> Location {
 fn credentials() -> Credentials {
     let clock = SystemClock::new();
     let session = |_| Credential {
-        id: AuthSessionId::generate(&clock, &SystemRandom).as_str().to_owned(),
+        id: AuthSessionId::generate(&clock, &SystemRandom)
+            .as_str()
+            .to_owned(),
         secret: secret(""),
     };
     let key = |_| Credential {
-        id: ApiKeyId::generate(&clock, &SystemRandom).as_str().to_owned(),
+        id: ApiKeyId::generate(&clock, &SystemRandom)
+            .as_str()
+            .to_owned(),
         secret: secret("mk_"),
     };
     Credentials {
@@ -110,7 +114,11 @@ pub async fn add_credentials(data_dir: &Path) -> Result<Credentials> {
     let made = credentials();
     let now = SystemClock::new().now();
     let store = Store::open(&location(data_dir)).await?;
-    let sessions: Vec<_> = made.sessions.iter().map(|one| session_row(one, now)).collect();
+    let sessions: Vec<_> = made
+        .sessions
+        .iter()
+        .map(|one| session_row(one, now))
+        .collect();
     let keys: Vec<_> = made.keys.iter().map(|one| key_row(one, now)).collect();
     let filled: Result<(), StoreError> = store
         .write(move |conn| {

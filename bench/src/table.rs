@@ -22,7 +22,13 @@ pub struct Report {
 
 impl Report {
     /// A value in its unit, shown with this many digits after the point.
-    pub fn value(&mut self, what: impl Display, aim: Aim, value: f64, (digits, unit): (usize, &str)) {
+    pub fn value(
+        &mut self,
+        what: impl Display,
+        aim: Aim,
+        value: f64,
+        (digits, unit): (usize, &str),
+    ) {
         let shown = |value: f64| format!("{value:.digits$} {unit}").trim_end().to_owned();
         let (wanted, is_met) = match aim {
             Aim::AtMost(most) => (format!("≤ {}", plain(most, unit)), Some(value <= most)),
@@ -36,7 +42,12 @@ impl Report {
     /// Something that is so or not.
     pub fn fact(&mut self, what: impl Display, aim: &str, is_so: bool, measured: impl Display) {
         let verdict = verdict(is_so).to_owned();
-        self.row([what.to_string(), aim.to_owned(), measured.to_string(), verdict]);
+        self.row([
+            what.to_string(),
+            aim.to_owned(),
+            measured.to_string(),
+            verdict,
+        ]);
     }
 
     /// Rows are also told as they come: the whole takes a minute or two.

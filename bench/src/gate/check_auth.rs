@@ -38,8 +38,14 @@ async fn open(site: &Site) -> Result<(Store, Auth)> {
         keep_plaintext_provider_keys: true,
         data_dir: site.data_dir.clone(),
     };
-    let secrets =
-        Secrets::open(store.clone(), kdf.clone(), clock.clone(), random.clone(), settings).await?;
+    let secrets = Secrets::open(
+        store.clone(),
+        kdf.clone(),
+        clock.clone(),
+        random.clone(),
+        settings,
+    )
+    .await?;
     let settings = AuthSettings::default();
     let auth = Auth::open(store.clone(), secrets, kdf, clock, random, settings).await?;
     Ok((store, auth))
@@ -53,7 +59,11 @@ async fn load(site: &Site) -> Result<(Store, Auth)> {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let client = Client::at(LOCALHOST);
     for session in &site.credentials.sessions {
-        allowed(&auth.check_auth(&by_cookie(&client, &session.secret)).await?)?;
+        allowed(
+            &auth
+                .check_auth(&by_cookie(&client, &session.secret))
+                .await?,
+        )?;
     }
     for key in &site.credentials.keys {
         allowed(&auth.check_auth(&by_key(&client, &key.secret)).await?)?;
@@ -77,11 +87,18 @@ fn by_cookie<'a>(client: &'a Client, secret: &'a str) -> CheckInput<'a> {
     if let Some(first) = sessions.first_mut() {
         *first = Some(secret);
     }
-    CheckInput { sessions, api_key: None, ..blank(client) }
+    CheckInput {
+        sessions,
+        api_key: None,
+        ..blank(client)
+    }
 }
 
 fn by_key<'a>(client: &'a Client, secret: &'a str) -> CheckInput<'a> {
-    CheckInput { api_key: Some(secret), ..blank(client) }
+    CheckInput {
+        api_key: Some(secret),
+        ..blank(client)
+    }
 }
 
 fn blank(client: &Client) -> CheckInput<'_> {
@@ -99,8 +116,13 @@ struct Order(u64);
 
 impl Order {
     fn pick<'a, T>(&mut self, among: &'a [T]) -> Result<&'a T> {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let place = usize::try_from(self.0 >> 33)?.checked_rem(among.len()).unwrap_or_default();
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let place = usize::try_from(self.0 >> 33)?
+            .checked_rem(among.len())
+            .unwrap_or_default();
         among.get(place).context("nothing to pick from")
     }
 }
@@ -137,14 +159,26 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let mut failed = 0;
     for _ in 0..1000 {
         let unknown = secret("");
-        if !matches!(auth.check_auth(&by_cookie(&client, &unknown)).await, Ok(Decision::Unauthorized)) {
+        if !matches!(
+            auth.check_auth(&by_cookie(&client, &unknown)).await,
+            Ok(Decision::Unauthorized)
+        ) {
             failed += 1;
         }
     }
     let is_closed = store.ping().await.is_err();
     let so = is_closed && failed == 0;
-    let measured = if so { "none, nor for an unknown one" } else { "an unknown one reads" };
-    report.fact("check_auth: database reads (the database is closed meanwhile)", "none", so, measured);
+    let measured = if so {
+        "none, nor for an unknown one"
+    } else {
+        "an unknown one reads"
+    };
+    report.fact(
+        "check_auth: database reads (the database is closed meanwhile)",
+        "none",
+        so,
+        measured,
+    );
     Ok(())
 }
 
@@ -174,6 +208,11 @@ async fn whole_requests(site: &Site, auth: &Auth, report: &mut Report) -> Result
         times.push(begun.elapsed());
         allowed(&visit.decision)?;
     }
-    report_times("recognising a request by cookie", (Aim::Told, Aim::Told), &mut times, report);
+    report_times(
+        "recognising a request by cookie",
+        (Aim::Told, Aim::Told),
+        &mut times,
+        report,
+    );
     Ok(())
 }

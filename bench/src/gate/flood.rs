@@ -33,7 +33,12 @@ fn one(number: usize) -> Vec<u8> {
         1 => "/api/auth/status".to_owned(),
         _ => "/api/sessions".to_owned(),
     };
-    request("GET", &path, &[("x-forwarded-for", &from), (name, &value)], None)
+    request(
+        "GET",
+        &path,
+        &[("x-forwarded-for", &from), (name, &value)],
+        None,
+    )
 }
 
 /// Measures the growth.

@@ -65,7 +65,11 @@ pub async fn run(args: &Args) -> Result<()> {
         start::idle(&data_dir, &mut report)?;
     }
     let credentials = prepare::add_credentials(&data_dir).await?;
-    let site = Site { _root: root, data_dir, credentials };
+    let site = Site {
+        _root: root,
+        data_dir,
+        credentials,
+    };
     if wanted("start") {
         start::many(&site, &mut report)?;
     }
@@ -98,7 +102,9 @@ async fn set_up(data_dir: &Path) -> Result<()> {
     let server = Server::gateway(data_dir, &[])?;
     let body = serde_json::json!({ "password": PASSWORD }).to_string();
     let mut client = server.connect().await?;
-    let answer = client.exchange(&request("POST", "/api/auth/setup", &[], Some(&body))).await?;
+    let answer = client
+        .exchange(&request("POST", "/api/auth/setup", &[], Some(&body)))
+        .await?;
     answer.expect_ok()?;
     answer.session_cookie().context("setup gave no session")?;
     server.stop()

@@ -20,21 +20,32 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What a socket is closed with when its credential ended.
 const NOT_AUTHENTICATED: u16 = 4401;
 
-async fn open(gateway: &Server, name: &'static str, value: &str) -> Result<WebSocketStream<TcpStream>> {
+async fn open(
+    gateway: &Server,
+    name: &'static str,
+    value: &str,
+) -> Result<WebSocketStream<TcpStream>> {
     let mut request = format!("ws://{}/ws/chat", gateway.address).into_client_request()?;
     request.headers_mut().insert(name, value.parse()?);
     let stream = TcpStream::connect(gateway.address).await?;
     stream.set_nodelay(true)?;
     let (mut socket, _) = client_async(request, stream).await?;
     // Answered: the socket's loop runs.
-    socket.send(Message::text(r#"{"id":1,"method":"system.status"}"#)).await?;
-    timeout(PATIENCE, socket.next()).await?.context("no answer")??;
+    socket
+        .send(Message::text(r#"{"id":1,"method":"system.status"}"#))
+        .await?;
+    timeout(PATIENCE, socket.next())
+        .await?
+        .context("no answer")??;
     Ok(socket)
 }
 
 async fn end(socket: &mut WebSocketStream<TcpStream>) -> Result<u16> {
     loop {
-        match timeout(PATIENCE, socket.next()).await?.context("ended without a close")?? {
+        match timeout(PATIENCE, socket.next())
+            .await?
+            .context("ended without a close")??
+        {
             Message::Close(Some(frame)) => return Ok(frame.code.into()),
             Message::Close(None) => bail!("closed without a code"),
             _ => {}
@@ -49,16 +60,38 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let unlock = serde_json::json!({ "password": super::PASSWORD }).to_string();
     let owner = site.cookie(0);
     let owner = [("cookie", owner.as_str())];
-    client.exchange(&request("POST", "/api/auth/vault/unlock", &owner, Some(&unlock))).await?.expect_ok()?;
+    client
+        .exchange(&request(
+            "POST",
+            "/api/auth/vault/unlock",
+            &owner,
+            Some(&unlock),
+        ))
+        .await?
+        .expect_ok()?;
     let mut times = Vec::new();
     for number in 1..=REVOCATIONS {
         // Not those that others use.
         let place = 5_000 + number;
-        let session = site.credentials.sessions.get(place).context("too few sessions")?;
-        let key = site.credentials.keys.get(500 + number).context("too few keys")?;
+        let session = site
+            .credentials
+            .sessions
+            .get(place)
+            .context("too few sessions")?;
+        let key = site
+            .credentials
+            .keys
+            .get(500 + number)
+            .context("too few keys")?;
         let revoked = [
-            (open(&gateway, "cookie", &site.cookie(place)).await?, format!("/api/auth/sessions/{}", session.id)),
-            (open(&gateway, "authorization", &site.bearer(500 + number)).await?, format!("/api/auth/api-keys/{}", key.id)),
+            (
+                open(&gateway, "cookie", &site.cookie(place)).await?,
+                format!("/api/auth/sessions/{}", session.id),
+            ),
+            (
+                open(&gateway, "authorization", &site.bearer(500 + number)).await?,
+                format!("/api/auth/api-keys/{}", key.id),
+            ),
         ];
         for (mut socket, path) in revoked {
             let revoke = request("DELETE", &path, &owner, None);
@@ -73,7 +106,17 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let worst = greatest(&times);
     let count = times.len();
     let middle = millis(median(&mut times));
-    report.value(format!("revocation to closed socket, median of {count}"), Aim::AtMost(100.0), middle, (1, "ms"));
-    report.value(format!("revocation to closed socket, longest of {count}"), Aim::AtMost(100.0), millis(worst), (1, "ms"));
+    report.value(
+        format!("revocation to closed socket, median of {count}"),
+        Aim::AtMost(100.0),
+        middle,
+        (1, "ms"),
+    );
+    report.value(
+        format!("revocation to closed socket, longest of {count}"),
+        Aim::AtMost(100.0),
+        millis(worst),
+        (1, "ms"),
+    );
     gateway.stop()
 }

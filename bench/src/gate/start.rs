@@ -16,11 +16,21 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// A gateway that is set up and has nothing to do.
 pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
     let size = mebibytes(binary()?.metadata()?.len());
-    report.value("size of the stripped binary", Aim::AtMost(20.0), size, (1, "MiB"));
+    report.value(
+        "size of the stripped binary",
+        Aim::AtMost(20.0),
+        size,
+        (1, "MiB"),
+    );
     let server = Server::gateway(data_dir, &[])?;
     std::thread::sleep(SETTLED);
     let resident = mebibytes(server.resident_bytes()?);
-    report.value("resident memory, idle", Aim::AtMost(20.0), resident, (1, "MiB"));
+    report.value(
+        "resident memory, idle",
+        Aim::AtMost(20.0),
+        resident,
+        (1, "MiB"),
+    );
     server.stop()
 }
 
@@ -33,10 +43,20 @@ pub fn many(site: &Site, report: &mut Report) -> Result<()> {
         server.stop()?;
     }
     let what = format!("start to /health, 10,000 sessions stored (median of {STARTS})");
-    report.value(what, Aim::AtMost(40.0), millis(median(&mut times)), (1, "ms"));
+    report.value(
+        what,
+        Aim::AtMost(40.0),
+        millis(median(&mut times)),
+        (1, "ms"),
+    );
     let server = site.gateway()?;
     std::thread::sleep(SETTLED);
     let resident = mebibytes(server.resident_bytes()?);
-    report.value("resident memory, idle, 10,000 sessions", Aim::Told, resident, (1, "MiB"));
+    report.value(
+        "resident memory, idle, 10,000 sessions",
+        Aim::Told,
+        resident,
+        (1, "MiB"),
+    );
     server.stop()
 }

@@ -38,7 +38,9 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
     }
     for (name, rounds) in [("cookie", &cookie), ("key", &key)] {
         let pairs = rounds.iter().zip(&alone);
-        let mut ratios: Vec<f64> = pairs.map(|(with, bare)| with.per_second / bare.per_second).collect();
+        let mut ratios: Vec<f64> = pairs
+            .map(|(with, bare)| with.per_second / bare.per_second)
+            .collect();
         let what = format!("throughput behind all layers, by {name}, of the bare route's");
         report.value(what, Aim::AtLeast(0.85), median(&mut ratios), (2, ""));
     }
@@ -50,8 +52,16 @@ pub async fn measure(site: &Site, round_ms: u64, report: &mut Report) -> Result<
 
 fn tell(name: &str, rounds: &[Round], report: &mut Report) {
     let mut rates: Vec<f64> = rounds.iter().map(|round| round.per_second).collect();
-    let mut costs: Vec<f64> = rounds.iter().map(|round| round.server_micros_each).collect();
-    report.value(format!("requests a second, {name}"), Aim::Told, median(&mut rates), (0, ""));
+    let mut costs: Vec<f64> = rounds
+        .iter()
+        .map(|round| round.server_micros_each)
+        .collect();
+    report.value(
+        format!("requests a second, {name}"),
+        Aim::Told,
+        median(&mut rates),
+        (0, ""),
+    );
     let what = format!("server's processor time for each, {name}");
     report.value(what, Aim::Told, median(&mut costs), (1, "µs"));
 }

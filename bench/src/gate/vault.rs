@@ -64,8 +64,18 @@ async fn unseal(site: &Site, report: &mut Report) -> Result<()> {
     }
     let (unsealed, bare) = (median(&mut unseals), median(&mut bare));
     let above = (unsealed.as_secs_f64() / bare.as_secs_f64() - 1.0) * 100.0;
-    report.value("unsealing, above one bare Argon2id run", Aim::AtMost(15.0), above, (1, "%"));
-    report.value("unsealing (POST unlock)", Aim::Told, millis(unsealed), (1, "ms"));
+    report.value(
+        "unsealing, above one bare Argon2id run",
+        Aim::AtMost(15.0),
+        above,
+        (1, "%"),
+    );
+    report.value(
+        "unsealing (POST unlock)",
+        Aim::Told,
+        millis(unsealed),
+        (1, "ms"),
+    );
     report.value("one bare Argon2id run", Aim::Told, millis(bare), (1, "ms"));
     gateway.stop()
 }
@@ -96,7 +106,12 @@ async fn rotate(site: &Site, report: &mut Report) -> Result<()> {
         ("GET /health", request("GET", "/health", &[], None)),
         (
             "GET /api/auth/passkeys, which reads the database",
-            request("GET", "/api/auth/passkeys", &[("cookie", &site.cookie(1))], None),
+            request(
+                "GET",
+                "/api/auth/passkeys",
+                &[("cookie", &site.cookie(1))],
+                None,
+            ),
         ),
     ];
     let stop = Arc::new(AtomicBool::new(false));

@@ -229,5 +229,8 @@ impl Auth {
 
 /// Whether the key is minted by somebody whom only `auth_disabled` let in from elsewhere.
 const fn dies_at_setup(identity: &AuthIdentity) -> bool {
-    matches!(identity.subject, Subject::LoopbackDisabled { is_local: false })
+    matches!(
+        identity.subject,
+        Subject::LoopbackDisabled { is_local: false }
+    )
 }

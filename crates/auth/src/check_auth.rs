@@ -51,7 +51,9 @@ impl Auth {
         // Row 1.
         let is_local = input.locality.is_local();
         if facts.auth_disabled && self.row_1_reaches(is_local) {
-            return allowed(AuthIdentity::loopback(Subject::LoopbackDisabled { is_local }));
+            return allowed(AuthIdentity::loopback(Subject::LoopbackDisabled {
+                is_local,
+            }));
         }
         // Rows 2 and 3, before any credential is looked at.
         if !facts.setup_complete {

@@ -3,7 +3,7 @@
 
 use crate::host::{HostFinding, request_authority};
 use gatehouse_domain::canonical_ip;
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, HeaderName, Uri};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -14,6 +14,14 @@ pub const FORWARDING_HEADERS: [&str; 4] = [
     "x-real-ip",
     "cf-connecting-ip",
     "forwarded",
+];
+
+/// The same, ready for look-ups: each request asks for all four.
+static FORWARDING_NAMES: [HeaderName; 4] = [
+    HeaderName::from_static(FORWARDING_HEADERS[0]),
+    HeaderName::from_static(FORWARDING_HEADERS[1]),
+    HeaderName::from_static(FORWARDING_HEADERS[2]),
+    HeaderName::from_static(FORWARDING_HEADERS[3]),
 ];
 
 /// What the operator says about the way to this server.
@@ -102,14 +110,24 @@ pub fn locality(
     headers: &HeaderMap,
     uri: &Uri,
 ) -> Locality {
+    locality_at(*settings, peer, headers, &request_authority(headers, uri))
+}
+
+/// The same, where the host has been read already.
+pub(crate) fn locality_at(
+    settings: LocalitySettings,
+    peer: IpAddr,
+    headers: &HeaderMap,
+    host: &HostFinding<'_>,
+) -> Locality {
     let failed_check = if settings.behind_proxy {
         FailedCheck::BehindProxy
-    } else if FORWARDING_HEADERS
+    } else if FORWARDING_NAMES
         .iter()
-        .any(|name| headers.contains_key(*name))
+        .any(|name| headers.contains_key(name))
     {
         FailedCheck::ForwardingHeader
-    } else if !host_is_loopback(headers, uri) {
+    } else if !is_loopback(host) {
         FailedCheck::Host
     } else if !settings.trust_docker_loopback && !canonical_ip(peer).is_loopback() {
         FailedCheck::PeerAddress
@@ -119,8 +137,8 @@ pub fn locality(
     Locality::Remote { failed_check }
 }
 
-fn host_is_loopback(headers: &HeaderMap, uri: &Uri) -> bool {
-    match request_authority(headers, uri) {
+fn is_loopback(host: &HostFinding<'_>) -> bool {
+    match host {
         HostFinding::Absent => true,
         HostFinding::Found(authority) => authority.host.is_loopback(),
         HostFinding::Conflict | HostFinding::Unparsable => false,
@@ -130,7 +148,7 @@ fn host_is_loopback(headers: &HeaderMap, uri: &Uri) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::{HeaderName, HeaderValue};
+    use http::HeaderValue;
     use proptest::prelude::*;
 
     const PLAIN: LocalitySettings = LocalitySettings {

@@ -8,7 +8,7 @@ use crate::cookie::{MAX_SESSION_VALUES, has_session_cookie, session_values};
 use crate::cross_site::{CrossSiteRequest, check, loopback_or_known_origin};
 use crate::host::{HostFinding, request_authority};
 use crate::identity::Subject;
-use crate::locality::locality;
+use crate::locality::locality_at;
 use crate::state::Auth;
 use crate::throttle::{asks_to_upgrade, class_of};
 use crate::visit::{RecogniseError, RequestFacts, Visit};
@@ -24,15 +24,22 @@ impl Auth {
             peer,
             over_tls,
         } = *facts;
-        let host = match request_authority(headers, uri) {
+        let finding = request_authority(headers, uri);
+        let class = class_of(method, uri.path(), asks_to_upgrade(method, headers));
+        let (client, locality, https) = {
+            let settings = self.0.settings.load();
+            let given = &settings.given;
+            (
+                client(&given.proxy, peer, headers),
+                locality_at(given.locality, peer, headers, &finding),
+                request_is_https(over_tls, &given.proxy, peer, headers),
+            )
+        };
+        let host = match finding {
             HostFinding::Conflict => return Err(RecogniseError::HostConflict),
             HostFinding::Found(authority) => Some(authority.into_owned()),
             HostFinding::Absent | HostFinding::Unparsable => None,
         };
-        let settings = self.0.settings.load_full();
-        let class = class_of(method, uri.path(), asks_to_upgrade(method, headers));
-        let client = client(&settings.given.proxy, peer, headers);
-        let locality = locality(&settings.given.locality, peer, headers, uri);
         let mut sessions = [None; MAX_SESSION_VALUES];
         for (place, value) in sessions.iter_mut().zip(session_values(headers)) {
             *place = Some(value);
@@ -45,7 +52,6 @@ impl Auth {
             api_key: bearer_token(headers),
         };
         let decision = self.check_auth(&input).await?;
-        let https = request_is_https(over_tls, &settings.given.proxy, peer, headers);
         Ok(Visit {
             locality,
             client,
@@ -66,15 +72,19 @@ impl Auth {
             ..
         } = *facts;
         let settings = self.0.settings.load();
-        let request = CrossSiteRequest {
-            method,
-            uri,
-            headers,
-            is_upgrade: asks_to_upgrade(method, headers),
-            has_bearer: bearer_token(headers).is_some(),
-            has_session_cookie: has_session_cookie(headers),
-        };
-        check(&request, &settings.origins)?;
+        let is_upgrade = asks_to_upgrade(method, headers);
+        // Most requests are neither; for these the credentials need not be looked for again.
+        if is_upgrade || !method.is_safe() {
+            let request = CrossSiteRequest {
+                method,
+                uri,
+                headers,
+                is_upgrade,
+                has_bearer: bearer_token(headers).is_some(),
+                has_session_cookie: has_session_cookie(headers),
+            };
+            check(&request, &settings.origins)?;
+        }
         let subject = visit.decision.identity().map(|identity| &identity.subject);
         if matches!(subject, Some(Subject::LoopbackDisabled { .. })) {
             loopback_or_known_origin(headers, &settings.origins)?;

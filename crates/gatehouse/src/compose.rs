@@ -6,7 +6,7 @@ use gatehouse_auth::{Auth, AuthError};
 use gatehouse_config::{ConfigError, DatabaseUrl, Layers, Settings, Tls};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_rpc::{Build, EventBus, LiveConfig, Rooms, Rpc};
-use gatehouse_secrets::{KdfQueue, Secrets, SecretsError};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsError, SecretsSettings};
 use gatehouse_store::{Location, Store, StoreError};
 use gatehouse_web::{TlsError, TlsSource, server_config};
 use secrecy::ExposeSecret;
@@ -128,7 +128,7 @@ impl House {
             kdf.clone(),
             Arc::clone(&clock),
             Arc::clone(&random),
-            config.secrets_settings(),
+            secrets_settings(&config),
         )
         .await?;
         if purpose == Purpose::Serve {
@@ -275,5 +275,19 @@ fn tls_source(settings: &Settings, data_dir: &Path) -> Option<TlsSource> {
                 names,
             })
         }
+    }
+}
+
+/// What secrets takes of the settings. A build without the vault never makes one: there would be no
+/// endpoint to open it with.
+fn secrets_settings(config: &LiveConfig) -> SecretsSettings {
+    let settings = config.secrets_settings();
+    if cfg!(feature = "vault") {
+        return settings;
+    }
+    SecretsSettings {
+        vault_enabled: false,
+        vault_enabled_fixed: true,
+        ..settings
     }
 }

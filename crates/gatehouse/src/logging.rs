@@ -1,12 +1,12 @@
 //! Log lines on standard error, as text or JSON, with times in milliseconds. Starts with what file and
 //! environment say, as the database is not open yet; what was changed at run time follows.
 
+mod line;
+
 use gatehouse_config::{Log, LogFormat};
-use gatehouse_domain::{Clock, SystemClock};
+use line::{Milliseconds, TextLine};
 use std::io::IsTerminal;
 use tracing_subscriber::filter::EnvFilter;
-use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{Layer, Registry, reload};
@@ -52,21 +52,18 @@ fn filter(directives: &str) -> EnvFilter {
 }
 
 fn lines(format: LogFormat, no_color: bool) -> Lines {
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_timer(Milliseconds(SystemClock::new()));
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let is_colored = !no_color && std::io::stderr().is_terminal();
     match format {
         LogFormat::Text => layer
-            .with_ansi(!no_color && std::io::stderr().is_terminal())
+            .with_ansi(is_colored)
+            .event_format(TextLine::new(is_colored))
             .boxed(),
-        LogFormat::Json => layer.json().flatten_event(true).with_ansi(false).boxed(),
-    }
-}
-
-struct Milliseconds(SystemClock);
-
-impl FormatTime for Milliseconds {
-    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
-        write!(writer, "{}", self.0.now())
+        LogFormat::Json => layer
+            .with_timer(Milliseconds::default())
+            .json()
+            .flatten_event(true)
+            .with_ansi(false)
+            .boxed(),
     }
 }

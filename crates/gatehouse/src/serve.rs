@@ -8,8 +8,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the recorder of metrics tidies up.
-const UPKEEP: Duration = Duration::from_secs(5);
+/// How often the recorder of metrics tidies up: until then it keeps every single duration.
+const UPKEEP: Duration = Duration::from_secs(1);
 /// How long background tasks may take to end.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(5);
 

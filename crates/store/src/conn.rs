@@ -1,6 +1,7 @@
 //! A connection, and the few ways in which the aggregates use it.
 
 use crate::{StoreError, fault};
+use futures_util::TryStreamExt;
 use sqlx::any::AnyRow;
 use sqlx::pool::PoolConnection;
 use sqlx::query::Query;
@@ -51,17 +52,17 @@ impl Conn {
             .transpose()
     }
 
-    /// All rows.
+    /// All rows. One at a time: a row of the library weighs many times what is made of it.
     pub(crate) async fn list<T: FromRow>(
         &mut self,
         query: Bound<'_>,
     ) -> Result<Vec<T>, StoreError> {
-        query
-            .fetch_all(&mut *self.raw)
-            .await?
-            .iter()
-            .map(T::from_row)
-            .collect()
+        let mut rows = query.fetch(&mut *self.raw);
+        let mut all = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            all.push(T::from_row(&row)?);
+        }
+        Ok(all)
     }
 
     /// One number, such as a count.

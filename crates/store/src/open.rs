@@ -93,7 +93,10 @@ impl Location {
             // A pool tries again until its time is up, and then has forgotten why. A server may come
             // up meanwhile; a file that is no database stays none.
             let mut probe = AnyConnection::connect_with(&options).await.map_err(fail)?;
-            probe.execute(sqlx::raw_sql(statements)).await.map_err(fail)?;
+            probe
+                .execute(sqlx::raw_sql(statements))
+                .await
+                .map_err(fail)?;
             probe.close().await.map_err(fail)?;
         }
         AnyPoolOptions::new()

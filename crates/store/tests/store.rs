@@ -29,7 +29,8 @@ async fn count(store: &Store) -> usize {
     let rows = store.read(|conn: &mut Conn| {
         Box::pin(async move { conn.list_auth_sessions(at(0), 100_000).await })
     });
-    rows.await.map_or(usize::MAX, |rows: Vec<AuthSessionRow>| rows.len())
+    rows.await
+        .map_or(usize::MAX, |rows: Vec<AuthSessionRow>| rows.len())
 }
 
 #[tokio::test]

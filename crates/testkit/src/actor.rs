@@ -59,7 +59,12 @@ impl Reply {
     /// Asserts the status and the error code.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
-        assert_eq!((self.status.as_u16(), self.code().as_str()), (status, code), "{}", self.text);
+        assert_eq!(
+            (self.status.as_u16(), self.code().as_str()),
+            (status, code),
+            "{}",
+            self.text
+        );
         self.json()
     }
 }
@@ -72,7 +77,11 @@ impl Actor {
             .no_proxy()
             .build()
             .unwrap();
-        Self { client, address, headers: Vec::new() }
+        Self {
+            client,
+            address,
+            headers: Vec::new(),
+        }
     }
 
     /// The same caller, sending one more header.
@@ -126,8 +135,12 @@ impl Actor {
     /// A request to be filled further.
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
-        let request = self.client.request(method, format!("http://{}{path}", self.address));
-        self.headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+        let request = self
+            .client
+            .request(method, format!("http://{}{path}", self.address));
+        self.headers.iter().fold(request, |request, (name, value)| {
+            request.header(name, value)
+        })
     }
 
     /// GET.
@@ -186,7 +199,10 @@ impl Actor {
     pub async fn rpc(&self, method: &str, params: Value) -> Result<Value, String> {
         let answer = self.rpc_reply(method, params).await.expect(200);
         match answer.get("error") {
-            Some(error) => Err(error["data"]["code"].as_str().unwrap_or_default().to_owned()),
+            Some(error) => Err(error["data"]["code"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()),
             None => Ok(answer["result"].clone()),
         }
     }
@@ -195,5 +211,9 @@ impl Actor {
 /// Reads an answer to its end.
 pub async fn read(response: Response) -> Reply {
     let (status, headers) = (response.status(), response.headers().clone());
-    Reply { status, headers, text: response.text().await.unwrap_or_default() }
+    Reply {
+        status,
+        headers,
+        text: response.text().await.unwrap_or_default(),
+    }
 }

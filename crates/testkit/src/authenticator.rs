@@ -24,7 +24,10 @@ impl UserValidationMethod for Present {
         _: bool,
         _: bool,
     ) -> Result<UserCheck, Ctap2Error> {
-        Ok(UserCheck { presence: true, verification: true })
+        Ok(UserCheck {
+            presence: true,
+            verification: true,
+        })
     }
 
     fn is_verification_enabled(&self) -> Option<bool> {
@@ -48,7 +51,10 @@ impl SoftAuthenticator {
         let authenticator =
             Authenticator::new(Aaguid::new_empty(), None, Present, RustCryptoBackend);
         let client = Client::new(authenticator).allows_insecure_localhost(true);
-        Self { client, origin: Url::parse(origin).unwrap() }
+        Self {
+            client,
+            origin: Url::parse(origin).unwrap(),
+        }
     }
 
     /// The same browser and authenticator on another origin.
@@ -64,14 +70,22 @@ impl SoftAuthenticator {
     /// Answers `navigator.credentials.create()`.
     pub async fn create(&mut self, options: &Value) -> Option<Value> {
         let request: CredentialCreationOptions = serde_json::from_value(options.clone()).unwrap();
-        let made = self.client.register(&self.origin, request, DefaultClientData).await.ok()?;
+        let made = self
+            .client
+            .register(&self.origin, request, DefaultClientData)
+            .await
+            .ok()?;
         Some(serde_json::to_value(made).unwrap())
     }
 
     /// Answers `navigator.credentials.get()`.
     pub async fn get(&mut self, options: &Value) -> Option<Value> {
         let request: CredentialRequestOptions = serde_json::from_value(options.clone()).unwrap();
-        let made = self.client.authenticate(&self.origin, request, DefaultClientData).await.ok()?;
+        let made = self
+            .client
+            .authenticate(&self.origin, request, DefaultClientData)
+            .await
+            .ok()?;
         Some(serde_json::to_value(made).unwrap())
     }
 }

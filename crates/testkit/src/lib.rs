@@ -1,6 +1,13 @@
 //! What the integration tests stand on: a real server on a real, throw-away database; actors who call
 //! it; sockets; and authenticators that are no code of ours. Never part of the product.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::missing_panics_doc, reason = "a test that cannot be set up cannot go on")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot be set up cannot go on"
+)]
 
 pub mod actor;
 pub mod authenticator;

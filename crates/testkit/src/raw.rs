@@ -21,10 +21,14 @@ pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
 
 /// The same for a request without body, written out as HTTP/1.1; the status, and the whole answer.
 pub async fn raw_request(address: SocketAddr, line: &str, headers: &[&str]) -> (u16, String) {
-    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let headers: String = headers.iter().flat_map(|header| [header, "\r\n"]).collect();
     let request = format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");
     let answer = raw(address, request.as_bytes()).await;
     let answer = String::from_utf8_lossy(&answer).into_owned();
-    let status = answer.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or_default();
+    let status = answer
+        .split(' ')
+        .nth(1)
+        .and_then(|word| word.parse().ok())
+        .unwrap_or_default();
     (status, answer)
 }

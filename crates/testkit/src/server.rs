@@ -73,13 +73,22 @@ impl TestServer {
 
     /// Starts.
     pub async fn start(options: Options) -> Self {
-        let Options { database, environment, clock } = options;
+        let Options {
+            database,
+            environment,
+            clock,
+        } = options;
         let database = database.unwrap_or_else(sqlite);
         let mut pairs = environment.clone();
-        pairs.push(("SERVICE_DATA_DIR".into(), database.directory().display().to_string()));
-        pairs.push(("SERVICE_DATABASE_URL".into(), database.location.url().to_owned()));
-        let layers =
-            Layers::load(&Environment::from_pairs(pairs), &Invocation::default()).unwrap();
+        pairs.push((
+            "SERVICE_DATA_DIR".into(),
+            database.directory().display().to_string(),
+        ));
+        pairs.push((
+            "SERVICE_DATABASE_URL".into(),
+            database.location.url().to_owned(),
+        ));
+        let layers = Layers::load(&Environment::from_pairs(pairs), &Invocation::default()).unwrap();
         let parts = Parts {
             clock: match &clock {
                 Some(manual) => Arc::clone(manual) as Arc<dyn Clock>,
@@ -92,9 +101,20 @@ impl TestServer {
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
         let serving = (app.clone(), shutdown.clone());
-        #[expect(clippy::disallowed_methods, reason = "the handle is kept and awaited by stop()")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the handle is kept and awaited by stop()"
+        )]
         let running = tokio::spawn(async move { serving.0.serve(listener, serving.1).await });
-        Self { address, app, database: Some(database), environment, clock, shutdown, running: Some(running) }
+        Self {
+            address,
+            app,
+            database: Some(database),
+            environment,
+            clock,
+            shutdown,
+            running: Some(running),
+        }
     }
 
     /// Stops cleanly and starts again on the same data.
@@ -144,12 +164,21 @@ impl TestServer {
 
     /// The live setup code.
     pub fn setup_code(&self) -> String {
-        self.app.rooms().auth.setup_code().borrow().clone().unwrap_or_default()
+        self.app
+            .rooms()
+            .auth
+            .setup_code()
+            .borrow()
+            .clone()
+            .unwrap_or_default()
     }
 
     /// Sets the password from this machine; the owner, logged in.
     pub async fn set_up(&self) -> Actor {
-        let reply = self.local().post("/api/auth/setup", json!({ "password": PASSWORD })).await;
+        let reply = self
+            .local()
+            .post("/api/auth/setup", json!({ "password": PASSWORD }))
+            .await;
         reply.expect(200);
         self.local().session(&reply.session_cookie().unwrap())
     }

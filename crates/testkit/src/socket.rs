@@ -27,7 +27,9 @@ impl Socket {
         let mut request = url.into_client_request().unwrap();
         for (name, value) in actor.headers() {
             let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
-            request.headers_mut().insert(name, HeaderValue::from_str(value).unwrap());
+            request
+                .headers_mut()
+                .insert(name, HeaderValue::from_str(value).unwrap());
         }
         match connect_async(request).await {
             Ok((stream, _)) => Ok(Self { stream, next_id: 0 }),
@@ -65,8 +67,10 @@ impl Socket {
     pub async fn call(&mut self, method: &str, params: Value) -> Result<Value, u16> {
         self.next_id += 1;
         let id = self.next_id;
-        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string())
-            .await;
+        self.send(
+            json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string(),
+        )
+        .await;
         loop {
             let frame = self.next().await?;
             if frame["id"] == id {
@@ -78,7 +82,8 @@ impl Socket {
     /// Sends `connect` with these credentials; the answer.
     pub async fn connect(&mut self, auth: Value) -> Result<Value, u16> {
         let client = json!({ "id": "test", "version": "1" });
-        self.call("connect", json!({ "client": client, "auth": auth })).await
+        self.call("connect", json!({ "client": client, "auth": auth }))
+            .await
     }
 
     /// Waits for the next event of this name; its params.

@@ -1,8 +1,10 @@
 //! What every handler can reach.
 
+use crate::observe::Meters;
 use crate::routes;
 use axum::Router;
 use gatehouse_auth::Auth;
+use gatehouse_domain::{Random, RequestId, SeededRandom};
 use gatehouse_rpc::{Rooms, Rpc};
 use gatehouse_secrets::Secrets;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -20,6 +22,8 @@ struct Inner {
     rpc: Rpc,
     router: OnceLock<Router>,
     metrics: Option<PrometheusHandle>,
+    meters: Meters,
+    request_ids: SeededRandom,
     sockets: TaskTracker,
     shutdown: CancellationToken,
 }
@@ -27,15 +31,20 @@ struct Inner {
 impl App {
     /// Puts the routes before the rooms. `shutdown` ends sockets and long answers.
     pub fn new(rpc: Rpc, metrics: Option<PrometheusHandle>, shutdown: CancellationToken) -> Self {
-        
+        let random: &dyn Random = &*rpc.rooms().random;
+        let request_ids = SeededRandom::new(u64::from_le_bytes(random.bytes()));
         let inner = Inner {
             rpc,
             router: OnceLock::new(),
             metrics,
+            meters: Meters::default(),
+            request_ids,
             sockets: TaskTracker::new(),
             shutdown,
         };
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     pub(crate) fn rpc(&self) -> &Rpc {
@@ -61,6 +70,16 @@ impl App {
 
     pub(crate) fn metrics(&self) -> Option<&PrometheusHandle> {
         self.inner.metrics.as_ref()
+    }
+
+    pub(crate) fn meters(&self) -> &Meters {
+        &self.inner.meters
+    }
+
+    /// A request's id has to be its own, not to be secret: the system is asked for randomness once,
+    /// not at each request.
+    pub(crate) fn new_request_id(&self) -> RequestId {
+        RequestId::generate(&*self.rooms().clock, &self.inner.request_ids)
     }
 
     pub(crate) fn sockets(&self) -> &TaskTracker {

@@ -1,8 +1,8 @@
 //! Request bodies: JSON objects of at most 64 KiB, read within a time limit.
 
 use crate::app::App;
+use crate::arrival::Arrival;
 use crate::respond::{Refusal, request_timeout};
-use crate::routes::RouteRule;
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
@@ -30,9 +30,10 @@ pub(crate) async fn read(body: Body, max_bytes: usize) -> Result<Bytes, Problem>
             format!("The body is over the limit of {max_bytes} bytes."),
         )
         .with("max_bytes", max_bytes)),
-        Ok(Err(_)) => {
-            Err(Problem::new(ErrorCode::InvalidRequest, "The body did not arrive whole."))
-        }
+        Ok(Err(_)) => Err(Problem::new(
+            ErrorCode::InvalidRequest,
+            "The body did not arrive whole.",
+        )),
         Err(_elapsed) => Err(request_timeout()),
     }
 }
@@ -42,7 +43,13 @@ pub(crate) fn check_content_type(headers: &HeaderMap, body: &[u8]) -> Result<(),
     let Some(given) = headers.get(CONTENT_TYPE).filter(|_| !body.is_empty()) else {
         return Ok(());
     };
-    let essence = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let essence = given
+        .to_str()
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
@@ -60,7 +67,9 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
         let parsed = read_json(&parts.headers, body).await;
-        parsed.map(Self).map_err(|problem| Refusal(refuse_first(app, &parts, problem)))
+        parsed
+            .map(Self)
+            .map_err(|problem| Refusal(refuse_first(app, &parts, problem)))
     }
 }
 
@@ -73,15 +82,16 @@ async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Resu
 /// 403 comes before any answer about the body: where a route needs a recent confirmation that a
 /// right password in the body could have given, a body that cannot be read gave none.
 fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
-    let (Some(rule), Some(visit)) =
-        (parts.extensions.get::<RouteRule>(), parts.extensions.get::<Visit>())
-    else {
+    let Some(Arrival { visit, route, .. }) = parts.extensions.get() else {
         return problem;
     };
+    let needs_step_up = route.row().is_some_and(|row| row.step_up.is_needed());
     match &visit.decision {
-        Decision::Allowed(identity) if rule.step_up.is_needed() => {
-            app.auth().require_step_up(identity).err().unwrap_or(problem)
-        }
+        Decision::Allowed(identity) if needs_step_up => app
+            .auth()
+            .require_step_up(identity)
+            .err()
+            .unwrap_or(problem),
         _ => problem,
     }
 }
@@ -97,8 +107,14 @@ pub(crate) struct Visitor {
 impl Visitor {
     /// The same, as the auth room takes it.
     pub(crate) fn caller(&self) -> Caller<'_> {
-        let user_agent = self.user_agent.as_ref().and_then(|value| value.to_str().ok());
-        Caller { visit: &self.visit, user_agent }
+        let user_agent = self
+            .user_agent
+            .as_ref()
+            .and_then(|value| value.to_str().ok());
+        Caller {
+            visit: &self.visit,
+            user_agent,
+        }
     }
 
     /// The page that sent the request, where a browser says so.
@@ -112,8 +128,13 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
         // The gate put it there; a handler without a gate before it must not run.
-        let visit = parts.extensions.get::<Visit>().cloned().ok_or_else(Problem::internal)?;
+        let arrival: &Arrival = parts.extensions.get().ok_or_else(Problem::internal)?;
+        let visit = arrival.visit.clone();
         let header = |name: HeaderName| parts.headers.get(name).cloned();
-        Ok(Self { visit, user_agent: header(USER_AGENT), origin: header(ORIGIN) })
+        Ok(Self {
+            visit,
+            user_agent: header(USER_AGENT),
+            origin: header(ORIGIN),
+        })
     }
 }

@@ -3,6 +3,7 @@
 //! turns the answer into a response. No decision about credentials is made here.
 
 mod app;
+mod arrival;
 mod body;
 pub mod gate;
 mod observe;

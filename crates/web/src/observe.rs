@@ -1,19 +1,18 @@
 //! What is told about requests: one canonical log line each, and metrics. Labels are bounded: a route
 //! is named by its pattern in the table, never by its path, which may hold a secret.
 
+use crate::arrival::RouteSeen;
 use crate::gate::Peer;
+use crate::routes::ROUTES;
 use axum::response::Response;
 use gatehouse_auth::{AuthMethod, Decision, Visit};
 use gatehouse_domain::RequestId;
 use http::Method;
+use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use std::net::IpAddr;
-use std::sync::OnceLock;
-use std::time::Instant;
-
-/// The pattern of the route that answered, put beside the response by the route table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RouteName(pub &'static str);
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// What is known of a request on its way through.
 pub(crate) struct Trail {
@@ -22,6 +21,8 @@ pub(crate) struct Trail {
     client: IpAddr,
     https: bool,
     identity: &'static str,
+    /// The route table writes here which row took the request.
+    pub(crate) route: Arc<RouteSeen>,
 }
 
 impl Trail {
@@ -32,6 +33,7 @@ impl Trail {
             client: peer.address.ip(),
             https: peer.over_tls,
             identity: "unknown",
+            route: Arc::default(),
         }
     }
 
@@ -55,51 +57,84 @@ impl Trail {
 }
 
 /// Methods that any client may send are a bounded label; others are one.
-fn method_label(method: &Method) -> &'static str {
-    match method.as_str() {
-        "GET" => "GET",
-        "HEAD" => "HEAD",
-        "POST" => "POST",
-        "PUT" => "PUT",
-        "PATCH" => "PATCH",
-        "DELETE" => "DELETE",
-        "OPTIONS" => "OPTIONS",
-        _ => "other",
+const METHODS: [&str; 8] = [
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other",
+];
+const STATUS_CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+/// Places in the two lists.
+fn method_place(method: &Method) -> usize {
+    let known = METHODS.iter().position(|name| *name == method.as_str());
+    known.unwrap_or(METHODS.len() - 1)
+}
+
+fn status_place(status: u16) -> usize {
+    usize::from(status / 100).clamp(1, STATUS_CLASSES.len()) - 1
+}
+
+/// The metrics of every route: looked up in the recorder once, not at each request.
+pub(crate) struct Meters {
+    /// One for each row of the table, and one for requests that no row took.
+    routes: Vec<RouteMeters>,
+}
+
+#[derive(Default)]
+struct RouteMeters {
+    seconds: OnceLock<Histogram>,
+    requests: [[OnceLock<Counter>; STATUS_CLASSES.len()]; METHODS.len()],
+}
+
+impl Default for Meters {
+    fn default() -> Self {
+        Self {
+            routes: (0..=ROUTES.len()).map(|_| RouteMeters::default()).collect(),
+        }
     }
 }
 
-pub(crate) fn record(response: &Response, id: &RequestId, trail: &Trail) {
-    let route = response.extensions().get::<RouteName>().map_or("none", |name| name.0);
+impl Meters {
+    fn count(&self, trail: &Trail, labels: (&'static str, usize, u16), elapsed: Duration) {
+        let (route, method, status) = labels;
+        let place = trail.route.place().unwrap_or(ROUTES.len());
+        let Some(meters) = self.routes.get(place) else {
+            return;
+        };
+        let seconds = meters
+            .seconds
+            .get_or_init(|| metrics::histogram!("http_request_duration_seconds", "route" => route));
+        seconds.record(elapsed);
+        let class = status_place(status);
+        if let Some(requests) = meters.requests.get(method).and_then(|row| row.get(class)) {
+            let (method, status) = (name(&METHODS, method), name(&STATUS_CLASSES, class));
+            let labels = [("route", route), ("method", method), ("status", status)];
+            requests
+                .get_or_init(|| metrics::counter!("http_requests_total", &labels))
+                .increment(1);
+        }
+    }
+}
+
+fn name(names: &[&'static str], place: usize) -> &'static str {
+    names.get(place).copied().unwrap_or_default()
+}
+
+pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, trail: &Trail) {
+    let route = trail.route.row().map_or("none", |row| row.path);
+    let status = response.status().as_u16();
+    let method = method_place(&trail.method);
     let elapsed = trail.started.elapsed();
-    let status = response.status();
-    let method = method_label(&trail.method);
-    metrics::counter!(
-        "http_requests_total",
-        "route" => route, "method" => method, "status" => status_class(status.as_u16())
-    )
-    .increment(1);
-    metrics::histogram!("http_request_duration_seconds", "route" => route).record(elapsed);
+    meters.count(trail, (route, method, status), elapsed);
     tracing::info!(
         target: "gatehouse::request",
         request_id = id.as_str(),
-        method,
+        method = name(&METHODS, method),
         route,
-        status = status.as_u16(),
+        status,
         duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
         client = %trail.client,
         identity = trail.identity,
         "request"
     );
-}
-
-const fn status_class(status: u16) -> &'static str {
-    match status / 100 {
-        1 => "1xx",
-        2 => "2xx",
-        3 => "3xx",
-        4 => "4xx",
-        _ => "5xx",
-    }
 }
 
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
@@ -110,7 +145,9 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
     if let Some(handle) = RECORDER.get() {
         return Ok(handle.clone());
     }
-    let seconds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
+    let seconds = [
+        0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
+    ];
     let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &seconds)?

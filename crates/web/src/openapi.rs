@@ -14,9 +14,14 @@ pub fn openapi() -> Value {
     let mut generator = settings.into_generator();
     let mut paths: Map<String, Value> = Map::new();
     for route in ROUTES {
-        let item = paths.entry(documented_path(route.path)).or_insert_with(|| json!({}));
+        let item = paths
+            .entry(documented_path(route.path))
+            .or_insert_with(|| json!({}));
         if let Some(item) = item.as_object_mut() {
-            item.insert(route.verb.name().to_lowercase(), operation(route, &mut generator));
+            item.insert(
+                route.verb.name().to_lowercase(),
+                operation(route, &mut generator),
+            );
         }
     }
     let mut schemas = generator.take_definitions(true);
@@ -68,7 +73,10 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
             fields.insert("security".to_owned(), json!([]));
         }
         Access::Identity | Access::IdentityOrSetup => {
-            fields.insert("security".to_owned(), json!([{ "session": [] }, { "apiKey": [] }]));
+            fields.insert(
+                "security".to_owned(),
+                json!([{ "session": [] }, { "apiKey": [] }]),
+            );
         }
         Access::Scope(scope) => {
             let security = json!([{ "session": [] }, { "apiKey": [scope.name()] }]);
@@ -106,7 +114,10 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let mut responses = json!({ "200": success, "default": error });
     if let (Some(map), "/ws" | "/ws/chat") = (responses.as_object_mut(), route.path) {
         map.remove("200");
-        map.insert("101".to_owned(), json!({ "description": "Speaks JSON-RPC 2.0 from here." }));
+        map.insert(
+            "101".to_owned(),
+            json!({ "description": "Speaks JSON-RPC 2.0 from here." }),
+        );
     }
     responses
 }

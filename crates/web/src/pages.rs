@@ -38,7 +38,10 @@ pub(crate) fn shell(app: &App) -> Response {
         .replace(PLACEHOLDER, &escape_attribute(&data.to_string()));
     let mut response = Response::new(Body::from(html));
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
@@ -96,7 +99,9 @@ fn send(path: &str, found: EmbeddedFile, request: &HeaderMap) -> Response {
         let _ = write!(tag, "{byte:02x}");
     }
     tag.push('"');
-    let is_known = request.get(IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let is_known = request
+        .get(IF_NONE_MATCH)
+        .is_some_and(|known| known.as_bytes() == tag.as_bytes());
     let mut response = if is_known {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -133,11 +138,17 @@ mod tests {
         let shell = Files::get("shell.html").unwrap();
         let text = String::from_utf8(shell.data.into_owned()).unwrap();
         assert_eq!(text.matches(PLACEHOLDER).count(), 1);
-        assert!(!text.contains("<script>"), "the policy allows no inline script");
+        assert!(
+            !text.contains("<script>"),
+            "the policy allows no inline script"
+        );
     }
 
     #[test]
     fn an_attribute_cannot_be_left() {
-        assert_eq!(escape_attribute(r#"{"a":"<'&>"}"#), "{&quot;a&quot;:&quot;&lt;&#39;&amp;&gt;&quot;}");
+        assert_eq!(
+            escape_attribute(r#"{"a":"<'&>"}"#),
+            "{&quot;a&quot;:&quot;&lt;&#39;&amp;&gt;&quot;}"
+        );
     }
 }

@@ -52,11 +52,19 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
     let Some(Refusal(problem)) = response.extensions_mut().remove::<Refusal>() else {
         return;
     };
-    let retry_after = problem.details.get("retry_after_seconds").and_then(Value::as_u64);
+    let retry_after = problem
+        .details
+        .get("retry_after_seconds")
+        .and_then(Value::as_u64);
     let mut body = Map::new();
     body.insert("error".to_owned(), problem.message.into());
     body.insert("code".to_owned(), problem.code.name().into());
-    body.extend(problem.details.into_iter().filter(|(name, _)| name != SLOW_REQUEST));
+    body.extend(
+        problem
+            .details
+            .into_iter()
+            .filter(|(name, _)| name != SLOW_REQUEST),
+    );
     if response.status().is_server_error() {
         body.insert("request_id".to_owned(), request_id.into());
     }

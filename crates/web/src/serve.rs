@@ -42,7 +42,11 @@ pub struct ServeOptions {
 
 /// Serves until told to stop, then lets what is in progress end.
 pub async fn serve(app: App, options: ServeOptions) {
-    let ServeOptions { listener, tls, shutdown } = options;
+    let ServeOptions {
+        listener,
+        tls,
+        shutdown,
+    } = options;
     let acceptor = tls.map(TlsAcceptor::from);
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let connections = TaskTracker::new();
@@ -55,7 +59,10 @@ pub async fn serve(app: App, options: ServeOptions) {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let connection = Connection { app: app.clone(), shutdown: shutdown.clone() };
+        let connection = Connection {
+            app: app.clone(),
+            shutdown: shutdown.clone(),
+        };
         let acceptor = acceptor.clone();
         connections.spawn(async move {
             connection.run(stream, address, acceptor).await;
@@ -70,7 +77,10 @@ pub async fn serve(app: App, options: ServeOptions) {
         app.sockets().wait().await;
     };
     if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
-        tracing::warn!(left = connections.len(), "some connections did not end in time");
+        tracing::warn!(
+            left = connections.len(),
+            "some connections did not end in time"
+        );
     }
 }
 
@@ -102,15 +112,21 @@ struct Connection {
 impl Connection {
     async fn run(self, stream: TcpStream, address: SocketAddr, acceptor: Option<TlsAcceptor>) {
         let Some(acceptor) = acceptor else {
-            let peer = Peer { address, over_tls: false };
-            let head = tokio::time::timeout(HEAD_TIMEOUT, speaks_http2(&stream)).await;
-            return match head {
-                Ok(Ok(is_http2)) => self.speak(stream, peer, is_http2).await,
-                // Nothing came, or the client left: there is nobody to answer.
-                Ok(Err(_)) | Err(_) => {}
+            let peer = Peer {
+                address,
+                over_tls: false,
             };
+            let head = tokio::time::timeout(HEAD_TIMEOUT, speaks_http2(&stream)).await;
+            // Otherwise nothing came, or the client left: there is nobody to answer.
+            if let Ok(Ok(is_http2)) = head {
+                self.speak(stream, peer, is_http2).await;
+            }
+            return;
         };
-        let peer = Peer { address, over_tls: true };
+        let peer = Peer {
+            address,
+            over_tls: true,
+        };
         match tokio::time::timeout(HEAD_TIMEOUT, acceptor.accept(stream)).await {
             Ok(Ok(stream)) => {
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");

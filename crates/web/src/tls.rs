@@ -99,6 +99,12 @@ fn write_private(path: &Path, text: &str) -> Result<(), TlsError> {
         .truncate(true)
         .mode(0o600)
         .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()));
-    written.map_err(|source| TlsError::Write { path: path.to_owned(), source })
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())
+                .and_then(|()| file.sync_all())
+        });
+    written.map_err(|source| TlsError::Write {
+        path: path.to_owned(),
+        source,
+    })
 }

@@ -106,7 +106,10 @@ impl RelyingParty {
             )
             .map_err(CeremonyError::Refused)?;
         let options = discoverable(&challenge)?;
-        Ok(Begun { options, state: text_of(&state)? })
+        Ok(Begun {
+            options,
+            state: text_of(&state)?,
+        })
     }
 
     /// Ends a registration.
@@ -122,15 +125,23 @@ impl RelyingParty {
             .webauthn
             .finish_passkey_registration(&answer, &state)
             .map_err(CeremonyError::Refused)?;
-        Ok(Registered { credential_id: spell(passkey.cred_id()), credential: text_of(&passkey)? })
+        Ok(Registered {
+            credential_id: spell(passkey.cred_id()),
+            credential: text_of(&passkey)?,
+        })
     }
 
     /// Begins a login with whichever discoverable passkey the person picks; fit for conditional UI.
     pub fn begin_login(&self) -> Result<Begun, CeremonyError> {
-        let (challenge, state): (RequestChallengeResponse, DiscoverableAuthentication) =
-            self.webauthn.start_discoverable_authentication().map_err(CeremonyError::Refused)?;
+        let (challenge, state): (RequestChallengeResponse, DiscoverableAuthentication) = self
+            .webauthn
+            .start_discoverable_authentication()
+            .map_err(CeremonyError::Refused)?;
         let options = serde_json::to_value(&challenge).map_err(CeremonyError::Damaged)?;
-        Ok(Begun { options, state: text_of(&state)? })
+        Ok(Begun {
+            options,
+            state: text_of(&state)?,
+        })
     }
 
     /// Ends a login with the stored credential that the answer names; the credential with its new
@@ -157,7 +168,9 @@ impl RelyingParty {
 /// The credential id that an answer names, spelled as ours are, before anything of it is believed.
 pub fn named_credential(answer: &Value) -> Option<String> {
     let named = answer.get("rawId").or_else(|| answer.get("id"))?.as_str()?;
-    let bytes = BASE64URL_NOPAD.decode(named.trim_end_matches('=').as_bytes()).ok()?;
+    let bytes = BASE64URL_NOPAD
+        .decode(named.trim_end_matches('=').as_bytes())
+        .ok()?;
     Some(spell(&bytes))
 }
 
@@ -193,7 +206,10 @@ mod tests {
 
     #[test]
     fn a_registration_asks_for_a_discoverable_key_with_user_verification() {
-        let begun = RelyingParty::new("localhost").unwrap().begin_registration([7; 16], &[]).unwrap();
+        let begun = RelyingParty::new("localhost")
+            .unwrap()
+            .begin_registration([7; 16], &[])
+            .unwrap();
         let selection = &begun.options["publicKey"]["authenticatorSelection"];
         assert_eq!(selection["residentKey"], "required");
         assert_eq!(selection["requireResidentKey"], true);
@@ -203,10 +219,17 @@ mod tests {
 
     #[test]
     fn a_login_names_no_credential() {
-        let begun = RelyingParty::new("gate.example").unwrap().begin_login().unwrap();
+        let begun = RelyingParty::new("gate.example")
+            .unwrap()
+            .begin_login()
+            .unwrap();
         let public_key = &begun.options["publicKey"];
         assert_eq!(public_key["rpId"], "gate.example");
-        assert!(public_key["allowCredentials"].as_array().is_none_or(Vec::is_empty));
+        assert!(
+            public_key["allowCredentials"]
+                .as_array()
+                .is_none_or(Vec::is_empty)
+        );
     }
 
     #[test]
@@ -217,7 +240,10 @@ mod tests {
         let behind = id(Some("gatehouse.internal"), Some("https://gate.example"));
         assert_eq!(behind.as_deref(), Some("gate.example"));
         assert_eq!(id(None, Some("http://192.0.2.1")), None);
-        assert_eq!(id(None, Some("https://gate.example")).as_deref(), Some("gate.example"));
+        assert_eq!(
+            id(None, Some("https://gate.example")).as_deref(),
+            Some("gate.example")
+        );
         let foreign = id(Some("localhost"), Some("https://evil.example"));
         assert_eq!(foreign.as_deref(), Some("localhost"));
     }

@@ -63,7 +63,10 @@ impl Auth {
             })
         });
         kept.await?;
-        Ok(CeremonyBegun { challenge_id, options: begun.options })
+        Ok(CeremonyBegun {
+            challenge_id,
+            options: begun.options,
+        })
     }
 
     /// Takes a ceremony out; whatever its answer is worth, it cannot be answered again.
@@ -73,9 +76,9 @@ impl Auth {
         purpose: Purpose,
     ) -> Result<Option<ChallengeRow>, AuthError> {
         let claimed = self.0.store.write(move |conn| {
-            Box::pin(async move {
-                Ok::<_, AuthError>(conn.claim_challenge(&id, purpose.name()).await?)
-            })
+            Box::pin(
+                async move { Ok::<_, AuthError>(conn.claim_challenge(&id, purpose.name()).await?) },
+            )
         });
         let now = self.0.now();
         Ok(claimed.await?.filter(|row| row.expires_at > now))

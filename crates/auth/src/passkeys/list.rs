@@ -17,30 +17,52 @@ const MAX_NAME: usize = 100;
 pub(super) fn check_name(name: &str) -> Result<String, AuthError> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
-        return Err(AuthError::field("name", "must have 1 to 100 characters, none of them control"));
+        return Err(AuthError::field(
+            "name",
+            "must have 1 to 100 characters, none of them control",
+        ));
     }
     Ok(name.to_owned())
 }
 
 impl From<PasskeyRow> for PasskeyItem {
     fn from(row: PasskeyRow) -> Self {
-        let PasskeyRow { id, name, rp_id, created_at, last_used_at, .. } = row;
-        Self { id, name, rp_id, created_at, last_used_at }
+        let PasskeyRow {
+            id,
+            name,
+            rp_id,
+            created_at,
+            last_used_at,
+            ..
+        } = row;
+        Self {
+            id,
+            name,
+            rp_id,
+            created_at,
+            last_used_at,
+        }
     }
 }
 
 impl Auth {
     pub(super) async fn passkey_rows(&self) -> Result<Vec<PasskeyRow>, AuthError> {
-        let rows = self.0.store.read(|conn| {
-            Box::pin(async move { Ok::<_, AuthError>(conn.list_passkeys().await?) })
-        });
+        let rows = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { Ok::<_, AuthError>(conn.list_passkeys().await?) }));
         rows.await
     }
 
     /// `GET /api/auth/passkeys`.
     pub async fn list_passkeys(&self, caller: &Caller<'_>) -> Result<PasskeyList, AuthError> {
         caller.visit.require(Scope::Read)?;
-        let passkeys = self.passkey_rows().await?.into_iter().map(PasskeyItem::from).collect();
+        let passkeys = self
+            .passkey_rows()
+            .await?
+            .into_iter()
+            .map(PasskeyItem::from)
+            .collect();
         Ok(PasskeyList { passkeys })
     }
 
@@ -53,8 +75,11 @@ impl Auth {
     ) -> Result<Outcome<Done>, AuthError> {
         caller.visit.require(Scope::Admin)?;
         let name = check_name(&request.name)?;
-        let (actor, now, random) =
-            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let (actor, now, random) = (
+            caller.visit.actor(),
+            self.0.now(),
+            Arc::clone(&self.0.random),
+        );
         self.change(
             move |conn| {
                 Box::pin(async move {
@@ -62,8 +87,11 @@ impl Auth {
                         return Err(AuthError::NotFound("passkey"));
                     }
                     let detail = json!({ "passkey": id, "name": name });
-                    let entry =
-                        AuditEntry { kind: kinds::PASSKEY_RENAMED, actor: &actor, detail };
+                    let entry = AuditEntry {
+                        kind: kinds::PASSKEY_RENAMED,
+                        actor: &actor,
+                        detail,
+                    };
                     conn.append_audit(&entry, now, &*random).await?;
                     Ok(())
                 })
@@ -84,8 +112,11 @@ impl Auth {
         if !self.is_confirmed(identity) {
             return Err(AuthError::ConfirmationRequired);
         }
-        let (actor, now, random) =
-            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let (actor, now, random) = (
+            caller.visit.actor(),
+            self.0.now(),
+            Arc::clone(&self.0.random),
+        );
         self.change(
             move |conn| {
                 Box::pin(async move {
@@ -97,8 +128,11 @@ impl Auth {
                         return Err(AuthError::Conflict("This is the last way in; use reset."));
                     }
                     let detail = json!({ "passkey": id });
-                    let entry =
-                        AuditEntry { kind: kinds::PASSKEY_REMOVED, actor: &actor, detail };
+                    let entry = AuditEntry {
+                        kind: kinds::PASSKEY_REMOVED,
+                        actor: &actor,
+                        detail,
+                    };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_state", now).await?;
                     Ok(settled)

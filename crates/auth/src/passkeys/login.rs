@@ -27,7 +27,8 @@ impl Auth {
     ) -> Result<CeremonyBegun, AuthError> {
         let (rp_id, party) = self.relying_party(caller.visit, origin)?;
         let begun = party.begin_login()?;
-        self.keep_challenge(caller.visit, Purpose::Login, rp_id, begun).await
+        self.keep_challenge(caller.visit, Purpose::Login, rp_id, begun)
+            .await
     }
 
     /// `POST /api/auth/passkey/auth/finish`.
@@ -37,7 +38,10 @@ impl Auth {
         request: LoginFinishRequest,
     ) -> Result<Outcome<Done>, AuthError> {
         let actor = caller.visit.actor();
-        let proof = match self.prove_passkey(request.challenge_id, request.credential).await {
+        let proof = match self
+            .prove_passkey(request.challenge_id, request.credential)
+            .await
+        {
             Ok(proof) => proof,
             Err(error) => {
                 self.note_failure("passkey.failed", &actor).await;
@@ -50,7 +54,10 @@ impl Auth {
                 Box::pin(async move { proof.note(conn, now).await })
             })
             .await?;
-        Ok(Outcome { body: Done::OK, cookies })
+        Ok(Outcome {
+            body: Done::OK,
+            cookies,
+        })
     }
 
     /// Checks a passkey's answer to a login ceremony, whichever endpoint it came to.
@@ -64,16 +71,20 @@ impl Auth {
         let named = named_credential(&answer)
             .ok_or_else(|| AuthError::field("credential", "names no credential"))?;
         let row = self.0.store.read(move |conn| {
-            Box::pin(async move {
-                Ok::<_, AuthError>(conn.find_passkey_by_credential(&named).await?)
-            })
+            Box::pin(
+                async move { Ok::<_, AuthError>(conn.find_passkey_by_credential(&named).await?) },
+            )
         });
         // A passkey of another host is none here.
         let row = row.await?.filter(|row| row.rp_id == challenge.rp_id);
         let row = row.ok_or(AuthError::InvalidCredentials)?;
         let party = RelyingParty::new(&challenge.rp_id)?;
         let updated = party.finish_login(&challenge.state, answer, &row.credential)?;
-        Ok(Proof { id: row.id, verified: row.credential, updated })
+        Ok(Proof {
+            id: row.id,
+            verified: row.credential,
+            updated,
+        })
     }
 }
 
@@ -85,7 +96,13 @@ impl Proof {
         conn: &mut gatehouse_store::Conn,
         now: gatehouse_domain::Timestamp,
     ) -> Result<(), AuthError> {
-        let noted = conn.update_passkey_used(&self.id, &self.verified, &self.updated, now).await?;
-        if noted { Ok(()) } else { Err(AuthError::InvalidCredentials) }
+        let noted = conn
+            .update_passkey_used(&self.id, &self.verified, &self.updated, now)
+            .await?;
+        if noted {
+            Ok(())
+        } else {
+            Err(AuthError::InvalidCredentials)
+        }
     }
 }

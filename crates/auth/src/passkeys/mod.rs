@@ -20,9 +20,10 @@ impl From<CeremonyError> for AuthError {
                 tracing::info!(%cause, "a passkey ceremony was refused");
                 Self::InvalidCredentials
             }
-            CeremonyError::Malformed(_) => {
-                Self::field("credential", "expected what PublicKeyCredential.toJSON() gives")
-            }
+            CeremonyError::Malformed(_) => Self::field(
+                "credential",
+                "expected what PublicKeyCredential.toJSON() gives",
+            ),
             CeremonyError::Damaged(cause) => {
                 tracing::error!(%cause, "a stored passkey or ceremony cannot be read");
                 Self::Internal("a stored passkey or ceremony cannot be read")
@@ -33,13 +34,19 @@ impl From<CeremonyError> for AuthError {
 }
 
 fn no_passkeys_here() -> AuthError {
-    AuthError::field("host", "passkeys need a host name; open this server under one, not an address")
+    AuthError::field(
+        "host",
+        "passkeys need a host name; open this server under one, not an address",
+    )
 }
 
 impl Auth {
     /// The relying party for a page of this origin, if passkeys work there at all.
     pub(crate) fn rp_id(&self, visit: &Visit, origin: Option<&str>) -> Option<String> {
-        let host = visit.host.as_ref().and_then(|authority| authority.host.name());
+        let host = visit
+            .host
+            .as_ref()
+            .and_then(|authority| authority.host.name());
         let settings = self.0.settings.load();
         rp_id_for(host, origin, settings.given.external_url.as_ref())
     }

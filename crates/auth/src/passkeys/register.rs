@@ -41,7 +41,8 @@ impl Auth {
             .map(|row| row.credential)
             .collect();
         let begun = party.begin_registration(self.user_handle().await?, &existing)?;
-        self.keep_challenge(caller.visit, Purpose::Register, rp_id, begun).await
+        self.keep_challenge(caller.visit, Purpose::Register, rp_id, begun)
+            .await
     }
 
     /// `POST /api/auth/passkey/register/finish`.
@@ -54,7 +55,9 @@ impl Auth {
         let completes = self.may_register(caller, code).await?;
         let name = check_name(&request.name)?;
         let needed = self.needed_code(caller, code);
-        let challenge = self.claim_challenge(request.challenge_id, Purpose::Register).await?;
+        let challenge = self
+            .claim_challenge(request.challenge_id, Purpose::Register)
+            .await?;
         let challenge = challenge
             .ok_or_else(|| AuthError::field("challenge_id", "expired, used or unknown"))?;
         let party = RelyingParty::new(&challenge.rp_id)?;
@@ -91,7 +94,11 @@ impl Auth {
             return Ok(true);
         }
         let identity = caller.visit.require(Scope::Admin)?;
-        if self.is_confirmed(identity) { Ok(false) } else { Err(AuthError::ConfirmationRequired) }
+        if self.is_confirmed(identity) {
+            Ok(false)
+        } else {
+            Err(AuthError::ConfirmationRequired)
+        }
     }
 
     async fn store_passkey(
@@ -106,8 +113,11 @@ impl Auth {
             Some(session) => Self::session_cookies(session, caller.visit)?,
             None => Vec::new(),
         };
-        let (actor, now, random) =
-            (caller.visit.actor(), self.0.now(), Arc::clone(&self.0.random));
+        let (actor, now, random) = (
+            caller.visit.actor(),
+            self.0.now(),
+            Arc::clone(&self.0.random),
+        );
         let (id, in_job) = (row.id.clone(), session.clone());
         let job = transaction(move |conn| {
             Box::pin(async move {
@@ -119,7 +129,11 @@ impl Auth {
                 }
                 insert(conn, &row).await?;
                 let detail = json!({ "passkey": row.id, "name": row.name, "rp_id": row.rp_id });
-                let entry = AuditEntry { kind: kinds::PASSKEY_ADDED, actor: &actor, detail };
+                let entry = AuditEntry {
+                    kind: kinds::PASSKEY_ADDED,
+                    actor: &actor,
+                    detail,
+                };
                 conn.append_audit(&entry, now, &*random).await?;
                 complete(conn, in_job.as_deref(), now).await?;
                 Ok(Settled::read(conn).await?)
@@ -133,7 +147,10 @@ impl Auth {
             inner.announce(&["passkeys"]);
         };
         self.change(job, apply).await?;
-        Ok(Outcome { body: PasskeyMade { id }, cookies })
+        Ok(Outcome {
+            body: PasskeyMade { id },
+            cookies,
+        })
     }
 
     /// The id under which authenticators keep this instance's passkeys; made at the first use.

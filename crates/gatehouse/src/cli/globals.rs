@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 /// The flags that every command takes.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Global options")]
 pub struct Globals {
     /// Print the record as JSON
     #[arg(long, global = true)]

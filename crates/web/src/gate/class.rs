@@ -14,7 +14,8 @@ pub enum PathClass {
 /// The class of a path. A request that asks to upgrade is WebSocket wherever it goes.
 pub fn path_class(path: &str, is_upgrade: bool) -> PathClass {
     let is_under = |prefix: &str| {
-        path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(prefix)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     if is_upgrade || is_under("/ws") {
         PathClass::WebSocket

@@ -13,6 +13,7 @@ pub use public::is_public;
 pub use vault_guard::is_guarded;
 
 use crate::app::App;
+use crate::arrival::Arrival;
 use crate::observe::{self, Trail};
 use crate::respond::{Refusal, write_refusal};
 use crate::{pages, respond};
@@ -28,6 +29,7 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use tower::ServiceExt;
 
 /// The other end of a connection.
@@ -41,38 +43,59 @@ pub struct Peer {
 
 /// Takes a request through the gate and, if it may pass, to its route.
 pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
-    let rooms = app.rooms();
-    let id = RequestId::generate(&*rooms.clock, &*rooms.random);
+    let id = app.new_request_id();
     let (mut parts, body) = request.into_parts();
     let mut trail = Trail::begin(&parts.method, peer);
-    parts.extensions.insert(id.clone());
-    let answer = match admit(app, peer, &mut parts, &mut trail).await {
-        Ok(()) => route(app, Request::from_parts(parts, body)).await,
-        Err(response) => response,
+    let answer = match admit(app, peer, &parts, &mut trail).await {
+        Ok(visit) => {
+            let route_seen = Arc::clone(&trail.route);
+            parts.extensions.insert(Arrival {
+                id: id.clone(),
+                visit,
+                route: route_seen,
+            });
+            route(app, Request::from_parts(parts, body)).await
+        }
+        Err(turned) => turned.into_response(app),
     };
-    leave(answer, &id, &trail)
+    leave(app, answer, &id, &trail)
 }
 
-/// Ok: the request may go to its route, with its [`Visit`] beside it.
-async fn admit(
-    app: &App,
-    peer: Peer,
-    request: &mut Parts,
-    trail: &mut Trail,
-) -> Result<(), Response> {
-    path::check(&request.uri).map_err(refuse)?;
-    let visit = recognise(app, peer, request).await.map_err(refuse)?;
+/// Why a request does not get to its route.
+enum Turned {
+    /// An error, as JSON.
+    Away(Problem),
+    /// A page that asks for setup first.
+    ToOnboarding,
+    /// A page that shows the login view.
+    ToLogin,
+}
+
+impl From<Problem> for Turned {
+    fn from(problem: Problem) -> Self {
+        Self::Away(problem)
+    }
+}
+
+impl Turned {
+    fn into_response(self, app: &App) -> Response {
+        match self {
+            Self::Away(problem) => Refusal(problem).into_response(),
+            Self::ToOnboarding => see_other("/onboarding"),
+            Self::ToLogin => pages::shell(app),
+        }
+    }
+}
+
+/// Ok: the request may go to its route, with this beside it.
+async fn admit(app: &App, peer: Peer, request: &Parts, trail: &mut Trail) -> Result<Visit, Turned> {
+    path::check(&request.uri)?;
+    let visit = recognise(app, peer, request).await?;
     trail.recognised(&visit);
-    throttle(app, &visit).map_err(refuse)?;
-    refuse_unless_allowed(app, request, &visit)?;
-    vault_guard::check(app.secrets().status(), &request.method, request.uri.path())
-        .map_err(refuse)?;
-    request.extensions.insert(visit);
-    Ok(())
-}
-
-fn refuse(problem: Problem) -> Response {
-    Refusal(problem).into_response()
+    throttle(app, &visit)?;
+    refuse_unless_allowed(request, &visit)?;
+    vault_guard::check(app.secrets().status(), &request.method, request.uri.path())?;
+    Ok(visit)
 }
 
 async fn recognise(app: &App, peer: Peer, request: &Parts) -> Result<Visit, Problem> {
@@ -96,32 +119,40 @@ fn throttle(app: &App, visit: &Visit) -> Result<(), Problem> {
     }
 }
 
-fn refuse_unless_allowed(app: &App, request: &Parts, visit: &Visit) -> Result<(), Response> {
+fn refuse_unless_allowed(request: &Parts, visit: &Visit) -> Result<(), Turned> {
     let path = request.uri.path();
-    let code = match visit.decision {
+    let setup_required = match visit.decision {
         Decision::Allowed(_) => return Ok(()),
         _ if is_public(&request.method, path) => return Ok(()),
-        Decision::SetupRequired => ErrorCode::SetupRequired,
-        Decision::Unauthorized => ErrorCode::NotAuthenticated,
+        Decision::SetupRequired => true,
+        Decision::Unauthorized => false,
     };
     let is_upgrade = asks_to_upgrade(&request.method, &request.headers);
-    match (path_class(path, is_upgrade), code) {
-        (PathClass::Page, ErrorCode::SetupRequired) if path != "/onboarding" => {
-            Err(see_other("/onboarding"))
-        }
-        (PathClass::Page, _) => Err(pages::shell(app)),
-        (_, ErrorCode::SetupRequired) => Err(refuse(Problem::new(
-            code,
-            "Setup is not complete; open /onboarding with the setup code from the terminal.",
-        ))),
-        _ => Err(refuse(Problem::new(code, "Log in, or send an API key."))),
+    match (path_class(path, is_upgrade), setup_required) {
+        (PathClass::Page, true) if path != "/onboarding" => Err(Turned::ToOnboarding),
+        (PathClass::Page, _) => Err(Turned::ToLogin),
+        (_, true) => Err(setup_required_problem().into()),
+        (_, false) => Err(not_authenticated().into()),
     }
+}
+
+/// 401 while setup is incomplete and the caller is not local.
+pub(crate) fn setup_required_problem() -> Problem {
+    let message = "Setup is not complete; open /onboarding with the setup code from the terminal.";
+    Problem::new(ErrorCode::SetupRequired, message)
+}
+
+/// 401 without a valid credential.
+pub(crate) fn not_authenticated() -> Problem {
+    Problem::new(ErrorCode::NotAuthenticated, "Log in, or send an API key.")
 }
 
 fn see_other(to: &'static str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
-    response.headers_mut().insert(LOCATION, HeaderValue::from_static(to));
+    response
+        .headers_mut()
+        .insert(LOCATION, HeaderValue::from_static(to));
     response
 }
 
@@ -138,9 +169,9 @@ async fn route(app: &App, request: Request) -> Response {
     }
 }
 
-fn leave(mut response: Response, id: &RequestId, trail: &Trail) -> Response {
+fn leave(app: &App, mut response: Response, id: &RequestId, trail: &Trail) -> Response {
     write_refusal(&mut response, id.as_str());
     headers::add(&mut response, id, trail.is_https());
-    observe::record(&response, id, trail);
+    observe::record(app.meters(), &response, id, trail);
     response
 }

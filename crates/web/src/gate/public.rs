@@ -5,8 +5,14 @@ use http::Method;
 
 /// Public whatever follows the prefix.
 const PREFIXES: [&str; 3] = ["/api/auth/", "/assets/", "/icons/"];
-const PATHS: [&str; 6] =
-    ["/health", "/auth/callback", "/manifest.json", "/sw.js", "/ws", "/favicon.ico"];
+const PATHS: [&str; 6] = [
+    "/health",
+    "/auth/callback",
+    "/manifest.json",
+    "/sw.js",
+    "/ws",
+    "/favicon.ico",
+];
 
 /// Whether the path is open to everybody.
 pub fn is_public(method: &Method, path: &str) -> bool {
@@ -26,12 +32,31 @@ mod tests {
     #[test]
     fn only_the_listed_paths_are_public() {
         let open = |method, path| is_public(&method, path);
-        for path in ["/health", "/api/auth/status", "/assets/a.js", "/ws", "/sw.js", "/share/x"] {
+        for path in [
+            "/health",
+            "/api/auth/status",
+            "/assets/a.js",
+            "/ws",
+            "/sw.js",
+            "/share/x",
+        ] {
             assert!(open(Method::GET, path), "{path}");
         }
         for path in [
-            "/", "/health/", "/healthz", "/api", "/api/gon", "/api/auth", "/api/authx", "/ws/chat",
-            "/ws/", "/assets", "/auth/callback/x", "/metrics", "/share", "/onboarding",
+            "/",
+            "/health/",
+            "/healthz",
+            "/api",
+            "/api/gon",
+            "/api/auth",
+            "/api/authx",
+            "/ws/chat",
+            "/ws/",
+            "/assets",
+            "/auth/callback/x",
+            "/metrics",
+            "/share",
+            "/onboarding",
         ] {
             assert!(!open(Method::GET, path), "{path}");
         }

@@ -32,12 +32,28 @@ mod tests {
     #[test]
     fn the_guard_follows_the_specification() {
         let guarded = |path| is_guarded(&Method::GET, path);
-        for path in ["/api", "/api/rpc", "/api/nothing", "/v1/models", "/api/authx", "/api/gonx"] {
+        for path in [
+            "/api",
+            "/api/rpc",
+            "/api/nothing",
+            "/v1/models",
+            "/api/authx",
+            "/api/gonx",
+        ] {
             assert!(guarded(path), "{path}");
         }
         for path in [
-            "/", "/health", "/metrics", "/assets/x", "/api/auth/vault/unlock", "/api/bootstrap",
-            "/api/gon", "/api/sessions", "/api/sessions/ses_1/messages", "/ws", "/ws/chat",
+            "/",
+            "/health",
+            "/metrics",
+            "/assets/x",
+            "/api/auth/vault/unlock",
+            "/api/bootstrap",
+            "/api/gon",
+            "/api/sessions",
+            "/api/sessions/ses_1/messages",
+            "/ws",
+            "/ws/chat",
         ] {
             assert!(!guarded(path), "{path}");
         }

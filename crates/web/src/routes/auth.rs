@@ -54,7 +54,11 @@ pub(super) async fn change_password(
     visitor: Visitor,
     JsonBody(request): JsonBody<PasswordChangeRequest>,
 ) -> Answer {
-    outcome(app.auth().change_password(&visitor.caller(), request).await?)
+    outcome(
+        app.auth()
+            .change_password(&visitor.caller(), request)
+            .await?,
+    )
 }
 
 pub(super) async fn list_sessions(State(app): State<App>, visitor: Visitor) -> Answer {
@@ -75,7 +79,9 @@ pub(super) async fn end_other_sessions(
     visitor: Visitor,
     JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
 ) -> Answer {
-    Ok(json(&app.auth().end_other_sessions(&visitor.caller()).await?))
+    Ok(json(
+        &app.auth().end_other_sessions(&visitor.caller()).await?,
+    ))
 }
 
 pub(super) async fn list_api_keys(State(app): State<App>, visitor: Visitor) -> Answer {
@@ -87,7 +93,11 @@ pub(super) async fn create_api_key(
     visitor: Visitor,
     JsonBody(request): JsonBody<CreateApiKeyRequest>,
 ) -> Answer {
-    Ok(json(&app.auth().create_api_key(&visitor.caller(), request).await?))
+    Ok(json(
+        &app.auth()
+            .create_api_key(&visitor.caller(), request)
+            .await?,
+    ))
 }
 
 pub(super) async fn delete_api_key(
@@ -96,7 +106,9 @@ pub(super) async fn delete_api_key(
     Path(id): Path<ApiKeyId>,
     JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
 ) -> Answer {
-    Ok(json(&app.auth().delete_api_key(&visitor.caller(), &id).await?))
+    Ok(json(
+        &app.auth().delete_api_key(&visitor.caller(), &id).await?,
+    ))
 }
 
 pub(super) async fn reset(

@@ -13,18 +13,21 @@ mod vault;
 pub use table::ROUTES;
 
 use crate::app::App;
-use crate::observe::RouteName;
+use crate::arrival::Arrival;
+use crate::gate;
 use crate::pages;
 use crate::respond::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
-use gatehouse_auth::{Decision, Visit};
+use futures_util::future::{Either, Ready, ready};
+use gatehouse_auth::Decision;
 use gatehouse_domain::{ErrorCode, Problem, Scope};
 use http::Method;
 use schemars::{Schema, SchemaGenerator};
+use std::task::{Context, Poll};
+use tower::{Layer, Service};
 
 /// An HTTP method of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,11 +59,11 @@ impl Verb {
 pub enum Access {
     /// Everybody: the handler asks for no identity, or authenticates by what the body holds.
     Public,
-    /// Whoever check_auth() allowed.
+    /// Whoever `check_auth()` allowed.
     Identity,
     /// The same, or somebody who is setting up and has the setup code.
     IdentityOrSetup,
-    /// Whoever check_auth() allowed with this scope; a session holds every scope.
+    /// Whoever `check_auth()` allowed with this scope; a session holds every scope.
     Scope(Scope),
 }
 
@@ -112,21 +115,12 @@ impl std::fmt::Debug for Route {
     }
 }
 
-/// What a handler may know of its own row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RouteRule {
-    access: Access,
-    pub step_up: StepUp,
-    path: &'static str,
-}
-
 /// The router over the table.
 pub(crate) fn router(app: &App) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
-        let rule = RouteRule { access: route.access, step_up: route.step_up, path: route.path };
-        let guarded = (route.handler)()
-            .route_layer(from_fn_with_state((app.clone(), rule), authorise));
+    for (place, route) in ROUTES.iter().enumerate() {
+        let app = app.clone();
+        let guarded = (route.handler)().route_layer(Authorise { app, place, route });
         router = router.route(route.path, guarded);
     }
     router
@@ -135,36 +129,61 @@ pub(crate) fn router(app: &App) -> Router {
         .with_state(app.clone())
 }
 
-/// Whether the identity that the gate found may call this route.
-async fn authorise(
-    State((app, rule)): State<(App, RouteRule)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let mut response = match check(&app, rule, request.extensions().get::<Visit>()) {
-        Ok(()) => {
-            request.extensions_mut().insert(rule);
-            next.run(request).await
-        }
-        Err(problem) => Refusal(problem).into_response(),
-    };
-    response.extensions_mut().insert(RouteName(rule.path));
-    response
+/// Whether the identity that the gate found may call this route: stands before each handler. A
+/// service of its own rather than a function for `from_fn`, which makes several boxes a request.
+#[derive(Clone)]
+struct Authorise {
+    app: App,
+    place: usize,
+    route: &'static Route,
 }
 
-fn check(app: &App, rule: RouteRule, visit: Option<&Visit>) -> Result<(), Problem> {
-    let decision = &visit.ok_or_else(Problem::internal)?.decision;
+impl<S> Layer<S> for Authorise {
+    type Service = Authorised<S>;
+
+    fn layer(&self, handler: S) -> Authorised<S> {
+        let rule = self.clone();
+        Authorised { rule, handler }
+    }
+}
+
+#[derive(Clone)]
+struct Authorised<S> {
+    rule: Authorise,
+    handler: S,
+}
+
+impl<S> Service<Request> for Authorised<S>
+where
+    S: Service<Request, Response = Response>,
+{
+    type Response = Response;
+    type Error = S::Error;
+    type Future = Either<Ready<Result<Response, S::Error>>, S::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.handler.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let Authorise { app, place, route } = &self.rule;
+        match check(app, *place, route, request.extensions().get()) {
+            Ok(()) => Either::Right(self.handler.call(request)),
+            Err(problem) => Either::Left(ready(Ok(Refusal(problem).into_response()))),
+        }
+    }
+}
+
+fn check(app: &App, place: usize, rule: &Route, arrival: Option<&Arrival>) -> Result<(), Problem> {
+    // The gate put it there; a route without a gate before it must not answer.
+    let arrival = arrival.ok_or_else(Problem::internal)?;
+    arrival.route.set(place);
+    let decision = &arrival.visit.decision;
     let identity = match (rule.access, decision) {
         (Access::Public, _) | (Access::IdentityOrSetup, Decision::SetupRequired) => return Ok(()),
         (_, Decision::Allowed(identity)) => identity,
-        (_, Decision::SetupRequired) => {
-            let message = "Setup is not complete; only the setup endpoints are open.";
-            return Err(Problem::new(ErrorCode::SetupRequired, message));
-        }
-        (_, Decision::Unauthorized) => {
-            let message = "Log in, or send an API key.";
-            return Err(Problem::new(ErrorCode::NotAuthenticated, message));
-        }
+        (_, Decision::SetupRequired) => return Err(gate::setup_required_problem()),
+        (_, Decision::Unauthorized) => return Err(gate::not_authenticated()),
     };
     if let Access::Scope(scope) = rule.access {
         app.auth().require_scope(identity, scope)?;

@@ -19,7 +19,11 @@ pub(super) async fn register_begin(
     JsonBody(request): JsonBody<RegisterBeginRequest>,
 ) -> Answer {
     let (auth, origin) = (app.auth(), visitor.origin());
-    Ok(json(&auth.passkey_register_begin(&visitor.caller(), request, origin).await?))
+    Ok(json(
+        &auth
+            .passkey_register_begin(&visitor.caller(), request, origin)
+            .await?,
+    ))
 }
 
 pub(super) async fn register_finish(
@@ -27,7 +31,11 @@ pub(super) async fn register_finish(
     visitor: Visitor,
     JsonBody(request): JsonBody<RegisterFinishRequest>,
 ) -> Answer {
-    outcome(app.auth().passkey_register_finish(&visitor.caller(), request).await?)
+    outcome(
+        app.auth()
+            .passkey_register_finish(&visitor.caller(), request)
+            .await?,
+    )
 }
 
 pub(super) async fn login_begin(
@@ -35,7 +43,11 @@ pub(super) async fn login_begin(
     visitor: Visitor,
     JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
 ) -> Answer {
-    Ok(json(&app.auth().passkey_login_begin(&visitor.caller(), visitor.origin()).await?))
+    Ok(json(
+        &app.auth()
+            .passkey_login_begin(&visitor.caller(), visitor.origin())
+            .await?,
+    ))
 }
 
 pub(super) async fn login_finish(
@@ -43,7 +55,11 @@ pub(super) async fn login_finish(
     visitor: Visitor,
     JsonBody(request): JsonBody<LoginFinishRequest>,
 ) -> Answer {
-    outcome(app.auth().passkey_login_finish(&visitor.caller(), request).await?)
+    outcome(
+        app.auth()
+            .passkey_login_finish(&visitor.caller(), request)
+            .await?,
+    )
 }
 
 pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Answer {
@@ -56,7 +72,11 @@ pub(super) async fn rename(
     Path(id): Path<PasskeyId>,
     JsonBody(request): JsonBody<RenameRequest>,
 ) -> Answer {
-    outcome(app.auth().rename_passkey(&visitor.caller(), id, request).await?)
+    outcome(
+        app.auth()
+            .rename_passkey(&visitor.caller(), id, request)
+            .await?,
+    )
 }
 
 pub(super) async fn remove(

@@ -1,12 +1,12 @@
 //! `POST /api/rpc`: the socket's messages over HTTP.
 
 use crate::app::App;
+use crate::arrival::Arrival;
 use crate::body::{self, Visitor};
 use crate::respond::Refusal;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use gatehouse_domain::RequestId;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 
@@ -19,7 +19,10 @@ pub(super) async fn call(
     let bytes = body::read(body, app.max_message_bytes()).await?;
     body::check_content_type(&parts.headers, &bytes)?;
     let mut response = Response::new(Body::empty());
-    let id = parts.extensions.get::<RequestId>().cloned();
+    let id = parts
+        .extensions
+        .get::<Arrival>()
+        .map(|arrival| arrival.id.clone());
     match app.rpc().call_text_as(&visitor.visit, &bytes, id).await {
         Some(answer) => *response.body_mut() = Body::from(answer),
         // Only notifications: there is nothing to say.

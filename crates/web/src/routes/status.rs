@@ -22,9 +22,12 @@ pub(super) struct Health {
 
 /// The version is told to those who are local or known.
 pub(super) async fn health(State(app): State<App>, visitor: Visitor) -> Response {
-    let is_known = visitor.visit.locality.is_local()
-        || matches!(visitor.visit.decision, Decision::Allowed(_));
-    json(&Health { status: "ok", version: is_known.then_some(app.rooms().build.version) })
+    let is_known =
+        visitor.visit.locality.is_local() || matches!(visitor.visit.decision, Decision::Allowed(_));
+    json(&Health {
+        status: "ok",
+        version: is_known.then_some(app.rooms().build.version),
+    })
 }
 
 pub(super) async fn metrics(State(app): State<App>) -> Response {
@@ -71,14 +74,13 @@ pub(super) struct SessionList {
 pub(super) async fn sessions(
     query: Result<Query<SessionQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Response {
-    let refuse = |field: &str, reason: &str| {
-        Refusal(Problem::invalid_params(field, reason)).into_response()
-    };
+    let refuse =
+        |field: &str, reason: &str| Refusal(Problem::invalid_params(field, reason)).into_response();
     match query {
         Err(_) => refuse("query", "takes limit, cursor and q"),
-        Ok(Query(SessionQuery { limit: Some(limit), .. })) if !(1..=500).contains(&limit) => {
-            refuse("limit", "must be between 1 and 500")
-        }
+        Ok(Query(SessionQuery {
+            limit: Some(limit), ..
+        })) if !(1..=500).contains(&limit) => refuse("limit", "must be between 1 and 500"),
         Ok(_) => json(&SessionList { sessions: [] }),
     }
 }
@@ -86,7 +88,10 @@ pub(super) async fn sessions(
 /// No flow that would come back here exists yet.
 pub(super) async fn oauth_callback() -> Refusal {
     let message = "No sign-in with another service is in progress.";
-    Refusal(Problem::new(gatehouse_domain::ErrorCode::InvalidRequest, message))
+    Refusal(Problem::new(
+        gatehouse_domain::ErrorCode::InvalidRequest,
+        message,
+    ))
 }
 
 /// No session is shared yet: every id is unknown.

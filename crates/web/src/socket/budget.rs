@@ -25,9 +25,15 @@ impl Budget {
     /// Takes what was read; `false` when that is more than was left.
     fn take(&self, bytes: usize) -> bool {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let taken = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| {
-            if left == u64::MAX { Some(left) } else { left.checked_sub(bytes) }
-        });
+        let taken = self
+            .0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| {
+                if left == u64::MAX {
+                    Some(left)
+                } else {
+                    left.checked_sub(bytes)
+                }
+            });
         taken.is_ok()
     }
 }
@@ -90,10 +96,16 @@ mod tests {
         let read = async |bytes: usize, budget: Budget| {
             let source = vec![7_u8; bytes];
             let mut stream = Budgeted::new(source.as_slice(), budget);
-            stream.read_to_end(&mut Vec::new()).await.map_err(|error| error.kind())
+            stream
+                .read_to_end(&mut Vec::new())
+                .await
+                .map_err(|error| error.kind())
         };
         assert_eq!(read(100, Budget::of(100)).await, Ok(100));
-        assert_eq!(read(101, Budget::of(100)).await, Err(io::ErrorKind::InvalidData));
+        assert_eq!(
+            read(101, Budget::of(100)).await,
+            Err(io::ErrorKind::InvalidData)
+        );
         let lifted = Budget::of(1);
         lifted.lift();
         assert_eq!(read(5000, lifted).await, Ok(5000));

@@ -11,8 +11,10 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
     headers.get_all(name).iter().any(|line| {
-        line.to_str()
-            .is_ok_and(|line| line.split(',').any(|part| part.trim().eq_ignore_ascii_case(word)))
+        line.to_str().is_ok_and(|line| {
+            line.split(',')
+                .any(|part| part.trim().eq_ignore_ascii_case(word))
+        })
     })
 }
 
@@ -23,10 +25,17 @@ pub(super) fn answer(method: &Method, headers: &HeaderMap) -> Result<Response, P
         && has_word(headers, CONNECTION, "upgrade")
         && has_word(headers, UPGRADE, "websocket");
     if !is_upgrade {
-        return Err(invalid("This is a WebSocket endpoint; connect with a WebSocket client."));
+        return Err(invalid(
+            "This is a WebSocket endpoint; connect with a WebSocket client.",
+        ));
     }
-    if headers.get(SEC_WEBSOCKET_VERSION).is_none_or(|version| version.as_bytes() != b"13") {
-        return Err(invalid("Only version 13 of the WebSocket protocol is spoken here."));
+    if headers
+        .get(SEC_WEBSOCKET_VERSION)
+        .is_none_or(|version| version.as_bytes() != b"13")
+    {
+        return Err(invalid(
+            "Only version 13 of the WebSocket protocol is spoken here.",
+        ));
     }
     let key = headers.get(SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24);
     let key = key.ok_or_else(|| invalid("The header Sec-WebSocket-Key is missing or wrong."))?;
@@ -34,8 +43,12 @@ pub(super) fn answer(method: &Method, headers: &HeaderMap) -> Result<Response, P
         .map_err(|_| Problem::internal())?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    response.headers_mut().insert(UPGRADE, HeaderValue::from_static("websocket"));
+    response
+        .headers_mut()
+        .insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    response
+        .headers_mut()
+        .insert(UPGRADE, HeaderValue::from_static("websocket"));
     response.headers_mut().insert(SEC_WEBSOCKET_ACCEPT, accept);
     Ok(response)
 }
@@ -48,7 +61,10 @@ mod tests {
         pairs
             .iter()
             .map(|(name, value)| {
-                (HeaderName::from_static(name), HeaderValue::from_static(value))
+                (
+                    HeaderName::from_static(name),
+                    HeaderValue::from_static(value),
+                )
             })
             .collect()
     }
@@ -64,15 +80,20 @@ mod tests {
     fn the_accept_key_is_that_of_the_standard_s_example() {
         // RFC 6455, section 1.3.
         let response = answer(&Method::GET, &headers(&GOOD)).unwrap();
-        assert_eq!(response.headers()["sec-websocket-accept"], "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+        assert_eq!(
+            response.headers()["sec-websocket-accept"],
+            "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+        );
     }
 
     #[test]
     fn each_header_is_needed() {
-        for missing in 0..GOOD.len() {
-            let mut some = GOOD.to_vec();
-            some.remove(missing);
-            assert!(answer(&Method::GET, &headers(&some)).is_err(), "without {:?}", GOOD[missing]);
+        for missing in GOOD {
+            let some: Vec<_> = GOOD.into_iter().filter(|pair| *pair != missing).collect();
+            assert!(
+                answer(&Method::GET, &headers(&some)).is_err(),
+                "without {missing:?}"
+            );
         }
         assert!(answer(&Method::POST, &headers(&GOOD)).is_err());
     }

@@ -5,13 +5,13 @@ mod budget;
 mod handshake;
 
 use crate::app::App;
+use crate::arrival::Arrival;
 use crate::respond::Refusal;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use budget::{Budget, Budgeted};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{SinkExt, StreamExt};
-use gatehouse_auth::Visit;
 use gatehouse_domain::Problem;
 use gatehouse_rpc::connection::MAX_BYTES_BEFORE_AUTH;
 use gatehouse_rpc::{Connection, Event, Finished, Input, Output, PathKind};
@@ -48,7 +48,8 @@ pub(crate) async fn chat(State(app): State<App>, request: Request) -> Result<Res
 
 fn open(app: &App, mut request: Request, kind: PathKind) -> Result<Response, Refusal> {
     let response = handshake::answer(request.method(), request.headers())?;
-    let visit = request.extensions().get::<Visit>().cloned().ok_or_else(Problem::internal)?;
+    let arrival: Option<&Arrival> = request.extensions().get();
+    let visit = arrival.ok_or_else(Problem::internal)?.visit.clone();
     let connection = Connection::open(app.rpc().clone(), visit, kind)?;
     let upgrade = hyper::upgrade::on(&mut request);
     let app = app.clone();
@@ -91,7 +92,13 @@ async fn run(app: &App, upgraded: Upgraded, connection: Connection) {
     let stream = Budgeted::new(TokioIo::new(upgraded), budget.clone());
     let frames = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
     let credentials = app.auth().changed();
-    let mut looped = Loop { frames, calls: Calls::new(), connection, budget, credentials };
+    let mut looped = Loop {
+        frames,
+        calls: Calls::new(),
+        connection,
+        budget,
+        credentials,
+    };
     looped.lift_budget();
     looped.until_closed(app).await;
 }
@@ -107,7 +114,7 @@ impl Loop {
                     None => return,
                 },
                 Some(finished) = self.calls.next() => Some(Input::CallFinished(finished)),
-                event = events.recv() => of_event(event),
+                event = events.recv() => Some(of_event(event)),
                 changed = self.credentials.changed() => match changed {
                     Ok(()) => Some(Input::CredentialChanged),
                     Err(_) => Some(Input::Shutdown),
@@ -171,7 +178,10 @@ impl Loop {
 
     /// Says why, then waits a little for the client to answer, so that it reads the reason.
     async fn close(&mut self, code: u16, reason: &'static str) {
-        let frame = CloseFrame { code: code.into(), reason: reason.into() };
+        let frame = CloseFrame {
+            code: code.into(),
+            reason: reason.into(),
+        };
         let farewell = async {
             if self.frames.close(Some(frame)).await.is_ok() {
                 while let Some(Ok(_)) = self.frames.next().await {}
@@ -187,21 +197,20 @@ fn of_frame(frame: Result<Message, Error>) -> Option<Input> {
         Ok(Message::Text(text)) => Some(Input::Text(text.as_str().to_owned())),
         Ok(Message::Binary(_)) => Some(Input::Binary),
         Ok(Message::Pong(_)) => Some(Input::Pong),
-        Ok(Message::Ping(_) | Message::Close(_) | Message::Frame(_)) => None,
         Err(Error::Capacity(_)) => Some(Input::Oversized),
         Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
             Some(Input::Oversized)
         }
-        // The next read ends the stream.
-        Err(_) => None,
+        // What the library answers by itself; after an error the next read ends the stream.
+        Ok(Message::Ping(_) | Message::Close(_) | Message::Frame(_)) | Err(_) => None,
     }
 }
 
-fn of_event(event: Result<Arc<Event>, RecvError>) -> Option<Input> {
+fn of_event(event: Result<Arc<Event>, RecvError>) -> Input {
     match event {
-        Ok(event) => Some(Input::Event(event)),
-        Err(RecvError::Lagged(_)) => Some(Input::TooSlow),
-        Err(RecvError::Closed) => Some(Input::Shutdown),
+        Ok(event) => Input::Event(event),
+        Err(RecvError::Lagged(_)) => Input::TooSlow,
+        Err(RecvError::Closed) => Input::Shutdown,
     }
 }
 

@@ -18,8 +18,19 @@ struct Row {
     is_public: bool,
 }
 
-const fn row(method: &'static str, path: &'static str, required: &'static [&'static str], optional: &'static [&'static str]) -> Row {
-    Row { method, path, required, optional, is_public: false }
+const fn row(
+    method: &'static str,
+    path: &'static str,
+    required: &'static [&'static str],
+    optional: &'static [&'static str],
+) -> Row {
+    Row {
+        method,
+        path,
+        required,
+        optional,
+        is_public: false,
+    }
 }
 
 const fn public(mut row: Row) -> Row {
@@ -30,13 +41,43 @@ const fn public(mut row: Row) -> Row {
 const ROWS: &[Row] = &[
     public(row("POST", "/api/auth/login", &["password"], &[])),
     row("POST", "/api/auth/logout", &[], &[]),
-    row("POST", "/api/auth/confirm", &[], &["password", "challenge_id"]),
-    row("POST", "/api/auth/password/change", &["new_password"], &["current_password", "setup_code"]),
-    row("POST", "/api/auth/api-keys", &["label", "scopes"], &["expires_at", "allowed_cidrs"]),
-    row("POST", "/api/auth/passkey/register/begin", &[], &["setup_code"]),
-    row("POST", "/api/auth/passkey/register/finish", &["challenge_id", "name", "credential"], &["setup_code"]),
+    row(
+        "POST",
+        "/api/auth/confirm",
+        &[],
+        &["password", "challenge_id"],
+    ),
+    row(
+        "POST",
+        "/api/auth/password/change",
+        &["new_password"],
+        &["current_password", "setup_code"],
+    ),
+    row(
+        "POST",
+        "/api/auth/api-keys",
+        &["label", "scopes"],
+        &["expires_at", "allowed_cidrs"],
+    ),
+    row(
+        "POST",
+        "/api/auth/passkey/register/begin",
+        &[],
+        &["setup_code"],
+    ),
+    row(
+        "POST",
+        "/api/auth/passkey/register/finish",
+        &["challenge_id", "name", "credential"],
+        &["setup_code"],
+    ),
     public(row("POST", "/api/auth/passkey/auth/begin", &[], &[])),
-    public(row("POST", "/api/auth/passkey/auth/finish", &["challenge_id", "credential"], &[])),
+    public(row(
+        "POST",
+        "/api/auth/passkey/auth/finish",
+        &["challenge_id", "credential"],
+        &[],
+    )),
     row("PATCH", "/api/auth/passkeys/pk_none", &["name"], &[]),
     row("POST", "/api/auth/reset", &[], &[]),
     row("POST", "/api/auth/vault/initialize", &["password"], &[]),
@@ -66,7 +107,10 @@ fn right(field: &str) -> Value {
 }
 
 fn body_of(row: &Row) -> Value {
-    row.required.iter().map(|field| ((*field).to_owned(), right(field))).collect()
+    row.required
+        .iter()
+        .map(|field| ((*field).to_owned(), right(field)))
+        .collect()
 }
 
 /// Something that may be called again and again: a caller in a window of its own.
@@ -85,47 +129,96 @@ impl Callers {
         let number = self.next.get();
         self.next.set(number + 1);
         let address = format!("10.{}.{}.1", number / 250, number % 250);
-        self.server.local().with("host", "gate.example").proxied(&address)
+        self.server
+            .local()
+            .with("host", "gate.example")
+            .proxied(&address)
     }
 }
 
 async fn callers() -> Callers {
     let (server, owner) = light_owner(crate::steps::behind_trusted_proxy()).await;
-    Callers { server, owner, next: std::cell::Cell::new(0) }
+    Callers {
+        server,
+        owner,
+        next: std::cell::Cell::new(0),
+    }
 }
 
 #[test]
 fn every_endpoint_with_a_body_has_a_row() {
-    let here: BTreeSet<(&str, &str)> =
-        ROWS.iter().chain([&SETUP]).map(|row| (row.method, row.path)).collect();
+    let here: BTreeSet<(&str, &str)> = ROWS
+        .iter()
+        .chain([&SETUP])
+        .map(|row| (row.method, row.path))
+        .collect();
     let there: BTreeSet<(&str, String)> = ROUTES
         .iter()
         .filter(|route| matches!(route.verb, Verb::Post | Verb::Patch) && route.path != "/api/rpc")
         .map(|route| (route.verb.name(), route.path.replace("{id}", "pk_none")))
         .collect();
-    let there: BTreeSet<(&str, &str)> = there.iter().map(|(verb, path)| (*verb, path.as_str())).collect();
+    let there: BTreeSet<(&str, &str)> = there
+        .iter()
+        .map(|(verb, path)| (*verb, path.as_str()))
+        .collect();
     assert_eq!(here, there);
 }
 
 fn shape(reply: &gatehouse_testkit::Reply, code: &str, what: &str) -> Value {
-    let body = reply.refused(if code == "UNSUPPORTED_MEDIA_TYPE" { 415 } else if code == "PAYLOAD_TOO_LARGE" { 413 } else { 400 }, code);
-    assert!(body["error"].as_str().is_some_and(|text| text.ends_with('.') && text.len() > 10), "{what}: {body}");
-    assert_eq!(reply.header("content-type"), Some("application/json"), "{what}");
+    let body = reply.refused(
+        if code == "UNSUPPORTED_MEDIA_TYPE" {
+            415
+        } else if code == "PAYLOAD_TOO_LARGE" {
+            413
+        } else {
+            400
+        },
+        code,
+    );
+    assert!(
+        body["error"]
+            .as_str()
+            .is_some_and(|text| text.ends_with('.') && text.len() > 10),
+        "{what}: {body}"
+    );
+    assert_eq!(
+        reply.header("content-type"),
+        Some("application/json"),
+        "{what}"
+    );
     assert_eq!(reply.header("cache-control"), Some("no-store"), "{what}");
     body
 }
 
+async fn send(
+    callers: &Callers,
+    row: &Row,
+    kind: Option<&'static str>,
+    body: Vec<u8>,
+) -> gatehouse_testkit::Reply {
+    callers
+        .of(row)
+        .send_bytes(row.method, row.path, kind, body)
+        .await
+}
+
 async fn walk(callers: &Callers, row: &Row) {
+    wrong_fields(callers, row).await;
+    wrong_bytes(callers, row).await;
+    wrong_sizes(callers, row).await;
+}
+
+async fn wrong_fields(callers: &Callers, row: &Row) {
     let what = row.path;
-    let send = async |kind: Option<&'static str>, bytes: Vec<u8>| {
-        callers.of(row).send_bytes(row.method, row.path, kind, bytes).await
+    let refused = async |body: Value| {
+        let reply = send(callers, row, KIND, body.to_string().into_bytes()).await;
+        shape(&reply, "INVALID_PARAMS", what)
     };
-    let send_json = async |body: Value| send(KIND, body.to_string().into_bytes()).await;
     for field in row.required {
         let mut body = body_of(row);
         body.as_object_mut().unwrap().remove(*field);
-        let refused = shape(&send_json(body).await, "INVALID_PARAMS", what);
-        assert_eq!(refused["field"], *field, "{what} without {field}: {refused}");
+        let said = refused(body).await;
+        assert_eq!(said["field"], *field, "{what} without {field}: {said}");
     }
     for field in row.required.iter().chain(row.optional) {
         // Whatever a passkey's answer is, it is looked at later.
@@ -134,36 +227,59 @@ async fn walk(callers: &Callers, row: &Row) {
         }
         let mut body = body_of(row);
         body[*field] = json!({ "of": "another type" });
-        let refused = shape(&send_json(body).await, "INVALID_PARAMS", what);
-        assert_eq!(refused["field"], *field, "{what} with a wrong {field}: {refused}");
-        assert!(refused["reason"].is_string());
+        let said = refused(body).await;
+        assert_eq!(said["field"], *field, "{what}, a wrong {field}: {said}");
+        assert!(said["reason"].is_string());
     }
     let mut body = body_of(row);
     body["colour"] = json!("green");
-    let refused = shape(&send_json(body).await, "INVALID_PARAMS", what);
-    assert_eq!((&refused["field"], &refused["reason"]), (&json!("colour"), &json!("unknown field")), "{what}");
+    let said = refused(body).await;
+    let said = (&said["field"], &said["reason"]);
+    assert_eq!(said, (&json!("colour"), &json!("unknown field")), "{what}");
+}
+
+async fn wrong_bytes(callers: &Callers, row: &Row) {
+    let what = row.path;
     for (bytes, code) in [
-        (&b"{"[..], "PARSE_ERROR"), (b"not json", "PARSE_ERROR"), (b"{}x", "PARSE_ERROR"),
-        (b"{\"a\":\"\xff\"}", "PARSE_ERROR"), (b"\xff\xfe{\x00}\x00", "PARSE_ERROR"), (b"{'a':1}", "PARSE_ERROR"),
-        (b"[]", "INVALID_PARAMS"), (b"\"text\"", "INVALID_PARAMS"), (b"7", "INVALID_PARAMS"),
-        (b"null", "INVALID_PARAMS"), (b"[{}]", "INVALID_PARAMS"),
+        (&b"{"[..], "PARSE_ERROR"),
+        (b"not json", "PARSE_ERROR"),
+        (b"{}x", "PARSE_ERROR"),
+        (b"{\"a\":\"\xff\"}", "PARSE_ERROR"),
+        (b"\xff\xfe{\x00}\x00", "PARSE_ERROR"),
+        (b"{'a':1}", "PARSE_ERROR"),
+        (b"[]", "INVALID_PARAMS"),
+        (b"\"text\"", "INVALID_PARAMS"),
+        (b"7", "INVALID_PARAMS"),
+        (b"null", "INVALID_PARAMS"),
+        (b"[{}]", "INVALID_PARAMS"),
     ] {
-        let reply = send(KIND, bytes.to_vec()).await;
+        let reply = send(callers, row, KIND, bytes.to_vec()).await;
         assert_eq!(reply.code(), code, "{what} {bytes:?}: {}", reply.text);
         shape(&reply, code, what);
     }
     let good = body_of(row).to_string().into_bytes();
-    for kind in ["text/plain", "application/x-www-form-urlencoded", "application/xml", ""] {
-        shape(&send(Some(kind), good.clone()).await, "UNSUPPORTED_MEDIA_TYPE", what);
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/xml",
+        "",
+    ] {
+        let reply = send(callers, row, Some(kind), good.clone()).await;
+        shape(&reply, "UNSUPPORTED_MEDIA_TYPE", what);
     }
+}
+
+async fn wrong_sizes(callers: &Callers, row: &Row) {
     let filled = |size: usize| {
         let empty = r#"{"filler":""}"#.len();
         format!(r#"{{"filler":"{}"}}"#, "x".repeat(size - empty)).into_bytes()
     };
-    let at_limit = send(KIND, filled(LIMIT)).await;
-    assert_eq!(shape(&at_limit, "INVALID_PARAMS", what)["reason"], "unknown field", "{what}");
-    let over = shape(&send(KIND, filled(LIMIT + 1)).await, "PAYLOAD_TOO_LARGE", what);
-    assert_eq!(over["max_bytes"], LIMIT);
+    let at_limit = send(callers, row, KIND, filled(LIMIT)).await;
+    let said = shape(&at_limit, "INVALID_PARAMS", row.path);
+    assert_eq!(said["reason"], "unknown field", "{}", row.path);
+    let over = send(callers, row, KIND, filled(LIMIT + 1)).await;
+    let said = shape(&over, "PAYLOAD_TOO_LARGE", row.path);
+    assert_eq!(said["max_bytes"], LIMIT);
 }
 
 #[tokio::test]
@@ -174,14 +290,21 @@ async fn every_way_to_be_wrong_is_said() {
     }
     // Nothing of it did anything.
     callers.owner.get("/api/gon").await.expect(200);
-    assert_eq!(callers.owner.get("/api/auth/api-keys").await.expect(200)["api_keys"], json!([]));
+    assert_eq!(
+        callers.owner.get("/api/auth/api-keys").await.expect(200)["api_keys"],
+        json!([])
+    );
 }
 
 #[tokio::test]
 async fn setup_too() {
     let server = TestServer::fresh().await;
     let owner = server.local();
-    let callers = Callers { server, owner, next: std::cell::Cell::new(0) };
+    let callers = Callers {
+        server,
+        owner,
+        next: std::cell::Cell::new(0),
+    };
     walk(&callers, &SETUP).await;
 }
 
@@ -189,14 +312,19 @@ async fn setup_too() {
 async fn where_all_is_optional_no_body_is_an_empty_one() {
     let (_server, owner) = light_owner(Options::default()).await;
     for (path, kind) in [
-        ("/api/auth/vault/disable", None), ("/api/auth/vault/disable", KIND),
-        ("/api/auth/passkey/auth/begin", None), ("/api/auth/logout", KIND),
+        ("/api/auth/vault/disable", None),
+        ("/api/auth/vault/disable", KIND),
+        ("/api/auth/passkey/auth/begin", None),
+        ("/api/auth/logout", KIND),
     ] {
         let caller = owner.clone().with("host", "localhost");
         caller.send_bytes("POST", path, kind, "").await.expect(200);
     }
     let (_server, owner) = light_owner(Options::default()).await;
-    owner.send_bytes("POST", "/api/auth/logout", Some("text/plain"), "").await.expect(200);
+    owner
+        .send_bytes("POST", "/api/auth/logout", Some("text/plain"), "")
+        .await
+        .expect(200);
 }
 
 #[tokio::test]
@@ -204,7 +332,10 @@ async fn a_stranger_hears_nothing_of_the_body() {
     let (server, _owner) = light_owner(Options::default()).await;
     for row in ROWS.iter().filter(|row| !row.is_public) {
         for body in ["{", "{\"colour\":1}", &"x".repeat(LIMIT + 1)] {
-            let reply = server.local().send_bytes(row.method, row.path, Some("text/plain"), body).await;
+            let reply = server
+                .local()
+                .send_bytes(row.method, row.path, Some("text/plain"), body)
+                .await;
             reply.refused(401, "AUTH_NOT_AUTHENTICATED");
         }
     }
@@ -214,8 +345,14 @@ async fn a_stranger_hears_nothing_of_the_body() {
 async fn an_alias_and_its_field_are_one() {
     let (_server, owner) = light_owner(Options::default()).await;
     let both = json!({ "label": "a", "name": "b", "scopes": ["operator.read"] });
-    let refused = owner.post("/api/auth/api-keys", both).await.refused(400, "INVALID_PARAMS");
+    let refused = owner
+        .post("/api/auth/api-keys", both)
+        .await
+        .refused(400, "INVALID_PARAMS");
     assert_eq!(refused["reason"], "given twice");
     let twice = br#"{"label":"a","label":"b","scopes":["operator.read"]}"#.to_vec();
-    owner.send_bytes("POST", "/api/auth/api-keys", KIND, twice).await.refused(400, "INVALID_PARAMS");
+    owner
+        .send_bytes("POST", "/api/auth/api-keys", KIND, twice)
+        .await
+        .refused(400, "INVALID_PARAMS");
 }

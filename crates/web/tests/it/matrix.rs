@@ -46,41 +46,151 @@ const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/api/bootstrap", "/api/bootstrap", READ),
     ("GET", "/api/sessions", "/api/sessions", READ),
     ("GET", "/api/sessions/{id}", "/api/sessions/ses_none", READ),
-    ("GET", "/api/sessions/{id}/messages", "/api/sessions/ses_none/messages", READ),
+    (
+        "GET",
+        "/api/sessions/{id}/messages",
+        "/api/sessions/ses_none/messages",
+        READ,
+    ),
     ("GET", "/api/openapi.json", "/api/openapi.json", READ),
     ("GET", "/api/openrpc.json", "/api/openrpc.json", READ),
     ("POST", "/api/rpc", "/api/rpc", Needs::Identity),
     ("GET", "/ws", "/ws", Needs::Nothing),
     ("GET", "/ws/chat", "/ws/chat", Needs::Identity),
-    ("GET", "/api/auth/status", "/api/auth/status", Needs::Nothing),
+    (
+        "GET",
+        "/api/auth/status",
+        "/api/auth/status",
+        Needs::Nothing,
+    ),
     ("POST", "/api/auth/setup", "/api/auth/setup", Needs::Nothing),
     ("POST", "/api/auth/login", "/api/auth/login", Needs::Nothing),
-    ("POST", "/api/auth/logout", "/api/auth/logout", Needs::Identity),
+    (
+        "POST",
+        "/api/auth/logout",
+        "/api/auth/logout",
+        Needs::Identity,
+    ),
     ("POST", "/api/auth/confirm", "/api/auth/confirm", ADMIN),
-    ("POST", "/api/auth/password/change", "/api/auth/password/change", ADMIN),
+    (
+        "POST",
+        "/api/auth/password/change",
+        "/api/auth/password/change",
+        ADMIN,
+    ),
     ("GET", "/api/auth/sessions", "/api/auth/sessions", READ),
-    ("DELETE", "/api/auth/sessions/{id}", "/api/auth/sessions/as_none", ADMIN),
+    (
+        "DELETE",
+        "/api/auth/sessions/{id}",
+        "/api/auth/sessions/as_none",
+        ADMIN,
+    ),
     ("DELETE", "/api/auth/sessions", "/api/auth/sessions", ADMIN),
     ("GET", "/api/auth/api-keys", "/api/auth/api-keys", READ),
     ("POST", "/api/auth/api-keys", "/api/auth/api-keys", ADMIN),
-    ("DELETE", "/api/auth/api-keys/{id}", "/api/auth/api-keys/key_none", ADMIN),
-    ("POST", "/api/auth/passkey/register/begin", "/api/auth/passkey/register/begin", Needs::IdentityOrSetup),
-    ("POST", "/api/auth/passkey/register/finish", "/api/auth/passkey/register/finish", Needs::IdentityOrSetup),
-    ("POST", "/api/auth/passkey/auth/begin", "/api/auth/passkey/auth/begin", Needs::Nothing),
-    ("POST", "/api/auth/passkey/auth/finish", "/api/auth/passkey/auth/finish", Needs::Nothing),
+    (
+        "DELETE",
+        "/api/auth/api-keys/{id}",
+        "/api/auth/api-keys/key_none",
+        ADMIN,
+    ),
+    (
+        "POST",
+        "/api/auth/passkey/register/begin",
+        "/api/auth/passkey/register/begin",
+        Needs::IdentityOrSetup,
+    ),
+    (
+        "POST",
+        "/api/auth/passkey/register/finish",
+        "/api/auth/passkey/register/finish",
+        Needs::IdentityOrSetup,
+    ),
+    (
+        "POST",
+        "/api/auth/passkey/auth/begin",
+        "/api/auth/passkey/auth/begin",
+        Needs::Nothing,
+    ),
+    (
+        "POST",
+        "/api/auth/passkey/auth/finish",
+        "/api/auth/passkey/auth/finish",
+        Needs::Nothing,
+    ),
     ("GET", "/api/auth/passkeys", "/api/auth/passkeys", READ),
-    ("PATCH", "/api/auth/passkeys/{id}", "/api/auth/passkeys/pk_none", ADMIN),
-    ("DELETE", "/api/auth/passkeys/{id}", "/api/auth/passkeys/pk_none", ADMIN_CONFIRMED),
-    ("POST", "/api/auth/reset", "/api/auth/reset", ADMIN_CONFIRMED),
-    ("GET", "/api/auth/vault/status", "/api/auth/vault/status", Needs::Nothing),
-    ("POST", "/api/auth/vault/initialize", "/api/auth/vault/initialize", ADMIN),
-    ("POST", "/api/auth/vault/unlock", "/api/auth/vault/unlock", WRITE),
-    ("POST", "/api/auth/vault/recovery", "/api/auth/vault/recovery", WRITE),
-    ("POST", "/api/auth/vault/disable", "/api/auth/vault/disable", ADMIN_CONFIRMED),
-    ("POST", "/api/auth/vault/enable", "/api/auth/vault/enable", ADMIN),
-    ("POST", "/api/auth/vault/seal", "/api/auth/vault/seal", ADMIN),
-    ("POST", "/api/auth/vault/rotate", "/api/auth/vault/rotate", ADMIN_CONFIRMED),
-    ("POST", "/api/auth/vault/recovery-key", "/api/auth/vault/recovery-key", ADMIN_CONFIRMED),
+    (
+        "PATCH",
+        "/api/auth/passkeys/{id}",
+        "/api/auth/passkeys/pk_none",
+        ADMIN,
+    ),
+    (
+        "DELETE",
+        "/api/auth/passkeys/{id}",
+        "/api/auth/passkeys/pk_none",
+        ADMIN_CONFIRMED,
+    ),
+    (
+        "POST",
+        "/api/auth/reset",
+        "/api/auth/reset",
+        ADMIN_CONFIRMED,
+    ),
+    (
+        "GET",
+        "/api/auth/vault/status",
+        "/api/auth/vault/status",
+        Needs::Nothing,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/initialize",
+        "/api/auth/vault/initialize",
+        ADMIN,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/unlock",
+        "/api/auth/vault/unlock",
+        WRITE,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/recovery",
+        "/api/auth/vault/recovery",
+        WRITE,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/disable",
+        "/api/auth/vault/disable",
+        ADMIN_CONFIRMED,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/enable",
+        "/api/auth/vault/enable",
+        ADMIN,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/seal",
+        "/api/auth/vault/seal",
+        ADMIN,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/rotate",
+        "/api/auth/vault/rotate",
+        ADMIN_CONFIRMED,
+    ),
+    (
+        "POST",
+        "/api/auth/vault/recovery-key",
+        "/api/auth/vault/recovery-key",
+        ADMIN_CONFIRMED,
+    ),
 ];
 
 /// Paths that no table has: the gate stands before them all the same.
@@ -152,26 +262,39 @@ struct Cell {
     vault: Vault,
 }
 
-/// The decision table of check_auth(): `Ok` carries the scopes.
+/// The decision table of `check_auth()`: `Ok` carries the scopes.
 fn decide(cell: Cell) -> Result<Vec<&'static str>, Outcome> {
     let every = vec!["operator.admin"];
     match (cell.setup, cell.place, cell.caller) {
-        (Setup::AuthDisabled, _, _) | (Setup::Incomplete, "local", _) => Ok(every),
+        (Setup::AuthDisabled, _, _)
+        | (Setup::Incomplete, "local", _)
+        | (Setup::Complete, _, "session") => Ok(every),
         (Setup::Incomplete, _, _) => Err(Outcome::SetupRequired),
-        (Setup::Complete, _, "session") => Ok(every),
         (Setup::Complete, _, scope) if scope.starts_with("operator.") => Ok(vec![scope]),
         (Setup::Complete, _, _) => Err(Outcome::NotAuthenticated),
     }
 }
 
 fn is_public(method: &str, path: &str) -> bool {
-    ["/health", "/auth/callback", "/manifest.json", "/sw.js", "/ws", "/favicon.ico"].contains(&path)
-        || ["/api/auth/", "/assets/", "/icons/"].iter().any(|prefix| path.starts_with(prefix))
+    [
+        "/health",
+        "/auth/callback",
+        "/manifest.json",
+        "/sw.js",
+        "/ws",
+        "/favicon.ico",
+    ]
+    .contains(&path)
+        || ["/api/auth/", "/assets/", "/icons/"]
+            .iter()
+            .any(|prefix| path.starts_with(prefix))
         || (method == "GET" && path.starts_with("/share/"))
 }
 
 fn is_page(path: &str) -> bool {
-    !["/api", "/v1/", "/ws", "/metrics"].iter().any(|prefix| path.starts_with(prefix))
+    !["/api", "/v1/", "/ws", "/metrics"]
+        .iter()
+        .any(|prefix| path.starts_with(prefix))
 }
 
 fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
@@ -193,10 +316,15 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
     if cell.vault == Vault::Sealed && is_api && !is_open_while_sealed {
         return Outcome::Sealed;
     }
-    let passed = if is_page(path) && !is_public(method, path) { Outcome::Shell } else { Outcome::Passed };
+    let passed = if is_page(path) && !is_public(method, path) {
+        Outcome::Shell
+    } else {
+        Outcome::Passed
+    };
     let scopes = match (needs, decision) {
-        (Needs::Nothing, _) => return passed,
-        (Needs::IdentityOrSetup, Err(Outcome::SetupRequired)) => return passed,
+        (Needs::Nothing, _) | (Needs::IdentityOrSetup, Err(Outcome::SetupRequired)) => {
+            return passed;
+        }
         (_, Err(refusal)) => return refusal,
         (_, Ok(scopes)) => scopes,
     };
@@ -212,7 +340,9 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
 }
 
 fn observed(reply: &Reply) -> Outcome {
-    let is_page = reply.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
+    let is_page = reply
+        .header("content-type")
+        .is_some_and(|kind| kind.starts_with("text/html"));
     match (reply.status.as_u16(), reply.code().as_str()) {
         (303, _) => Outcome::ToOnboarding,
         (200, _) if is_page => Outcome::Shell,
@@ -242,11 +372,17 @@ fn observed_method(reply: &Reply) -> Outcome {
 #[test]
 fn no_route_and_no_method_lacks_a_row() {
     let in_table: BTreeSet<_> = ROUTE_TABLE.iter().map(|row| (row.0, row.1)).collect();
-    let in_code: BTreeSet<_> = ROUTES.iter().map(|route| (route.verb.name(), route.path)).collect();
+    let in_code: BTreeSet<_> = ROUTES
+        .iter()
+        .map(|route| (route.verb.name(), route.path))
+        .collect();
     assert_eq!(in_table, in_code);
     let in_table: BTreeSet<_> = METHOD_TABLE.iter().map(|row| row.0).collect();
-    let in_code: BTreeSet<_> =
-        METHODS.iter().map(|method| method.name).filter(|name| *name != "connect").collect();
+    let in_code: BTreeSet<_> = METHODS
+        .iter()
+        .map(|method| method.name)
+        .filter(|name| *name != "connect")
+        .collect();
     assert_eq!(in_table, in_code);
 }
 
@@ -264,27 +400,51 @@ fn actor(server: &TestServer, cell: Cell, credentials: &Credentials) -> Actor {
 }
 
 /// Asks everything of one server from one place; how many cells that were.
-async fn walk(server: &TestServer, clock: &gatehouse_domain::ManualClock, credentials: &Credentials, place: &'static str, setup: Setup, vault: Vault) -> usize {
+async fn walk(
+    server: &TestServer,
+    clock: &gatehouse_domain::ManualClock,
+    credentials: &Credentials,
+    place: &'static str,
+    setup: Setup,
+    vault: Vault,
+) -> usize {
     let mut cells = 0;
     let probe = json!({ "__probe": true });
     for caller in CALLERS {
-        let cell = Cell { caller, place, setup, vault };
+        let cell = Cell {
+            caller,
+            place,
+            setup,
+            vault,
+        };
         let actor = actor(server, cell, credentials);
-        let unknown = UNKNOWN.iter().map(|(method, path)| (*method, *path, *path, Needs::Identity));
+        let unknown = UNKNOWN
+            .iter()
+            .map(|(method, path)| (*method, *path, *path, Needs::Identity));
         for (method, _, path, needs) in ROUTE_TABLE.iter().copied().chain(unknown) {
             // A minute later nothing is throttled.
             clock.advance(Duration::from_secs(61));
             let body = (method != "GET").then(|| probe.clone());
             let reply = actor.send(method, path, body).await;
             let expected = expected(method, path, needs, cell);
-            assert_eq!(observed(&reply), expected, "{method} {path} {cell:?}: {}", reply.text);
+            assert_eq!(
+                observed(&reply),
+                expected,
+                "{method} {path} {cell:?}: {}",
+                reply.text
+            );
             cells += 1;
         }
         for (method, needs) in METHOD_TABLE {
             clock.advance(Duration::from_secs(61));
             let reply = actor.rpc_reply(method, Value::clone(&probe)).await;
             let expected = expected("POST", "/api/rpc", *needs, cell);
-            assert_eq!(observed_method(&reply), expected, "{method} {cell:?}: {}", reply.text);
+            assert_eq!(
+                observed_method(&reply),
+                expected,
+                "{method} {cell:?}: {}",
+                reply.text
+            );
             cells += 1;
         }
     }
@@ -298,7 +458,10 @@ async fn every_cell_is_as_the_decision_table_says() {
         for vault in [Vault::Sealed, Vault::Unsealed] {
             for behind_proxy in [false, true] {
                 let (mut server, clock, credentials) = start(setup, vault, behind_proxy).await;
-                for place in PLACES.iter().filter(|place| (**place == "behind_proxy") == behind_proxy) {
+                for place in PLACES
+                    .iter()
+                    .filter(|place| (**place == "behind_proxy") == behind_proxy)
+                {
                     cells += walk(&server, &clock, &credentials, place, setup, vault).await;
                 }
                 server.stop().await;

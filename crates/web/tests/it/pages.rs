@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 /// What the shell carries.
 fn facts(page: &Reply) -> Value {
     assert_eq!(page.status, 200);
-    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(
+        page.header("content-type"),
+        Some("text/html; charset=utf-8")
+    );
     let text = page.text.replace("&quot;", "\"").replace("&amp;", "&");
     let start = text.find("{\"").expect("the facts");
     let end = text[start..].find('}').unwrap() + start;
@@ -21,14 +24,23 @@ async fn the_shell_carries_six_facts() {
         "product": "Gatehouse", "vault_status": "uninitialized", "voice_enabled": false,
         "has_passkeys": false, "setup_required": false, "auth_disabled": false,
     });
-    for path in ["/", "/onboarding", "/settings/security", "/nothing", "/chat/ses_1?x=y"] {
+    for path in [
+        "/",
+        "/onboarding",
+        "/settings/security",
+        "/nothing",
+        "/chat/ses_1?x=y",
+    ] {
         for actor in [server.local(), server.remote(), owner.clone()] {
             assert_eq!(facts(&actor.get(path).await), expected, "{path}");
         }
     }
     owner.post("/api/auth/reset", json!({})).await.expect(200);
     let page = facts(&server.remote().get("/").await);
-    assert_eq!((&page["auth_disabled"], &page["setup_required"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&page["auth_disabled"], &page["setup_required"]),
+        (&json!(true), &json!(true))
+    );
 }
 
 #[tokio::test]
@@ -36,34 +48,86 @@ async fn who_must_set_up_is_sent_to_onboarding() {
     let server = TestServer::fresh().await;
     for path in ["/", "/settings", "/share"] {
         let reply = server.remote().get(path).await;
-        assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/onboarding")), "{path}");
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("location")),
+            (303, Some("/onboarding")),
+            "{path}"
+        );
         assert_eq!(reply.text, "");
     }
-    assert_eq!(facts(&server.remote().get("/onboarding").await)["setup_required"], true);
-    assert_eq!(facts(&server.local().get("/").await)["setup_required"], true);
+    assert_eq!(
+        facts(&server.remote().get("/onboarding").await)["setup_required"],
+        true
+    );
+    assert_eq!(
+        facts(&server.local().get("/").await)["setup_required"],
+        true
+    );
     server.set_up().await;
-    assert_eq!(facts(&server.remote().get("/").await)["setup_required"], false);
+    assert_eq!(
+        facts(&server.remote().get("/").await)["setup_required"],
+        false
+    );
 }
 
 #[tokio::test]
 async fn every_answer_has_the_security_headers() {
     let (server, owner) = light_owner(Options::default()).await;
-    let mut paths = vec!["/", "/onboarding", "/assets/app.js", "/assets/nothing.js", "/health", "/api/gon", "/api/nothing", "/manifest.json", "//"];
-    paths.extend(["/sw.js", "/favicon.ico", "/share/x", "/auth/callback", "/ws"]);
+    let mut paths = vec![
+        "/",
+        "/onboarding",
+        "/assets/app.js",
+        "/assets/nothing.js",
+        "/health",
+        "/api/gon",
+        "/api/nothing",
+        "/manifest.json",
+        "//",
+    ];
+    paths.extend([
+        "/sw.js",
+        "/favicon.ico",
+        "/share/x",
+        "/auth/callback",
+        "/ws",
+    ]);
     for path in paths {
         for actor in [&owner, &server.remote()] {
             let reply = actor.get(path).await;
             let policy = reply.header("content-security-policy").unwrap_or_default();
-            for part in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"] {
+            for part in [
+                "default-src 'none'",
+                "script-src 'self'",
+                "frame-ancestors 'none'",
+                "base-uri 'none'",
+            ] {
                 assert!(policy.contains(part), "{path}: {policy}");
             }
-            assert!(!policy.contains("unsafe-inline") && !policy.contains("unsafe-eval") && !policy.contains('*'), "{policy}");
-            assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{path}");
+            assert!(
+                !policy.contains("unsafe-inline")
+                    && !policy.contains("unsafe-eval")
+                    && !policy.contains('*'),
+                "{policy}"
+            );
+            assert_eq!(
+                reply.header("x-content-type-options"),
+                Some("nosniff"),
+                "{path}"
+            );
             assert!(reply.header("referrer-policy").is_some(), "{path}");
             let permissions = reply.header("permissions-policy").unwrap_or_default();
-            assert!(permissions.contains("microphone=(self)"), "{path}: {permissions}");
-            assert!(reply.header("strict-transport-security").is_none(), "{path} came without TLS");
-            assert!(reply.header("access-control-allow-origin").is_none(), "{path}");
+            assert!(
+                permissions.contains("microphone=(self)"),
+                "{path}: {permissions}"
+            );
+            assert!(
+                reply.header("strict-transport-security").is_none(),
+                "{path} came without TLS"
+            );
+            assert!(
+                reply.header("access-control-allow-origin").is_none(),
+                "{path}"
+            );
             assert!(reply.header("server").is_none() && reply.header("x-powered-by").is_none());
         }
     }
@@ -77,12 +141,17 @@ async fn no_page_has_inline_script_or_style() {
     for tag in lower.split("<script").skip(1) {
         assert!(tag.split('>').next().unwrap().contains("src="), "{tag}");
     }
-    assert!(!lower.contains("<style") && !lower.contains(" style=") && !lower.contains("javascript:"));
+    assert!(
+        !lower.contains("<style") && !lower.contains(" style=") && !lower.contains("javascript:")
+    );
     for handler in [" onclick=", " onload=", " onerror=", " onsubmit="] {
         assert!(!lower.contains(handler), "{handler}");
     }
     // What it names exists.
-    for part in page.split(['"', '\'']).filter(|part| part.starts_with("/assets/") || part.starts_with("/icons/")) {
+    for part in page
+        .split(['"', '\''])
+        .filter(|part| part.starts_with("/assets/") || part.starts_with("/icons/"))
+    {
         server.remote().get(part).await.expect(200);
     }
 }
@@ -91,21 +160,47 @@ async fn no_page_has_inline_script_or_style() {
 async fn files_are_there_and_unknown_ones_are_404() {
     let (server, _owner) = light_owner(Options::default()).await;
     for (path, kind) in [
-        ("/assets/app.js", "javascript"), ("/assets/app.css", "text/css"), ("/icons/icon.svg", "image/svg+xml"),
-        ("/favicon.ico", "image/"), ("/sw.js", "javascript"), ("/manifest.json", "json"),
+        ("/assets/app.js", "javascript"),
+        ("/assets/app.css", "text/css"),
+        ("/icons/icon.svg", "image/svg+xml"),
+        ("/favicon.ico", "image/"),
+        ("/sw.js", "javascript"),
+        ("/manifest.json", "json"),
     ] {
         let reply = server.remote().get(path).await;
         assert_eq!(reply.status, 200, "{path}");
-        assert!(reply.header("content-type").unwrap().contains(kind), "{path}");
+        assert!(
+            reply.header("content-type").unwrap().contains(kind),
+            "{path}"
+        );
         let tag = reply.header("etag").unwrap();
         let again = server.remote().with("if-none-match", tag).get(path).await;
-        assert_eq!((again.status.as_u16(), again.text.as_str()), (304, ""), "{path}");
+        assert_eq!(
+            (again.status.as_u16(), again.text.as_str()),
+            (304, ""),
+            "{path}"
+        );
     }
     let manifest = server.remote().get("/manifest.json").await.json();
-    assert!(manifest["name"].is_string() && manifest["icons"][0]["src"].is_string(), "{manifest}");
-    for path in ["/assets/nothing.js", "/assets/", "/assets/shell.html", "/icons/nothing.png", "/assets/app.js/x", "/assets/%00", "/assets/app.js%00"] {
+    assert!(
+        manifest["name"].is_string() && manifest["icons"][0]["src"].is_string(),
+        "{manifest}"
+    );
+    for path in [
+        "/assets/nothing.js",
+        "/assets/",
+        "/assets/shell.html",
+        "/icons/nothing.png",
+        "/assets/app.js/x",
+        "/assets/%00",
+        "/assets/app.js%00",
+    ] {
         let reply = server.remote().get(path).await;
-        assert!(matches!(reply.status.as_u16(), 400 | 404), "{path}: {}", reply.text);
+        assert!(
+            matches!(reply.status.as_u16(), 400 | 404),
+            "{path}: {}",
+            reply.text
+        );
         assert!(!reply.text.contains("<html"), "{path}");
     }
 }
@@ -114,14 +209,22 @@ async fn files_are_there_and_unknown_ones_are_404() {
 async fn head_is_get_without_a_body() {
     let (server, owner) = light_owner(Options::default()).await;
     let cookie = format!("Cookie: {}", owner.headers()[0].1);
-    for path in ["/", "/health", "/assets/app.js", "/api/gon", "/manifest.json"] {
+    for path in [
+        "/",
+        "/health",
+        "/assets/app.js",
+        "/api/gon",
+        "/manifest.json",
+    ] {
         let headers = ["Host: localhost", cookie.as_str()];
-        let (status, answer) = raw_request(server.address(), &format!("HEAD {path}"), &headers).await;
+        let (status, answer) =
+            raw_request(server.address(), &format!("HEAD {path}"), &headers).await;
         assert_eq!(status, 200, "{path}: {answer}");
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
         assert_eq!(body, "", "{path}");
     }
-    let (status, answer) = raw_request(server.address(), "HEAD /api/gon", &["Host: localhost"]).await;
+    let (status, answer) =
+        raw_request(server.address(), "HEAD /api/gon", &["Host: localhost"]).await;
     assert_eq!(status, 401);
     assert_eq!(answer.split_once("\r\n\r\n").unwrap().1, "");
 }
@@ -136,33 +239,60 @@ async fn pages_take_no_other_method() {
             assert!(reply.header("allow").unwrap().contains("GET"), "{path}");
         }
     }
-    owner.send("POST", "/nothing", None).await.refused(404, "NOT_FOUND");
+    owner
+        .send("POST", "/nothing", None)
+        .await
+        .refused(404, "NOT_FOUND");
 }
 
 #[tokio::test]
 async fn health_tells_its_version_to_who_may_know() {
     let (server, owner) = light_owner(Options::default()).await;
-    assert_eq!(server.remote().get("/health").await.expect(200), json!({ "status": "ok" }));
+    assert_eq!(
+        server.remote().get("/health").await.expect(200),
+        json!({ "status": "ok" })
+    );
     assert!(server.local().get("/health").await.expect(200)["version"].is_string());
     let cookie = owner.headers()[0].1.clone();
-    assert!(server.remote().with("cookie", &cookie).get("/health").await.expect(200)["version"].is_string());
+    assert!(
+        server
+            .remote()
+            .with("cookie", &cookie)
+            .get("/health")
+            .await
+            .expect(200)["version"]
+            .is_string()
+    );
 }
 
 #[tokio::test]
 async fn an_oauth_callback_without_a_flow_is_400() {
     let (server, _owner) = light_owner(Options::default()).await;
     for query in ["", "?code=x&state=y"] {
-        server.remote().get(&format!("/auth/callback{query}")).await.refused(400, "INVALID_REQUEST");
+        server
+            .remote()
+            .get(&format!("/auth/callback{query}"))
+            .await
+            .refused(400, "INVALID_REQUEST");
     }
 }
 
 #[tokio::test]
 async fn metrics_are_for_who_may_read() {
     let (server, owner) = light_owner(Options::default()).await;
-    server.local().get("/metrics").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+    server
+        .local()
+        .get("/metrics")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
     let pairing = server.api_key(&owner, &["operator.pairing"]).await;
     pairing.get("/metrics").await.refused(403, "FORBIDDEN");
     let reply = owner.get("/metrics").await;
     reply.expect(200);
-    assert!(reply.header("content-type").unwrap().starts_with("text/plain"));
+    assert!(
+        reply
+            .header("content-type")
+            .unwrap()
+            .starts_with("text/plain")
+    );
 }

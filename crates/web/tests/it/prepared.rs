@@ -32,7 +32,9 @@ pub struct Credentials(Vec<(&'static str, String)>);
 impl Credentials {
     pub fn of(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(known, _)| *known == name);
-        &found.unwrap_or_else(|| panic!("no credential is called {name}")).1
+        &found
+            .unwrap_or_else(|| panic!("no credential is called {name}"))
+            .1
     }
 }
 
@@ -57,7 +59,11 @@ fn session_row(name: &str, secret: &str) -> AuthSessionRow {
         client_ip: None,
         created_at: at(now - 7_200_000),
         last_seen_at: at(now - 7_200_000),
-        expires_at: at(if name.ends_with("expired") { now } else { now + long }),
+        expires_at: at(if name.ends_with("expired") {
+            now
+        } else {
+            now + long
+        }),
         confirmed_at: at(now - 3_600_000),
     }
 }
@@ -81,12 +87,24 @@ fn key_row(name: &str, secret: &str) -> ApiKeyRow {
 fn make_credentials() -> Credentials {
     let random: &dyn Random = &SystemRandom;
     let names = [
-        "session", "session_expired", "session_revoked", "operator.read", "operator.write",
-        "operator.admin", "operator.approvals", "operator.pairing", "key_expired", "key_revoked",
+        "session",
+        "session_expired",
+        "session_revoked",
+        "operator.read",
+        "operator.write",
+        "operator.admin",
+        "operator.approvals",
+        "operator.pairing",
+        "key_expired",
+        "key_revoked",
     ];
     let secret = |name: &str| {
         let text = data_encoding::BASE64URL_NOPAD.encode(&random.bytes::<32>());
-        if name.starts_with("session") { text } else { format!("mk_{text}") }
+        if name.starts_with("session") {
+            text
+        } else {
+            format!("mk_{text}")
+        }
     };
     Credentials(names.map(|name| (name, secret(name))).to_vec())
 }
@@ -163,12 +181,17 @@ pub async fn start(
     fill(&store, &credentials, setup, row).await;
     store.close().await;
     let clock = Arc::new(ManualClock::at(now()));
-    let mut options = Options::default().database(database).clock(Arc::clone(&clock));
+    let mut options = Options::default()
+        .database(database)
+        .clock(Arc::clone(&clock));
     if behind_proxy {
         options = options.env("SERVICE_BEHIND_PROXY", "true");
     }
     if vault == Vault::Unsealed {
-        options = options.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", recovery_key.expose_secret());
+        options = options.env(
+            "SERVICE_VAULT_AUTO_UNSEAL_KEY",
+            recovery_key.expose_secret(),
+        );
     }
     let server = TestServer::start(options).await;
     assert_eq!(clock.now(), now());

@@ -8,13 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The interpreter; without one the test is left out, loudly, unless the run is strict.
-#[expect(clippy::disallowed_methods, reason = "tests are told by the environment what they have")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests are told by the environment what they have"
+)]
 fn interpreter() -> Option<PathBuf> {
     let found = std::env::var_os("GATEHOUSE_TEST_PYTHON").filter(|path| !path.is_empty());
     if found.is_none() {
         println!("LEFT OUT: the Python reader; set GATEHOUSE_TEST_PYTHON, or run cargo xtask test");
         let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
-        assert!(!strict, "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_PYTHON");
+        assert!(
+            !strict,
+            "GATEHOUSE_TEST_STRICT=1 and there is no GATEHOUSE_TEST_PYTHON"
+        );
     }
     found.map(PathBuf::from)
 }
@@ -31,12 +37,21 @@ fn read(python: &Path, flags: &[&str], files: [&Path; 2], secret: &str) -> Outpu
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(secret.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(secret.as_bytes())
+        .unwrap();
     child.wait_with_output().unwrap()
 }
 
 fn secrets(output: &Output) -> Value {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -45,13 +60,33 @@ async fn python_reads_what_the_server_wrote() {
     let Some(python) = interpreter() else { return };
     let mut server = TestServer::fresh().await;
     // One variable is there before the vault and is migrated; the rest are written under it.
-    server.local().rpc("env.set", json!({ "key": "EARLY", "value": "plain first" })).await.unwrap();
+    server
+        .local()
+        .rpc("env.set", json!({ "key": "EARLY", "value": "plain first" }))
+        .await
+        .unwrap();
     let (owner, recovery_key) = set_up_with_vault(&server).await;
-    for (key, value) in [("TOKEN", "a value"), ("EMPTY", ""), ("UNICODE", "grüße ✓\nsecond line")] {
-        owner.rpc("env.set", json!({ "key": key, "value": value })).await.unwrap();
+    for (key, value) in [
+        ("TOKEN", "a value"),
+        ("EMPTY", ""),
+        ("UNICODE", "grüße ✓\nsecond line"),
+    ] {
+        owner
+            .rpc("env.set", json!({ "key": key, "value": value }))
+            .await
+            .unwrap();
     }
-    let ssh = owner.rpc("ssh_keys.generate", json!({ "name": "deploy key@host-1" })).await.unwrap();
-    owner.rpc("providers.set_key", json!({ "id": "openai", "key": "sk-test-0001" })).await.unwrap();
+    let ssh = owner
+        .rpc("ssh_keys.generate", json!({ "name": "deploy key@host-1" }))
+        .await
+        .unwrap();
+    owner
+        .rpc(
+            "providers.set_key",
+            json!({ "id": "openai", "key": "sk-test-0001" }),
+        )
+        .await
+        .unwrap();
     let database = server.stop().await;
     let file = database.directory().join("gatehouse.db");
     let keys = database.directory().join("provider_keys.json.enc");
@@ -63,19 +98,40 @@ async fn python_reads_what_the_server_wrote() {
         });
         assert_eq!(read["env_variables"], expected);
         let private = read["ssh_keys"]["deploy key@host-1"].as_str().unwrap();
-        assert!(private.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----"), "{private}");
-        assert!(ssh["public_key"].as_str().unwrap().starts_with("ssh-ed25519 "));
-        assert!(read["provider_keys"].to_string().contains("sk-test-0001"), "{read}");
+        assert!(
+            private.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----"),
+            "{private}"
+        );
+        assert!(
+            ssh["public_key"]
+                .as_str()
+                .unwrap()
+                .starts_with("ssh-ed25519 ")
+        );
+        assert!(
+            read["provider_keys"].to_string().contains("sk-test-0001"),
+            "{read}"
+        );
     }
     let wrong = read(&python, &[], [&file, &keys], crate::steps::WRONG_PASSWORD);
     assert!(!wrong.status.success() && wrong.stdout.is_empty());
     // After a rotation the password reads on, and the old recovery key does not.
     let server = TestServer::start(gatehouse_testkit::Options::default().database(database)).await;
     let owner = owner.at(server.address());
-    owner.post("/api/auth/vault/rotate", json!({ "password": PASSWORD })).await.expect(200);
+    owner
+        .post("/api/auth/vault/rotate", json!({ "password": PASSWORD }))
+        .await
+        .expect(200);
     let mut server = server;
     let database = server.stop().await;
-    assert_eq!(secrets(&read(&python, &[], [&file, &keys], PASSWORD))["env_variables"]["TOKEN"], "a value");
-    assert!(!read(&python, &["--recovery"], [&file, &keys], &lower).status.success());
+    assert_eq!(
+        secrets(&read(&python, &[], [&file, &keys], PASSWORD))["env_variables"]["TOKEN"],
+        "a value"
+    );
+    assert!(
+        !read(&python, &["--recovery"], [&file, &keys], &lower)
+            .status
+            .success()
+    );
     drop(database);
 }

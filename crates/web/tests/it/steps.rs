@@ -7,6 +7,7 @@ use gatehouse_store::{AuthSessionRow, StoreError};
 use gatehouse_testkit::{Actor, Options, PASSWORD, Reply, SoftAuthenticator, TestServer};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ pub const WRONG_PASSWORD: &str = "not the password at all";
 const NO_HASH: &str = "$argon2id$v=19$m=65536,t=3,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 /// Long enough for every window of the throttle to pass.
 pub const PATIENT: Duration = Duration::from_secs(61);
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 /// A moment in the year 2027.
 pub fn start_of_tests() -> Timestamp {
@@ -46,7 +47,11 @@ pub async fn light_owner(options: Options) -> (TestServer, Actor) {
     let database = options.database.unwrap_or_else(sqlite);
     let clock = options.clock.unwrap_or_else(stopped_clock);
     let cookie = insert_owner(&database, gatehouse_domain::Clock::now(&*clock)).await;
-    let options = Options { database: Some(database), clock: Some(clock), ..options };
+    let options = Options {
+        database: Some(database),
+        clock: Some(clock),
+        ..options
+    };
     let server = TestServer::start(options).await;
     let owner = server.local().session(&cookie);
     (server, owner)
@@ -87,9 +92,20 @@ pub async fn tampered(mut server: TestServer, sql: &str) -> TestServer {
     TestServer::start(Options::default().database(database)).await
 }
 
+/// What a file holds.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a small file, and nobody else in this test waits"
+)]
+pub fn file(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap()
+}
+
 /// Logs in by password.
 pub async fn log_in(actor: &Actor, password: &str) -> Reply {
-    actor.post("/api/auth/login", json!({ "password": password })).await
+    actor
+        .post("/api/auth/login", json!({ "password": password }))
+        .await
 }
 
 /// Logs in from this machine with the tests' password; the session.
@@ -101,20 +117,36 @@ pub async fn new_session(server: &TestServer) -> Actor {
 
 /// Sets up from this machine; the owner, and the recovery key.
 pub async fn set_up_with_vault(server: &TestServer) -> (Actor, String) {
-    let reply = server.local().post("/api/auth/setup", json!({ "password": PASSWORD })).await;
-    let recovery_key = reply.expect(200)["recovery_key"].as_str().unwrap().to_owned();
-    (server.local().session(&reply.session_cookie().unwrap()), recovery_key)
+    let reply = server
+        .local()
+        .post("/api/auth/setup", json!({ "password": PASSWORD }))
+        .await;
+    let recovery_key = reply.expect(200)["recovery_key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    (
+        server.local().session(&reply.session_cookie().unwrap()),
+        recovery_key,
+    )
 }
 
 /// What the vault says it is.
 pub async fn vault_status(server: &TestServer) -> String {
-    let status = server.local().get("/api/auth/vault/status").await.expect(200);
+    let status = server
+        .local()
+        .get("/api/auth/vault/status")
+        .await
+        .expect(200);
     status["status"].as_str().unwrap().to_owned()
 }
 
 /// Asks for a passkey's registration, has it answered, sends the answer.
 pub async fn register_passkey(actor: &Actor, authenticator: &mut SoftAuthenticator) -> Reply {
-    let begun = actor.post("/api/auth/passkey/register/begin", json!({})).await.expect(200);
+    let begun = actor
+        .post("/api/auth/passkey/register/begin", json!({}))
+        .await
+        .expect(200);
     let credential = authenticator.create(&begun["options"]).await.unwrap();
     finish_registration(actor, &begun, &credential).await
 }
@@ -129,7 +161,10 @@ pub async fn finish_registration(actor: &Actor, begun: &Value, credential: &Valu
 
 /// Logs in by passkey.
 pub async fn log_in_by_passkey(actor: &Actor, authenticator: &mut SoftAuthenticator) -> Reply {
-    let begun = actor.post("/api/auth/passkey/auth/begin", json!({})).await.expect(200);
+    let begun = actor
+        .post("/api/auth/passkey/auth/begin", json!({}))
+        .await
+        .expect(200);
     let credential = authenticator.get(&begun["options"]).await.unwrap();
     finish_login(actor, &begun, &credential).await
 }

@@ -3,6 +3,7 @@
 mod api_keys;
 mod login;
 mod passkey_login;
+mod passkey_setup;
 mod passkeys;
 mod password;
 mod reset;

@@ -16,18 +16,28 @@ async fn limited() -> (TestServer, Actor, Arc<ManualClock>) {
 fn is_too_many(reply: &Reply, seconds: u64) {
     let body = reply.refused(429, "RATE_LIMITED");
     assert_eq!(body["retry_after_seconds"], seconds);
-    assert_eq!(reply.header("retry-after"), Some(seconds.to_string().as_str()));
+    assert_eq!(
+        reply.header("retry-after"),
+        Some(seconds.to_string().as_str())
+    );
 }
 
 #[tokio::test]
 async fn each_class_has_its_limit() {
     let (server, _owner, clock) = limited().await;
     for (path, limit, status) in [
-        ("/api/auth/status", 120, 200), ("/api/gon", 180, 401), ("/share/x", 90, 404), ("/ws", 30, 400),
+        ("/api/auth/status", 120, 200),
+        ("/api/gon", 180, 401),
+        ("/share/x", 90, 404),
+        ("/ws", 30, 400),
     ] {
         for number in 0..limit {
             let reply = server.local().get(path).await;
-            assert_eq!(reply.status, status, "{path}, request {number}: {}", reply.text);
+            assert_eq!(
+                reply.status, status,
+                "{path}, request {number}: {}",
+                reply.text
+            );
         }
         is_too_many(&server.local().get(path).await, 60);
         clock.advance(Duration::from_millis(59_999));
@@ -41,9 +51,20 @@ async fn each_class_has_its_limit() {
 #[tokio::test]
 async fn a_class_is_one_over_all_its_paths() {
     let (server, _owner, clock) = limited().await;
-    let api = ["/api/gon", "/api/nothing", "/v1/models", "/metrics", "/api", "/api/sessions"];
+    let api = [
+        "/api/gon",
+        "/api/nothing",
+        "/v1/models",
+        "/metrics",
+        "/api",
+        "/api/sessions",
+    ];
     for number in 0..180 {
-        server.local().get(api[number % api.len()]).await.refused(401, "AUTH_NOT_AUTHENTICATED");
+        server
+            .local()
+            .get(api[number % api.len()])
+            .await
+            .refused(401, "AUTH_NOT_AUTHENTICATED");
     }
     for path in api {
         is_too_many(&server.local().get(path).await, 60);
@@ -55,7 +76,10 @@ async fn a_class_is_one_over_all_its_paths() {
     }
     clock.advance(PATIENT);
     for path in ["/ws", "/ws/chat"].iter().cycle().take(30) {
-        assert!(matches!(server.local().get(path).await.status.as_u16(), 400 | 401));
+        assert!(matches!(
+            server.local().get(path).await.status.as_u16(),
+            400 | 401
+        ));
     }
     assert_eq!(Socket::open(&server.local(), "/ws").await.err(), Some(429));
     is_too_many(&server.local().get("/ws/chat").await, 60);
@@ -73,7 +97,13 @@ async fn five_logins_in_any_sixty_seconds() {
         log_in(&server.local(), password).await.expect(200);
     }
     is_too_many(&log_in(&server.local(), password).await, 1);
-    is_too_many(&server.local().post("/api/auth/login", json!({ "nonsense": 1 })).await, 1);
+    is_too_many(
+        &server
+            .local()
+            .post("/api/auth/login", json!({ "nonsense": 1 }))
+            .await,
+        1,
+    );
     clock.advance(Duration::from_secs(1));
     // The first has left the window; those that were refused were not counted.
     log_in(&server.local(), password).await.expect(200);
@@ -92,7 +122,11 @@ async fn who_is_recognised_is_not_counted() {
         }
     }
     // Nor did it use up what others may ask.
-    server.local().get("/api/gon").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+    server
+        .local()
+        .get("/api/gon")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
 }
 
 #[tokio::test]
@@ -105,7 +139,11 @@ async fn nobody_is_counted_while_everybody_is_let_in() {
     for _ in 0..120 {
         fresh.remote().get("/api/auth/status").await.expect(200);
     }
-    fresh.remote().get("/api/auth/status").await.refused(429, "RATE_LIMITED");
+    fresh
+        .remote()
+        .get("/api/auth/status")
+        .await
+        .refused(429, "RATE_LIMITED");
     let (server, owner, _clock) = limited().await;
     owner.post("/api/auth/reset", json!({})).await.expect(200);
     for _ in 0..130 {
@@ -117,7 +155,11 @@ async fn nobody_is_counted_while_everybody_is_let_in() {
 async fn a_page_says_429_too_where_it_is_shared() {
     let (server, _owner, _clock) = limited().await;
     for _ in 0..90 {
-        server.remote().get("/share/unknown").await.refused(404, "NOT_FOUND");
+        server
+            .remote()
+            .get("/share/unknown")
+            .await
+            .refused(404, "NOT_FOUND");
     }
     is_too_many(&server.remote().get("/share/other").await, 60);
 }
@@ -125,10 +167,18 @@ async fn a_page_says_429_too_where_it_is_shared() {
 #[tokio::test]
 async fn behind_an_unnamed_proxy_the_proxy_has_ten_times_the_limit() {
     let clock = stopped_clock();
-    let options = Options::default().env("SERVICE_BEHIND_PROXY", "true").clock(Arc::clone(&clock));
+    let options = Options::default()
+        .env("SERVICE_BEHIND_PROXY", "true")
+        .clock(Arc::clone(&clock));
     let (server, _owner) = light_owner(options).await;
     let ask = async |client: u32| {
-        server.local().proxied(&format!("203.0.113.{client}")).get("/ws").await.status.as_u16()
+        server
+            .local()
+            .proxied(&format!("203.0.113.{client}"))
+            .get("/ws")
+            .await
+            .status
+            .as_u16()
     };
     for client in 0..10 {
         for _ in 0..30 {

@@ -8,15 +8,24 @@ use serde_json::json;
 #[tokio::test]
 async fn cve_2026_32922_no_key_mints_what_it_does_not_hold() {
     let (server, owner) = light_owner(Options::default()).await;
-    let scopes = ["operator.read", "operator.write", "operator.approvals", "operator.pairing"];
+    let scopes = [
+        "operator.read",
+        "operator.write",
+        "operator.approvals",
+        "operator.pairing",
+    ];
     for held in scopes {
         let key = server.api_key(&owner, &[held]).await;
         for wanted in scopes.into_iter().chain(["operator.admin"]) {
             let body = json!({ "label": "wider", "scopes": [wanted] });
-            key.post("/api/auth/api-keys", body).await.refused(403, "FORBIDDEN");
+            key.post("/api/auth/api-keys", body)
+                .await
+                .refused(403, "FORBIDDEN");
         }
         let body = json!({ "label": "wider", "scopes": [held, "operator.admin"] });
-        key.post("/api/auth/api-keys", body).await.refused(403, "FORBIDDEN");
+        key.post("/api/auth/api-keys", body)
+            .await
+            .refused(403, "FORBIDDEN");
     }
     let listed = owner.get("/api/auth/api-keys").await.expect(200);
     assert_eq!(listed["api_keys"].as_array().unwrap().len(), scopes.len());
@@ -36,8 +45,14 @@ async fn cve_2020_5205_a_login_makes_its_own_session() {
     reply.expect(200);
     let cookie = reply.session_cookie().unwrap();
     assert_ne!(cookie, fixed);
-    victim.get("/api/gon").await.refused(401, "AUTH_NOT_AUTHENTICATED");
-    let again = log_in(&server.local().session(&cookie), PASSWORD).await.session_cookie().unwrap();
+    victim
+        .get("/api/gon")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
+    let again = log_in(&server.local().session(&cookie), PASSWORD)
+        .await
+        .session_cookie()
+        .unwrap();
     assert_ne!(again, cookie);
 }
 
@@ -47,12 +62,19 @@ async fn cwe_1275_the_cookie_is_for_this_host_alone() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut authenticator = SoftAuthenticator::on("http://localhost:8420");
     let here = owner.with("host", "localhost:8420");
-    register_passkey(&here, &mut authenticator).await.expect(200);
+    register_passkey(&here, &mut authenticator)
+        .await
+        .expect(200);
     for (host, shared) in [("localhost:8420", false), ("LOCALHOST", false)] {
         let caller = server.local().with("host", host);
         let reply = log_in_by_passkey(&caller, &mut authenticator).await;
         let cookie = reply.header("set-cookie").unwrap().to_owned();
-        for attribute in ["; HttpOnly", "; SameSite=Strict", "; Path=/", "; Max-Age=2592000"] {
+        for attribute in [
+            "; HttpOnly",
+            "; SameSite=Strict",
+            "; Path=/",
+            "; Max-Age=2592000",
+        ] {
             assert!(cookie.contains(attribute), "{cookie}");
         }
         assert_eq!(cookie.contains("Domain="), shared, "{host}: {cookie}");
@@ -66,17 +88,30 @@ async fn cve_2026_28787_an_answer_is_good_for_its_own_challenge_once() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut authenticator = SoftAuthenticator::on("http://localhost:8420");
     let here = owner.with("host", "localhost:8420");
-    register_passkey(&here, &mut authenticator).await.expect(200);
+    register_passkey(&here, &mut authenticator)
+        .await
+        .expect(200);
     let caller = server.local().with("host", "localhost:8420");
-    let begin = async || caller.post("/api/auth/passkey/auth/begin", json!({})).await.expect(200);
-    let begun = begin().await;
+    let ask = async || {
+        caller
+            .post("/api/auth/passkey/auth/begin", json!({}))
+            .await
+            .expect(200)
+    };
+    let begun = ask().await;
     let captured = authenticator.get(&begun["options"]).await.unwrap();
     finish_login(&caller, &begun, &captured).await.expect(200);
-    finish_login(&caller, &begun, &captured).await.refused(401, "INVALID_CREDENTIALS");
-    finish_login(&caller, &begin().await, &captured).await.refused(401, "INVALID_CREDENTIALS");
+    finish_login(&caller, &begun, &captured)
+        .await
+        .refused(401, "INVALID_CREDENTIALS");
+    finish_login(&caller, &ask().await, &captured)
+        .await
+        .refused(401, "INVALID_CREDENTIALS");
     let own_challenge = json!({
         "challenge_id": begun["challenge_id"], "credential": captured, "challenge": "AAAA",
     });
-    let reply = caller.post("/api/auth/passkey/auth/finish", own_challenge).await;
+    let reply = caller
+        .post("/api/auth/passkey/auth/finish", own_challenge)
+        .await;
     reply.refused(400, "INVALID_PARAMS");
 }

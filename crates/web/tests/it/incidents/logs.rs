@@ -1,7 +1,7 @@
 //! Secrets that came to rest in logs and in error messages.
 
 use crate::steps::{NEW_PASSWORD, log_in};
-use gatehouse_testkit::{Options, TestServer};
+use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::json;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,70 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
-/// Openclaw/openclaw#85049, openclaw/openclaw#50614: what was refused, or shown for convenience, was
+const VALUE: &str = "value-of-a-variable-91cc";
+const WRONG: &str = "wrong-password-44aa";
+
+/// Sends secrets in every wrong way; what was answered.
+async fn refusals(
+    server: &TestServer,
+    owner: &Actor,
+    password: &str,
+    recovery_key: &str,
+) -> String {
+    let mut answers = Vec::new();
+    answers.push(log_in(&server.local(), WRONG).await.text);
+    for (path, body) in [
+        ("/api/auth/login", json!({ "password": [WRONG] })),
+        ("/api/auth/login", json!({ "password": WRONG, VALUE: 1 })),
+        ("/api/auth/confirm", json!({ "password": { "x": WRONG } })),
+        (
+            "/api/auth/vault/recovery",
+            json!({ "recovery_key": format!("{recovery_key}x") }),
+        ),
+        (
+            "/api/auth/vault/recovery",
+            json!({ "recovery_key": [recovery_key] }),
+        ),
+        (
+            "/api/auth/password/change",
+            json!({ "current_password": WRONG, "new_password": NEW_PASSWORD }),
+        ),
+        (
+            "/api/auth/password/change",
+            json!({ "current_password": password, "new_password": "short-77" }),
+        ),
+        (
+            "/api/auth/api-keys",
+            json!({ "label": "x", "scopes": [WRONG] }),
+        ),
+    ] {
+        let text = owner.post(path, body).await.text;
+        // The name of an unknown field is said back; that is what the caller wrote as a name.
+        answers.push(text.replace(VALUE, ""));
+    }
+    for (method, params) in [
+        ("env.set", json!({ "key": "PATH", "value": VALUE })),
+        ("env.set", json!({ "key": "B", "value": [VALUE] })),
+        (
+            "ssh_keys.import",
+            json!({ "name": "k", "private_key": VALUE, "passphrase": WRONG }),
+        ),
+        ("providers.set_key", json!({ "id": "nobody", "key": VALUE })),
+    ] {
+        answers.push(owner.rpc_reply(method, params).await.text);
+    }
+    let mut socket = server.socket(&server.local(), "/ws").await;
+    answers.push(
+        socket
+            .connect(json!({ "password": WRONG }))
+            .await
+            .unwrap()
+            .to_string(),
+    );
+    answers.concat()
+}
+
+/// `openclaw/openclaw#85049`, `openclaw/openclaw#50614`: what was refused, or shown for convenience, was
 /// written to the log with the secrets in it.
 #[tokio::test]
 async fn openclaw_85049_no_secret_reaches_log_or_error() {
@@ -40,45 +103,39 @@ async fn openclaw_85049_no_secret_reaches_log_or_error() {
         .init();
     let server = TestServer::start(Options::default()).await;
     let password = "only in this test: 5d8e2b";
-    let setup = server.local().post("/api/auth/setup", json!({ "password": password })).await;
-    let recovery_key = setup.expect(200)["recovery_key"].as_str().unwrap().to_owned();
+    let setup = server
+        .local()
+        .post("/api/auth/setup", json!({ "password": password }))
+        .await;
+    let recovery_key = setup.expect(200)["recovery_key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let cookie = setup.session_cookie().unwrap();
     let owner = server.local().session(&cookie);
     let key = server.api_key(&owner, &["operator.admin"]).await;
     let key_text = key.headers()[0].1.trim_start_matches("Bearer ").to_owned();
-    let (value, wrong) = ("value-of-a-variable-91cc", "wrong-password-44aa");
-    owner.rpc("env.set", json!({ "key": "A", "value": value })).await.unwrap();
-    let mut answers = Vec::new();
-    answers.push(log_in(&server.local(), wrong).await.text);
-    for (path, body) in [
-        ("/api/auth/login", json!({ "password": [wrong] })),
-        ("/api/auth/login", json!({ "password": wrong, value: 1 })),
-        ("/api/auth/confirm", json!({ "password": { "x": wrong } })),
-        ("/api/auth/vault/recovery", json!({ "recovery_key": format!("{recovery_key}x") })),
-        ("/api/auth/vault/recovery", json!({ "recovery_key": [recovery_key] })),
-        ("/api/auth/password/change", json!({ "current_password": wrong, "new_password": NEW_PASSWORD })),
-        ("/api/auth/password/change", json!({ "current_password": password, "new_password": "short-77" })),
-        ("/api/auth/api-keys", json!({ "label": "x", "scopes": [wrong] })),
-    ] {
-        let text = owner.post(path, body).await.text;
-        // The name of an unknown field is said back; that is what the caller wrote as a name.
-        answers.push(text.replace(value, ""));
-    }
-    for (method, params) in [
-        ("env.set", json!({ "key": "PATH", "value": value })),
-        ("env.set", json!({ "key": "B", "value": [value] })),
-        ("ssh_keys.import", json!({ "name": "k", "private_key": value, "passphrase": wrong })),
-        ("providers.set_key", json!({ "id": "nobody", "key": value })),
-    ] {
-        answers.push(owner.rpc_reply(method, params).await.text);
-    }
-    let mut socket = server.socket(&server.local(), "/ws").await;
-    answers.push(socket.connect(json!({ "password": wrong })).await.unwrap().to_string());
+    owner
+        .rpc("env.set", json!({ "key": "A", "value": VALUE }))
+        .await
+        .unwrap();
+    let answers = refusals(&server, &owner, password, &recovery_key).await;
     owner.post("/api/auth/reset", json!({})).await.expect(200);
-    let answers = answers.concat();
     let logged = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
-    assert!(logged.contains("/api/auth/login"), "the log was not caught: {logged}");
-    for secret in [password, &recovery_key, &cookie, &key_text, value, wrong, "short-77", NEW_PASSWORD] {
+    assert!(
+        logged.contains("/api/auth/login"),
+        "the log was not caught: {logged}"
+    );
+    for secret in [
+        password,
+        &recovery_key,
+        &cookie,
+        &key_text,
+        VALUE,
+        WRONG,
+        "short-77",
+        NEW_PASSWORD,
+    ] {
         assert!(!answers.contains(secret), "an answer holds {secret}");
         assert!(!logged.contains(secret), "the log holds {secret}");
     }

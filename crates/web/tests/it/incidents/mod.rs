@@ -2,6 +2,7 @@
 //! test names the public identifier of one such failure: a CVE, an advisory, an issue or change. Where
 //! none was found the weakness is named by its CWE.
 
+mod authority;
 mod bodies;
 mod credentials;
 mod gate;

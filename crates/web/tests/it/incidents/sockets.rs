@@ -14,11 +14,26 @@ async fn cve_2026_25253_a_foreign_page_opens_no_socket() {
     let (server, owner) = light_owner(Options::default()).await;
     let port = server.address().port();
     for path in ["/ws", "/ws/chat"] {
-        for origin in ["https://evil.example", "null", "http://127.0.0.1", "https://gate.example", "file://", "", "chrome-extension://x"] {
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://127.0.0.1",
+            "https://gate.example",
+            "file://",
+            "",
+            "chrome-extension://x",
+        ] {
             let page = owner.clone().with("origin", origin);
-            assert_eq!(Socket::open(&page, path).await.err(), Some(403), "{path} {origin}");
+            assert_eq!(
+                Socket::open(&page, path).await.err(),
+                Some(403),
+                "{path} {origin}"
+            );
         }
-        for origin in [format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")] {
+        for origin in [
+            format!("http://127.0.0.1:{port}"),
+            format!("http://localhost:{port}"),
+        ] {
             let page = owner.clone().with("origin", &origin);
             let mut socket = server.socket(&page, path).await;
             assert!(socket.call("system.status", json!({})).await.unwrap()["result"].is_object());
@@ -36,18 +51,35 @@ async fn cve_2026_25253_nor_before_setup() {
     let server = TestServer::fresh().await;
     let page = server.local().with("origin", "https://evil.example");
     assert_eq!(Socket::open(&page, "/ws").await.err(), Some(403));
-    page.post("/api/auth/setup", json!({ "password": PASSWORD })).await.refused(403, "FORBIDDEN");
+    page.post("/api/auth/setup", json!({ "password": PASSWORD }))
+        .await
+        .refused(403, "FORBIDDEN");
 }
 
-/// Headroomlabs-ai/headroom#3281: the middleware that authenticates did not see WebSockets.
+/// `headroomlabs-ai/headroom#3281`: the middleware that authenticates did not see upgrades.
 #[tokio::test]
 async fn headroom_3281_an_upgrade_passes_the_same_gate() {
     let (server, _owner) = light_owner(Options::default()).await;
-    for path in ["/ws/chat", "/ws/", "/ws/anything", "/api/gon", "/api/rpc", "/anything", "/"] {
-        assert_eq!(Socket::open(&server.local(), path).await.err(), Some(401), "{path}");
+    for path in [
+        "/ws/chat",
+        "/ws/",
+        "/ws/anything",
+        "/api/gon",
+        "/api/rpc",
+        "/anything",
+        "/",
+    ] {
+        assert_eq!(
+            Socket::open(&server.local(), path).await.err(),
+            Some(401),
+            "{path}"
+        );
     }
     let fresh = TestServer::fresh().await;
-    assert_eq!(Socket::open(&fresh.remote(), "/ws/chat").await.err(), Some(401));
+    assert_eq!(
+        Socket::open(&fresh.remote(), "/ws/chat").await.err(),
+        Some(401)
+    );
     let wrong = server.local().bearer("mk_wrong");
     assert_eq!(Socket::open(&wrong, "/ws/chat").await.err(), Some(401));
 }
@@ -64,8 +96,15 @@ async fn ghsa_rqpp_rjj8_7wv8_scopes_come_from_the_credential_alone() {
         "auth": { "api_key": secret },
     });
     let answer = socket.call("connect", params).await.unwrap();
-    assert_eq!(answer["result"]["identity"]["scopes"], json!(["operator.read"]), "{answer}");
-    let answer = socket.call("env.set", json!({ "key": "A", "value": "b" })).await.unwrap();
+    assert_eq!(
+        answer["result"]["identity"]["scopes"],
+        json!(["operator.read"]),
+        "{answer}"
+    );
+    let answer = socket
+        .call("env.set", json!({ "key": "A", "value": "b" }))
+        .await
+        .unwrap();
     assert_eq!(answer["error"]["data"]["code"], "FORBIDDEN");
     let mut socket = server.socket(&server.local(), "/ws").await;
     let params = json!({ "auth": { "api_key": secret, "scopes": ["operator.admin"] } });
@@ -88,21 +127,34 @@ async fn works(socket: &mut Socket) {
 #[tokio::test]
 async fn cve_2026_34503_a_revoked_key_ends_at_once() {
     let (server, owner) = light_owner(Options::default()).await;
-    let made = owner.post("/api/auth/api-keys", json!({ "label": "k", "scopes": ["operator.read"] })).await;
+    let made = owner
+        .post(
+            "/api/auth/api-keys",
+            json!({ "label": "k", "scopes": ["operator.read"] }),
+        )
+        .await;
     let made = made.expect(200);
     let (id, secret) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
     let key = server.local().bearer(secret);
     let mut by_header = server.socket(&key, "/ws/chat").await;
     let mut by_message = server.socket(&server.local(), "/ws").await;
-    by_message.connect(json!({ "api_key": secret })).await.unwrap();
+    by_message
+        .connect(json!({ "api_key": secret }))
+        .await
+        .unwrap();
     let mut of_owner = server.socket(&owner, "/ws/chat").await;
     for socket in [&mut by_header, &mut by_message, &mut of_owner] {
         works(socket).await;
     }
-    owner.delete(&format!("/api/auth/api-keys/{id}")).await.expect(200);
+    owner
+        .delete(&format!("/api/auth/api-keys/{id}"))
+        .await
+        .expect(200);
     ends_soon(&mut by_header).await;
     ends_soon(&mut by_message).await;
-    key.get("/api/gon").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+    key.get("/api/gon")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
     works(&mut of_owner).await;
 }
 
@@ -114,16 +166,22 @@ async fn cve_2026_9162_ending_all_other_sessions_ends_their_sockets() {
     let mut own = server.socket(&owner, "/ws").await;
     let mut others = server.socket(&other, "/ws").await;
     works(&mut others).await;
-    assert_eq!(owner.delete("/api/auth/sessions").await.expect(200)["ended"], 1);
+    assert_eq!(
+        owner.delete("/api/auth/sessions").await.expect(200)["ended"],
+        1
+    );
     ends_soon(&mut others).await;
     works(&mut own).await;
 }
 
-/// Kubestellar/console#4906, warp-tech/warpgate#2106: a socket outlived the logout.
+/// `kubestellar/console#4906`, `warp-tech/warpgate#2106`: a socket outlived the logout.
 #[tokio::test]
 async fn kubestellar_4906_logout_ends_the_session_s_sockets() {
     let (server, owner) = light_owner(Options::default()).await;
-    let mut sockets = [server.socket(&owner, "/ws").await, server.socket(&owner, "/ws/chat").await];
+    let mut sockets = [
+        server.socket(&owner, "/ws").await,
+        server.socket(&owner, "/ws/chat").await,
+    ];
     for socket in &mut sockets {
         works(socket).await;
     }
@@ -131,26 +189,38 @@ async fn kubestellar_4906_logout_ends_the_session_s_sockets() {
     for socket in &mut sockets {
         ends_soon(socket).await;
     }
-    owner.get("/api/gon").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+    owner
+        .get("/api/gon")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
 }
 
-/// Heypinchy/pinchy#1059: a password change left the thief's socket open.
+/// `heypinchy/pinchy#1059`: a password change left the thief's socket open.
 #[tokio::test]
 async fn pinchy_1059_a_password_change_ends_other_sessions_and_password_sockets() {
     let (server, owner) = TestServer::with_owner().await;
     let thief = new_session(&server).await;
     let mut of_thief = server.socket(&thief, "/ws").await;
     let mut by_password = server.socket(&server.local(), "/ws").await;
-    by_password.connect(json!({ "password": PASSWORD })).await.unwrap();
+    by_password
+        .connect(json!({ "password": PASSWORD }))
+        .await
+        .unwrap();
     let mut own = server.socket(&owner, "/ws").await;
     for socket in [&mut of_thief, &mut by_password, &mut own] {
         works(socket).await;
     }
     let change = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
-    owner.post("/api/auth/password/change", change).await.expect(200);
+    owner
+        .post("/api/auth/password/change", change)
+        .await
+        .expect(200);
     ends_soon(&mut of_thief).await;
     ends_soon(&mut by_password).await;
-    thief.get("/api/gon").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+    thief
+        .get("/api/gon")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
     works(&mut own).await;
 }
 
@@ -159,7 +229,10 @@ async fn pinchy_1059_a_password_change_ends_other_sessions_and_password_sockets(
 async fn cve_2026_44553_reset_ends_every_socket() {
     let (server, owner) = light_owner(Options::default()).await;
     let key: Actor = server.api_key(&owner, &["operator.admin"]).await;
-    let mut sockets = [server.socket(&owner, "/ws").await, server.socket(&key, "/ws/chat").await];
+    let mut sockets = [
+        server.socket(&owner, "/ws").await,
+        server.socket(&key, "/ws/chat").await,
+    ];
     for socket in &mut sockets {
         works(socket).await;
     }

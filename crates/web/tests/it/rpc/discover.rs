@@ -10,8 +10,16 @@ async fn the_documents_name_everything_there_is() {
     let (server, owner) = light_owner(Options::default()).await;
     let discovered = owner.rpc("rpc.discover", json!({})).await.unwrap();
     assert_eq!(owner.get("/api/openrpc.json").await.expect(200), discovered);
-    let named: BTreeSet<&str> = discovered["methods"].as_array().unwrap().iter().filter_map(|method| method["name"].as_str()).collect();
-    let known: BTreeSet<&str> = gatehouse_rpc::METHODS.iter().map(|method| method.name).collect();
+    let named: BTreeSet<&str> = discovered["methods"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|method| method["name"].as_str())
+        .collect();
+    let known: BTreeSet<&str> = gatehouse_rpc::METHODS
+        .iter()
+        .map(|method| method.name)
+        .collect();
     assert_eq!(named, known);
     let openapi = owner.get("/api/openapi.json").await.expect(200);
     assert!(openapi["openapi"].as_str().unwrap().starts_with("3.1"));
@@ -24,6 +32,10 @@ async fn the_documents_name_everything_there_is() {
     pairing.rpc("rpc.discover", json!({})).await.unwrap();
     for path in ["/api/openrpc.json", "/api/openapi.json"] {
         pairing.get(path).await.refused(403, "FORBIDDEN");
-        server.local().get(path).await.refused(401, "AUTH_NOT_AUTHENTICATED");
+        server
+            .local()
+            .get(path)
+            .await
+            .refused(401, "AUTH_NOT_AUTHENTICATED");
     }
 }

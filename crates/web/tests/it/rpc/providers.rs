@@ -2,34 +2,72 @@
 
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
 
 async fn provider(owner: &Actor, id: &str) -> Value {
     let listed = owner.rpc("providers.list", json!({})).await.unwrap();
     let all = listed["providers"].as_array().unwrap();
-    all.iter().find(|provider| provider["id"] == id).cloned().unwrap()
+    all.iter()
+        .find(|provider| provider["id"] == id)
+        .cloned()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn a_key_is_set_and_removed_and_never_shown() {
     let (server, owner) = TestServer::with_owner().await;
     let before = provider(&owner, "openai").await;
-    assert_eq!((&before["kind"], &before["configured"]), (&json!("openai"), &json!(false)));
-    let set = owner.rpc("providers.set_key", json!({ "id": "openai", "key": "sk-test-abcdefgh-1234" })).await.unwrap();
+    assert_eq!(
+        (&before["kind"], &before["configured"]),
+        (&json!("openai"), &json!(false))
+    );
+    let set = owner
+        .rpc(
+            "providers.set_key",
+            json!({ "id": "openai", "key": "sk-test-abcdefgh-1234" }),
+        )
+        .await
+        .unwrap();
     assert_eq!(set["configured"], true);
     let hint = set["key_hint"].as_str().unwrap();
-    assert!(hint.len() <= 8 && !"sk-test-abcdefgh".contains(hint), "{hint}");
-    let (plain, copy) = (server.directory().join("provider_keys.json"), server.directory().join("provider_keys.json.enc"));
-    assert!(std::fs::read_to_string(&plain).unwrap().contains("sk-test-abcdefgh-1234"));
-    let text = std::fs::read_to_string(&copy).unwrap();
-    assert!(data_encoding::BASE64.decode(text.trim().as_bytes()).is_ok(), "{text}");
+    assert!(
+        hint.len() <= 8 && !"sk-test-abcdefgh".contains(hint),
+        "{hint}"
+    );
+    let (plain, copy) = (
+        server.directory().join("provider_keys.json"),
+        server.directory().join("provider_keys.json.enc"),
+    );
+    let plain_text = String::from_utf8(crate::steps::file(&plain)).unwrap();
+    assert!(plain_text.contains("sk-test-abcdefgh-1234"));
+    let text = String::from_utf8(crate::steps::file(&copy)).unwrap();
+    assert!(
+        data_encoding::BASE64.decode(text.trim().as_bytes()).is_ok(),
+        "{text}"
+    );
     for file in [&plain, &copy] {
-        use std::os::unix::fs::PermissionsExt;
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
-    assert_eq!(owner.rpc("providers.remove_key", json!({ "id": "openai" })).await.unwrap(), json!({ "ok": true }));
+    assert_eq!(
+        owner
+            .rpc("providers.remove_key", json!({ "id": "openai" }))
+            .await
+            .unwrap(),
+        json!({ "ok": true })
+    );
     assert_eq!(provider(&owner, "openai").await["configured"], false);
-    assert_eq!(owner.rpc("providers.remove_key", json!({ "id": "openai" })).await, Err("NOT_FOUND".to_owned()));
-    assert_eq!(owner.rpc("providers.set_key", json!({ "id": "nobody", "key": "k" })).await, Err("INVALID_PARAMS".to_owned()));
+    assert_eq!(
+        owner
+            .rpc("providers.remove_key", json!({ "id": "openai" }))
+            .await,
+        Err("NOT_FOUND".to_owned())
+    );
+    assert_eq!(
+        owner
+            .rpc("providers.set_key", json!({ "id": "nobody", "key": "k" }))
+            .await,
+        Err("INVALID_PARAMS".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -37,11 +75,19 @@ async fn the_plaintext_file_can_be_left_out() {
     let options = Options::default().env("SERVICE_VAULT__KEEP_PLAINTEXT_PROVIDER_KEYS", "false");
     let server = TestServer::start(options).await;
     let owner = server.set_up().await;
-    owner.rpc("providers.set_key", json!({ "id": "anthropic", "key": "sk-test-0002" })).await.unwrap();
+    owner
+        .rpc(
+            "providers.set_key",
+            json!({ "id": "anthropic", "key": "sk-test-0002" }),
+        )
+        .await
+        .unwrap();
     assert!(!server.directory().join("provider_keys.json").exists());
     assert!(server.directory().join("provider_keys.json.enc").exists());
     let server = server.restart().await;
     let owner = owner.at(server.address());
-    crate::steps::log_in(&server.local(), gatehouse_testkit::PASSWORD).await.expect(200);
+    crate::steps::log_in(&server.local(), gatehouse_testkit::PASSWORD)
+        .await
+        .expect(200);
     assert_eq!(provider(&owner, "anthropic").await["configured"], true);
 }

@@ -10,13 +10,20 @@ async fn the_status_is_for_every_identity() {
     let key = server.api_key(&owner, &["operator.approvals"]).await;
     for caller in [&owner, &key] {
         let status = caller.rpc("system.status", json!({})).await.unwrap();
-        assert_eq!(status["database"], json!({ "engine": "sqlite", "ok": true }));
+        assert_eq!(
+            status["database"],
+            json!({ "engine": "sqlite", "ok": true })
+        );
         assert_eq!(status["vault_status"], "uninitialized");
         for field in ["version", "uptime_seconds", "queue_depth", "sessions"] {
             assert!(status.get(field).is_some(), "{field}: {status}");
         }
     }
-    server.local().rpc_reply("system.status", json!({})).await.refused(401, "AUTH_NOT_AUTHENTICATED");
+    server
+        .local()
+        .rpc_reply("system.status", json!({}))
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
 }
 
 #[tokio::test]
@@ -26,8 +33,14 @@ async fn the_doctor_looks_at_everything() {
     let checks = report["checks"].as_array().unwrap();
     assert!(!checks.is_empty());
     for check in checks {
-        assert!(check["id"].is_string() && check["ok"].is_boolean() && check["message"].is_string(), "{check}");
+        assert!(
+            check["id"].is_string() && check["ok"].is_boolean() && check["message"].is_string(),
+            "{check}"
+        );
     }
     let key = server.api_key(&owner, &["operator.write"]).await;
-    assert_eq!(key.rpc("system.doctor", json!({})).await, Err("FORBIDDEN".to_owned()));
+    assert_eq!(
+        key.rpc("system.doctor", json!({})).await,
+        Err("FORBIDDEN".to_owned())
+    );
 }

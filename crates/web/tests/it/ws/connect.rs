@@ -13,10 +13,19 @@ async fn by_key_by_password_by_cookie_by_bearer() {
     let (server, owner) = TestServer::with_owner().await;
     let key = server.api_key(&owner, &["operator.read"]).await;
     let mut by_key = server.socket(&server.local(), "/ws").await;
-    let hello = by_key.connect(json!({ "api_key": secret_of(&key) })).await.unwrap();
-    assert_eq!(hello["result"]["identity"], json!({ "method": "ApiKey", "scopes": ["operator.read"] }));
+    let hello = by_key
+        .connect(json!({ "api_key": secret_of(&key) }))
+        .await
+        .unwrap();
+    assert_eq!(
+        hello["result"]["identity"],
+        json!({ "method": "ApiKey", "scopes": ["operator.read"] })
+    );
     let mut by_password = server.socket(&server.remote(), "/ws").await;
-    let hello = by_password.connect(json!({ "password": PASSWORD })).await.unwrap();
+    let hello = by_password
+        .connect(json!({ "password": PASSWORD }))
+        .await
+        .unwrap();
     assert_eq!(hello["result"]["identity"]["method"], "Password");
     for path in ["/ws", "/ws/chat"] {
         for (caller, method) in [(&owner, "Password"), (&key, "ApiKey")] {
@@ -40,11 +49,20 @@ async fn hello_tells_what_there_is() {
     let hello = socket.connect(json!({})).await.unwrap()["result"].clone();
     assert_eq!(hello["protocol"], 1);
     assert!(hello["server"]["name"].is_string() && hello["server"]["version"].is_string());
-    assert_eq!(hello["limits"], json!({ "max_message_bytes": 36 * 1024 * 1024, "heartbeat_seconds": 30 }));
+    assert_eq!(
+        hello["limits"],
+        json!({ "max_message_bytes": 36 * 1024 * 1024, "heartbeat_seconds": 30 })
+    );
     let lists = |name: &str| hello[name].as_array().unwrap().clone();
     assert!(lists("methods").contains(&json!("env.set")));
-    assert!(lists("events").contains(&json!("vault.status")) && lists("events").contains(&json!("auth.changed")));
-    assert_eq!((&hello["vault_status"], &hello["voice_enabled"]), (&json!("uninitialized"), &json!(false)));
+    assert!(
+        lists("events").contains(&json!("vault.status"))
+            && lists("events").contains(&json!("auth.changed"))
+    );
+    assert_eq!(
+        (&hello["vault_status"], &hello["voice_enabled"]),
+        (&json!("uninitialized"), &json!(false))
+    );
 }
 
 #[tokio::test]
@@ -60,7 +78,10 @@ async fn the_message_may_be_short_and_may_know_more() {
         socket.send(message.to_string()).await;
         let answer = socket.next().await.unwrap();
         assert!(answer["result"]["identity"].is_object(), "{answer}");
-        assert_eq!(answer.get("id"), Some(message.get("id").unwrap_or(&Value::Null)));
+        assert_eq!(
+            answer.get("id"),
+            Some(message.get("id").unwrap_or(&Value::Null))
+        );
     }
 }
 
@@ -68,18 +89,48 @@ async fn the_message_may_be_short_and_may_know_more() {
 async fn a_refusal_is_an_answer_and_then_a_code() {
     let (server, owner) = light_owner(Options::default()).await;
     let fresh = TestServer::fresh().await;
-    let connect = |auth: Value| json!({ "id": 1, "method": "connect", "params": { "auth": auth } }).to_string();
+    let connect = |auth: Value| {
+        json!({ "id": 1, "method": "connect", "params": { "auth": auth } }).to_string()
+    };
     for (message, code, close) in [
-        (connect(json!({ "api_key": "mk_wrong" })), "INVALID_CREDENTIALS", 4401),
-        (connect(json!({ "password": WRONG_PASSWORD })), "INVALID_CREDENTIALS", 4401),
+        (
+            connect(json!({ "api_key": "mk_wrong" })),
+            "INVALID_CREDENTIALS",
+            4401,
+        ),
+        (
+            connect(json!({ "password": WRONG_PASSWORD })),
+            "INVALID_CREDENTIALS",
+            4401,
+        ),
         (connect(json!({})), "AUTH_NOT_AUTHENTICATED", 4401),
-        (r#"{"id":1,"method":"connect"}"#.to_owned(), "AUTH_NOT_AUTHENTICATED", 4401),
-        (r#"{"id":1,"method":"system.status"}"#.to_owned(), "AUTH_NOT_AUTHENTICATED", 4401),
+        (
+            r#"{"id":1,"method":"connect"}"#.to_owned(),
+            "AUTH_NOT_AUTHENTICATED",
+            4401,
+        ),
+        (
+            r#"{"id":1,"method":"system.status"}"#.to_owned(),
+            "AUTH_NOT_AUTHENTICATED",
+            4401,
+        ),
         ("not json".to_owned(), "PARSE_ERROR", 4400),
         ("[]".to_owned(), "INVALID_REQUEST", 4400),
-        (r#"[{"id":1,"method":"connect"}]"#.to_owned(), "INVALID_REQUEST", 4400),
-        (r#"{"id":1,"method":"connect","params":{"auth":7}}"#.to_owned(), "INVALID_PARAMS", 4400),
-        (r#"{"id":1,"method":"connect","params":{"auth":{"api_key":7}}}"#.to_owned(), "INVALID_PARAMS", 4400),
+        (
+            r#"[{"id":1,"method":"connect"}]"#.to_owned(),
+            "INVALID_REQUEST",
+            4400,
+        ),
+        (
+            r#"{"id":1,"method":"connect","params":{"auth":7}}"#.to_owned(),
+            "INVALID_PARAMS",
+            4400,
+        ),
+        (
+            r#"{"id":1,"method":"connect","params":{"auth":{"api_key":7}}}"#.to_owned(),
+            "INVALID_PARAMS",
+            4400,
+        ),
         (r#"{"id":1,"method":7}"#.to_owned(), "INVALID_REQUEST", 4400),
     ] {
         let mut socket = server.socket(&server.local(), "/ws").await;
@@ -90,7 +141,10 @@ async fn a_refusal_is_an_answer_and_then_a_code() {
     }
     // Before setup nothing that a remote caller sends helps.
     let mut socket = fresh.socket(&fresh.remote(), "/ws").await;
-    let answer = socket.connect(json!({ "password": PASSWORD })).await.unwrap();
+    let answer = socket
+        .connect(json!({ "password": PASSWORD }))
+        .await
+        .unwrap();
     assert_eq!(answer["error"]["data"]["code"], "AUTH_SETUP_REQUIRED");
     assert_eq!(socket.closed().await, 4401);
     // A stale cookie waits for connect on /ws, and is refused on /ws/chat.
@@ -107,7 +161,14 @@ async fn what_is_no_upgrade_is_told() {
     for path in ["/ws", "/ws/chat"] {
         owner.get(path).await.refused(400, "INVALID_REQUEST");
     }
-    owner.post("/ws", json!({})).await.refused(405, "METHOD_NOT_ALLOWED");
+    owner
+        .post("/ws", json!({}))
+        .await
+        .refused(405, "METHOD_NOT_ALLOWED");
     owner.get("/ws/nothing").await.refused(404, "NOT_FOUND");
-    server.local().get("/ws/nothing").await.refused(401, "AUTH_NOT_AUTHENTICATED");
+    server
+        .local()
+        .get("/ws/nothing")
+        .await
+        .refused(401, "AUTH_NOT_AUTHENTICATED");
 }

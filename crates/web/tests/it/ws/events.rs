@@ -14,8 +14,15 @@ async fn the_vault_s_life_is_told() {
         ("disable", json!({}), "disabled"),
         ("enable", json!({ "password": PASSWORD }), "unsealed"),
     ] {
-        owner.post(&format!("/api/auth/vault/{path}"), body).await.expect(200);
-        assert_eq!(socket.event("vault.status").await.unwrap(), json!({ "status": status }), "{path}");
+        owner
+            .post(&format!("/api/auth/vault/{path}"), body)
+            .await
+            .expect(200);
+        assert_eq!(
+            socket.event("vault.status").await.unwrap(),
+            json!({ "status": status }),
+            "{path}"
+        );
     }
 }
 
@@ -34,13 +41,21 @@ async fn changes_of_credentials_are_told_by_kind() {
     let (server, owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&owner, "/ws").await;
     server.api_key(&owner, &["operator.read"]).await;
-    assert_eq!(socket.event("auth.changed").await.unwrap(), json!({ "what": "api_keys" }));
+    assert_eq!(
+        socket.event("auth.changed").await.unwrap(),
+        json!({ "what": "api_keys" })
+    );
     owner.delete("/api/auth/sessions").await.expect(200);
-    assert_eq!(socket.event("auth.changed").await.unwrap(), json!({ "what": "sessions" }));
+    assert_eq!(
+        socket.event("auth.changed").await.unwrap(),
+        json!({ "what": "sessions" })
+    );
 }
 
 async fn hears_before_an_answer(socket: &mut Socket, name: &str) -> bool {
-    socket.send(json!({ "id": "mark", "method": "system.status" }).to_string()).await;
+    socket
+        .send(json!({ "id": "mark", "method": "system.status" }).to_string())
+        .await;
     let mut heard = false;
     loop {
         let frame = socket.next().await.unwrap();

@@ -37,7 +37,10 @@ async fn before_authentication_a_message_has_64_kib() {
     let mut socket = server.socket(&server.local(), "/ws").await;
     socket.send(connect_of(BEFORE_AUTH + 1, &secret)).await;
     let answer = socket.next().await.unwrap();
-    assert_eq!(answer["error"]["data"]["code"], "PAYLOAD_TOO_LARGE", "{answer}");
+    assert_eq!(
+        answer["error"]["data"]["code"], "PAYLOAD_TOO_LARGE",
+        "{answer}"
+    );
     assert_eq!(answer["error"]["data"]["max_bytes"], BEFORE_AUTH);
     // RFC 6455's own code for a message that is too big.
     assert_eq!(socket.closed().await, 1009);
@@ -80,25 +83,54 @@ async fn wrong_connects_have_their_own_counter() {
     let connect = async |auth: serde_json::Value| {
         let mut socket = server.socket(&server.local(), "/ws").await;
         let answer = socket.connect(auth).await.unwrap();
-        let code = answer["error"]["data"]["code"].as_str().unwrap_or("ok").to_owned();
-        let close = if code == "ok" { 0 } else { socket.closed().await };
+        let code = answer["error"]["data"]["code"]
+            .as_str()
+            .unwrap_or("ok")
+            .to_owned();
+        let close = if code == "ok" {
+            0
+        } else {
+            socket.closed().await
+        };
         (code, close)
     };
     // Right ones are not counted.
     for _ in 0..6 {
-        assert_eq!(connect(json!({ "api_key": secret })).await, ("ok".into(), 0));
+        assert_eq!(
+            connect(json!({ "api_key": secret })).await,
+            ("ok".into(), 0)
+        );
     }
     for number in 0..5 {
-        let auth = if number % 2 == 0 { json!({ "password": WRONG_PASSWORD }) } else { json!({ "api_key": "mk_wrong" }) };
-        assert_eq!(connect(auth).await, ("INVALID_CREDENTIALS".into(), 4401), "{number}");
+        let auth = if number % 2 == 0 {
+            json!({ "password": WRONG_PASSWORD })
+        } else {
+            json!({ "api_key": "mk_wrong" })
+        };
+        assert_eq!(
+            connect(auth).await,
+            ("INVALID_CREDENTIALS".into(), 4401),
+            "{number}"
+        );
     }
-    assert_eq!(connect(json!({ "password": WRONG_PASSWORD })).await, ("RATE_LIMITED".into(), 4429));
+    assert_eq!(
+        connect(json!({ "password": WRONG_PASSWORD })).await,
+        ("RATE_LIMITED".into(), 4429)
+    );
     // Nor does the right one tell that it is right.
-    assert_eq!(connect(json!({ "password": gatehouse_testkit::PASSWORD })).await, ("RATE_LIMITED".into(), 4429));
+    assert_eq!(
+        connect(json!({ "password": gatehouse_testkit::PASSWORD })).await,
+        ("RATE_LIMITED".into(), 4429)
+    );
     // The login's counter is another.
-    crate::steps::log_in(&server.local(), gatehouse_testkit::PASSWORD).await.expect(200);
+    crate::steps::log_in(&server.local(), gatehouse_testkit::PASSWORD)
+        .await
+        .expect(200);
     clock.advance(crate::steps::PATIENT);
-    assert_eq!(connect(json!({ "password": gatehouse_testkit::PASSWORD })).await, ("ok".into(), 0));
+    assert_eq!(
+        connect(json!({ "password": gatehouse_testkit::PASSWORD })).await,
+        ("ok".into(), 0)
+    );
 }
 
 #[tokio::test]
@@ -107,7 +139,10 @@ async fn a_binary_message_is_refused() {
     let mut socket = server.socket(&owner, "/ws").await;
     let frame = tokio_tungstenite::tungstenite::Message::binary(vec![1, 2, 3]);
     socket.send_frame(frame).await.unwrap();
-    assert_eq!(socket.next().await.unwrap()["error"]["data"]["code"], "INVALID_REQUEST");
+    assert_eq!(
+        socket.next().await.unwrap()["error"]["data"]["code"],
+        "INVALID_REQUEST"
+    );
     assert_eq!(socket.closed().await, 4400);
 }
 
