@@ -9,7 +9,7 @@ use crate::live::{Live, LiveKey, LiveSession, TokenHash, hash_of, to_hex};
 use crate::live_map::LiveMap;
 use crate::locality::Locality;
 use crate::settings::DisabledScope;
-use crate::state::{Auth, BoxFuture};
+use crate::state::{Auth, AuthFacts, BoxFuture, Settled};
 use crate::throttle::ThrottleClass;
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, StoreError};
@@ -46,7 +46,11 @@ pub struct CheckInput<'a> {
 impl Auth {
     /// Decides whether a request is let in, and as whom. The first matching row wins.
     pub async fn check_auth(&self, input: &CheckInput<'_>) -> Result<Decision, StoreError> {
-        let facts = self.facts();
+        let mut facts = self.facts();
+        if (facts.auth_disabled || !facts.setup_complete) && !self.memory_is_fresh() {
+            // Another node may have completed setup: what lets in without a credential is not believed.
+            facts = Box::pin(self.look_up_facts()).await?;
+        }
         let allowed = |identity| Ok(Decision::Allowed(identity));
         // Row 1.
         let is_local = input.locality.is_local();
@@ -83,6 +87,14 @@ impl Auth {
     /// Whether row 1 lets in a caller from there, when auth is disabled.
     pub(crate) fn row_1_reaches(&self, is_local: bool) -> bool {
         is_local || self.0.settings.load().given.disabled_scope == DisabledScope::All
+    }
+
+    async fn look_up_facts(&self) -> Result<AuthFacts, StoreError> {
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { Settled::read(conn).await }));
+        Ok(read.await?.facts)
     }
 
     async fn session(

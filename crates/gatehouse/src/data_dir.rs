@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 /// The file that a running Gatehouse holds.
 pub const LOCK_FILE: &str = "gatehouse.lock";
 /// What is in a directory that is ours.
-const OURS: [&str; 2] = [LOCK_FILE, "gatehouse.db"];
+const OURS: [&str; 2] = [LOCK_FILE, DATABASE];
+/// The database's name, unless the settings say another.
+const DATABASE: &str = "gatehouse.db";
 
 /// The data directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -106,15 +108,36 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// Takes the lock of the data directory, and one beside the database when that lies elsewhere.
+    /// Takes the lock of the data directory, and the database's when that is another one.
     pub fn take(data_dir: &Path, database: &Path) -> Result<Self, DataDirError> {
-        let mut files = vec![lock(&data_dir.join(LOCK_FILE))?];
-        if database.parent() != Some(data_dir) {
-            let mut beside = database.as_os_str().to_owned();
-            beside.push(".lock");
-            files.push(lock(Path::new(&beside))?);
+        let own = real(data_dir).join(LOCK_FILE);
+        let beside = lock_of(&real(database));
+        let mut files = vec![lock(&own)?];
+        if beside != own {
+            files.push(lock(&beside)?);
         }
         Ok(Self { _files: files })
+    }
+}
+
+/// Whoever uses a database takes the same lock, whatever its data directory is.
+fn lock_of(database: &Path) -> PathBuf {
+    if database.file_name().is_some_and(|name| name == DATABASE) {
+        return database.with_file_name(LOCK_FILE);
+    }
+    let mut beside = database.as_os_str().to_owned();
+    beside.push(".lock");
+    beside.into()
+}
+
+/// One place has one name, without links. The file itself need not be there yet.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
     }
 }
 
@@ -176,9 +199,18 @@ mod tests {
             Err(DataDirError::Locked { .. })
         ));
         drop(held);
+        let c = tempfile::tempdir().unwrap();
+        let held = Locks::take(a.path(), &database).unwrap();
+        assert!(matches!(
+            Locks::take(c.path(), &database),
+            Err(DataDirError::Locked { .. })
+        ));
+        drop(held);
+        let link = c.path().join("link");
+        std::os::unix::fs::symlink(a.path(), &link).unwrap();
+        drop(Locks::take(&link, &link.join("gatehouse.db")).unwrap());
         let elsewhere = a.path().join("other.db");
         let held = Locks::take(b.path(), &elsewhere).unwrap();
-        let c = tempfile::tempdir().unwrap();
         assert!(matches!(
             Locks::take(c.path(), &elsewhere),
             Err(DataDirError::Locked { .. })

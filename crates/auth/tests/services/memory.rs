@@ -1,6 +1,6 @@
 //! Memory and database: exact after every change, whoever hangs up, on every node.
 
-use crate::support::{AWAY, Gate, HERE, caller, visit};
+use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, visit};
 use gatehouse_domain::Scope;
 use gatehouse_store::testing::{databases, postgres, run_sql, sqlite};
 use std::future::Future;
@@ -147,4 +147,17 @@ async fn another_node_sees_what_was_ended_here() {
     assert!(!other.is_live(on_cookie.identity().unwrap()));
     assert!(other.facts().auth_disabled);
     assert_eq!(*other.setup_code().borrow(), gate.code());
+}
+
+#[tokio::test]
+async fn a_node_that_is_cut_off_asks_before_it_lets_in_without_a_credential() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let gate = Gate::on(database).await;
+    let other = gate.second_node().await;
+    gate.setup(HERE, PASSWORD, None).await.unwrap();
+    assert!(visit(&other, HERE, "").await.identity().is_ok());
+    gate.advance(3);
+    assert!(visit(&other, HERE, "").await.identity().is_err());
 }

@@ -41,7 +41,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Check => return check(globals, out),
         Command::Show { origin, keys } => show(globals, out, origin, keys).await?,
         Command::Schema => line(serde_json::to_string_pretty(&json_schema())?),
-        Command::Sample => line(sample().trim_end()),
+        Command::Sample => {
+            let text = sample();
+            out.record(&json!({ "sample": text }), || line(text.trim_end()))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

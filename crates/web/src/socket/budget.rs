@@ -61,6 +61,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Budgeted<S> {
         let polled = Pin::new(&mut self.inner).poll_read(cx, buf);
         let read = buf.filled().len().saturating_sub(before);
         if matches!(polled, Poll::Ready(Ok(()))) && !self.budget.take(read) {
+            // A read that fails has read nothing.
+            buf.set_filled(before);
             let message = "more than may be sent before authentication";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, message)));
         }
