@@ -13,7 +13,7 @@ pub fn openapi() -> Value {
         .with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
     let mut paths: Map<String, Value> = Map::new();
-    for route in ROUTES {
+    for route in ROUTES.iter() {
         let item = paths
             .entry(documented_path(route.path))
             .or_insert_with(|| json!({}));

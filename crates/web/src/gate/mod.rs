@@ -6,6 +6,7 @@ mod class;
 mod headers;
 mod path;
 mod public;
+mod rest;
 mod vault_guard;
 
 pub use class::{PathClass, path_class};
@@ -24,9 +25,10 @@ use futures_util::FutureExt;
 use gatehouse_auth::throttle::asks_to_upgrade;
 use gatehouse_auth::{Decision, RequestFacts, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
-use http::header::LOCATION;
+use http::header::{CONNECTION, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
+use rest::Rest;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -45,8 +47,9 @@ pub struct Peer {
 pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     let id = app.new_request_id();
     let (mut parts, body) = request.into_parts();
+    let (body, rest) = Rest::watch(&parts, body);
     let mut trail = Trail::begin(&parts.method, peer);
-    let answer = match admit(app, peer, &parts, &mut trail).await {
+    let mut answer = match admit(app, peer, &parts, &mut trail).await {
         Ok(visit) => {
             let route_seen = Arc::clone(&trail.route);
             parts.extensions.insert(Arrival {
@@ -56,8 +59,17 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
             });
             route(app, Request::from_parts(parts, body)).await
         }
-        Err(turned) => turned.into_response(app),
+        Err(turned) => {
+            drop(body);
+            turned.into_response(app)
+        }
     };
+    // 408 says that no more is waited for.
+    let gave_up = answer.status() == StatusCode::REQUEST_TIMEOUT;
+    if !gave_up && !rest.drain().await {
+        let close = HeaderValue::from_static("close");
+        answer.headers_mut().insert(CONNECTION, close);
+    }
     leave(app, answer, &id, &trail)
 }
 

@@ -23,7 +23,7 @@ async fn the_documents_name_everything_there_is() {
     assert_eq!(named, known);
     let openapi = owner.get("/api/openapi.json").await.expect(200);
     assert!(openapi["openapi"].as_str().unwrap().starts_with("3.1"));
-    for route in gatehouse_web::ROUTES {
+    for route in gatehouse_web::ROUTES.iter() {
         let path = route.path.replace("{*", "{");
         let verb = route.verb.name().to_lowercase();
         assert!(openapi["paths"][&path][&verb].is_object(), "{verb} {path}");

@@ -1,0 +1,122 @@
+//! Setup, login, sessions, API keys, reset.
+
+use super::{ADMIN, PUBLIC, READ, row};
+use crate::routes::{Access, Route, StepUp, Verb, auth};
+use axum::routing::{delete, get, post};
+use gatehouse_auth::api;
+
+use Access::Identity;
+use Verb::{Delete, Get, Post};
+
+pub(super) const ROWS: &[Route] = &[
+    row(
+        "auth.status",
+        (Get, "/api/auth/status"),
+        PUBLIC,
+        || get(auth::status),
+        "Who is there, what is set up",
+    )
+    .gives::<api::AuthStatus>(),
+    row(
+        "auth.setup",
+        (Post, "/api/auth/setup"),
+        PUBLIC,
+        || post(auth::setup),
+        "Sets the first password",
+    )
+    .takes::<api::SetupRequest>()
+    .gives::<api::SetupAnswer>(),
+    row(
+        "auth.login",
+        (Post, "/api/auth/login"),
+        PUBLIC,
+        || post(auth::login),
+        "Logs in by password",
+    )
+    .takes::<api::LoginRequest>()
+    .gives::<api::Done>(),
+    row(
+        "auth.logout",
+        (Post, "/api/auth/logout"),
+        Identity,
+        || post(auth::logout),
+        "Ends this session",
+    )
+    .gives::<api::Done>(),
+    row(
+        "auth.confirm",
+        (Post, "/api/auth/confirm"),
+        ADMIN,
+        || post(auth::confirm),
+        "Proves that the person is there",
+    )
+    .takes::<api::ConfirmRequest>()
+    .gives::<api::ConfirmAnswer>(),
+    row(
+        "auth.password.change",
+        (Post, "/api/auth/password/change"),
+        ADMIN,
+        || post(auth::change_password),
+        "Changes or first sets the password",
+    )
+    .takes::<api::PasswordChangeRequest>()
+    .gives::<api::SetupAnswer>(),
+    row(
+        "auth.sessions.list",
+        (Get, "/api/auth/sessions"),
+        READ,
+        || get(auth::list_sessions),
+        "Logins",
+    )
+    .gives::<api::SessionList>(),
+    row(
+        "auth.sessions.delete",
+        (Delete, "/api/auth/sessions/{id}"),
+        ADMIN,
+        || delete(auth::end_session),
+        "Ends a login",
+    )
+    .gives::<api::Done>(),
+    row(
+        "auth.sessions.delete_others",
+        (Delete, "/api/auth/sessions"),
+        ADMIN,
+        || delete(auth::end_other_sessions),
+        "Ends every other login",
+    )
+    .gives::<api::EndedAnswer>(),
+    row(
+        "auth.api_keys.list",
+        (Get, "/api/auth/api-keys"),
+        READ,
+        || get(auth::list_api_keys),
+        "API keys",
+    )
+    .gives::<api::ApiKeyList>(),
+    row(
+        "auth.api_keys.create",
+        (Post, "/api/auth/api-keys"),
+        ADMIN,
+        || post(auth::create_api_key),
+        "Makes an API key, shown once",
+    )
+    .takes::<api::CreateApiKeyRequest>()
+    .gives::<api::ApiKeyCreated>(),
+    row(
+        "auth.api_keys.delete",
+        (Delete, "/api/auth/api-keys/{id}"),
+        ADMIN,
+        || delete(auth::delete_api_key),
+        "Revokes an API key",
+    )
+    .gives::<api::Done>(),
+    row(
+        "auth.reset",
+        (Post, "/api/auth/reset"),
+        ADMIN,
+        || post(auth::reset),
+        "Removes all auth; secrets are kept",
+    )
+    .gives::<api::ResetAnswer>()
+    .confirmed(StepUp::Always),
+];

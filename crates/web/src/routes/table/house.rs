@@ -1,0 +1,163 @@
+//! The page, facts about the server, the documents, RPC and the sockets.
+
+use super::{PUBLIC, READ, row};
+use crate::routes::{Access, Route, Verb, documents, rpc, status};
+use crate::{pages, socket};
+use axum::routing::{get, post};
+
+use Access::Identity;
+use Verb::{Get, Post};
+
+pub(super) const ROWS: &[Route] = &[
+    row(
+        "health",
+        (Get, "/health"),
+        PUBLIC,
+        || get(status::health),
+        "Says that the server runs",
+    )
+    .gives::<status::Health>(),
+    row(
+        "metrics",
+        (Get, "/metrics"),
+        READ,
+        || get(status::metrics),
+        "Metrics for Prometheus",
+    ),
+    row(
+        "page.home",
+        (Get, "/"),
+        Identity,
+        || get(pages::page),
+        "The page",
+    ),
+    row(
+        "page.onboarding",
+        (Get, "/onboarding"),
+        Identity,
+        || get(pages::page),
+        "The page",
+    ),
+    row(
+        "page.asset",
+        (Get, "/assets/{*path}"),
+        PUBLIC,
+        || get(pages::asset),
+        "Page files",
+    ),
+    row(
+        "page.icon",
+        (Get, "/icons/{*path}"),
+        PUBLIC,
+        || get(pages::icon),
+        "Page icons",
+    ),
+    row(
+        "page.favicon",
+        (Get, "/favicon.ico"),
+        PUBLIC,
+        || get(pages::favicon),
+        "Page icon",
+    ),
+    row(
+        "page.manifest",
+        (Get, "/manifest.json"),
+        PUBLIC,
+        || get(pages::manifest),
+        "Web app manifest",
+    ),
+    row(
+        "page.worker",
+        (Get, "/sw.js"),
+        PUBLIC,
+        || get(pages::service_worker),
+        "Service worker",
+    ),
+    row(
+        "auth.callback",
+        (Get, "/auth/callback"),
+        PUBLIC,
+        || get(status::oauth_callback),
+        "OAuth callback",
+    ),
+    row(
+        "share.get",
+        (Get, "/share/{id}"),
+        PUBLIC,
+        || get(status::share),
+        "A shared session",
+    ),
+    row(
+        "gon",
+        (Get, "/api/gon"),
+        READ,
+        || get(status::first_facts),
+        "What the page needs first",
+    )
+    .gives::<gatehouse_rpc::gon::Gon>(),
+    row(
+        "bootstrap",
+        (Get, "/api/bootstrap"),
+        READ,
+        || get(status::bootstrap),
+        "What the page needs next",
+    )
+    .gives::<gatehouse_rpc::gon::Bootstrap>(),
+    row(
+        "sessions.list",
+        (Get, "/api/sessions"),
+        READ,
+        || get(status::sessions),
+        "Chat sessions",
+    )
+    .gives::<status::SessionList>(),
+    row(
+        "sessions.get",
+        (Get, "/api/sessions/{id}"),
+        READ,
+        || get(status::session),
+        "A chat session",
+    ),
+    row(
+        "sessions.messages",
+        (Get, "/api/sessions/{id}/messages"),
+        READ,
+        || get(status::session),
+        "Its messages",
+    ),
+    row(
+        "openapi",
+        (Get, "/api/openapi.json"),
+        READ,
+        || get(documents::openapi),
+        "This document",
+    ),
+    row(
+        "openrpc",
+        (Get, "/api/openrpc.json"),
+        READ,
+        || get(documents::openrpc),
+        "The RPC methods",
+    ),
+    row(
+        "rpc",
+        (Post, "/api/rpc"),
+        Identity,
+        || post(rpc::call),
+        "JSON-RPC 2.0, single or batch",
+    ),
+    row(
+        "ws",
+        (Get, "/ws"),
+        PUBLIC,
+        || get(socket::node),
+        "JSON-RPC over a WebSocket; `connect` authenticates",
+    ),
+    row(
+        "ws.chat",
+        (Get, "/ws/chat"),
+        Identity,
+        || get(socket::chat),
+        "JSON-RPC over a WebSocket",
+    ),
+];

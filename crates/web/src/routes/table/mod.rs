@@ -1,0 +1,67 @@
+//! The table itself: one file a subject, put together here.
+
+mod auth;
+mod house;
+mod passkeys;
+#[cfg(feature = "vault")]
+mod vault;
+
+use super::{Access, Route, StepUp, Verb};
+use crate::app::App;
+use axum::routing::MethodRouter;
+use gatehouse_domain::Scope::{Admin, Read};
+use schemars::{JsonSchema, SchemaGenerator};
+use std::sync::LazyLock;
+
+const fn row(
+    id: &'static str,
+    (verb, path): (Verb, &'static str),
+    access: Access,
+    handler: fn() -> MethodRouter<App>,
+    summary: &'static str,
+) -> Route {
+    Route {
+        id,
+        verb,
+        path,
+        access,
+        step_up: StepUp::No,
+        summary,
+        body: None,
+        answer: None,
+        handler,
+    }
+}
+
+impl Route {
+    const fn takes<T: JsonSchema>(mut self) -> Self {
+        self.body = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    const fn gives<T: JsonSchema>(mut self) -> Self {
+        self.answer = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    const fn confirmed(mut self, step_up: StepUp) -> Self {
+        self.step_up = step_up;
+        self
+    }
+}
+
+const PUBLIC: Access = Access::Public;
+const READ: Access = Access::Scope(Read);
+const ADMIN: Access = Access::Scope(Admin);
+
+/// Every endpoint.
+pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    let groups = [
+        house::ROWS,
+        auth::ROWS,
+        passkeys::ROWS,
+        #[cfg(feature = "vault")]
+        vault::ROWS,
+    ];
+    groups.concat()
+});

@@ -1,0 +1,95 @@
+//! The vault; none of these exist in a build without it.
+
+use super::{ADMIN, PUBLIC, row};
+use crate::routes::{Access, Route, StepUp, Verb, vault};
+use axum::routing::{get, post};
+use gatehouse_auth::api;
+use gatehouse_domain::Scope::Write;
+
+use Access::Scope;
+use Verb::{Get, Post};
+
+pub(super) const ROWS: &[Route] = &[
+    row(
+        "vault.status",
+        (Get, "/api/auth/vault/status"),
+        PUBLIC,
+        || get(vault::status),
+        "The vault's state",
+    )
+    .gives::<api::VaultStatusAnswer>(),
+    row(
+        "vault.initialize",
+        (Post, "/api/auth/vault/initialize"),
+        ADMIN,
+        || post(vault::initialize),
+        "Makes the vault for the login password",
+    )
+    .takes::<api::VaultPassword>()
+    .gives::<api::VaultAnswer>(),
+    row(
+        "vault.unlock",
+        (Post, "/api/auth/vault/unlock"),
+        Scope(Write),
+        || post(vault::unlock),
+        "Unseals by password",
+    )
+    .takes::<api::VaultPassword>()
+    .gives::<api::VaultAnswer>(),
+    row(
+        "vault.recovery",
+        (Post, "/api/auth/vault/recovery"),
+        Scope(Write),
+        || post(vault::recovery),
+        "Unseals by recovery key",
+    )
+    .takes::<api::VaultRecovery>()
+    .gives::<api::VaultAnswer>(),
+    row(
+        "vault.disable",
+        (Post, "/api/auth/vault/disable"),
+        ADMIN,
+        || post(vault::disable),
+        "Decrypts every secret and goes without a vault",
+    )
+    .takes::<api::VaultOptionalPassword>()
+    .gives::<api::VaultDisableAnswer>()
+    .confirmed(StepUp::OrPassword),
+    row(
+        "vault.enable",
+        (Post, "/api/auth/vault/enable"),
+        ADMIN,
+        || post(vault::enable),
+        "Goes with the vault again",
+    )
+    .takes::<api::VaultOptionalPassword>()
+    .gives::<api::VaultAnswer>(),
+    row(
+        "vault.seal",
+        (Post, "/api/auth/vault/seal"),
+        ADMIN,
+        || post(vault::seal),
+        "Forgets the key",
+    )
+    .gives::<api::VaultAnswer>(),
+    row(
+        "vault.rotate",
+        (Post, "/api/auth/vault/rotate"),
+        ADMIN,
+        || post(vault::rotate),
+        "Makes a new key and re-encrypts every secret",
+    )
+    .takes::<api::VaultPassword>()
+    .gives::<api::VaultAnswer>()
+    .confirmed(StepUp::OrPassword),
+    row(
+        "vault.recovery_key",
+        (Post, "/api/auth/vault/recovery-key"),
+        ADMIN,
+        || post(vault::recovery_key),
+        "Makes a new recovery key",
+    )
+    .takes::<api::VaultPassword>()
+    .gives::<api::VaultRecoveryKeyAnswer>()
+    .confirmed(StepUp::OrPassword),
+];
