@@ -119,7 +119,7 @@ impl Auth {
             }
         }
         if news.vault {
-            self.0.secrets.refresh().await;
+            self.0.secrets.refresh().await?;
         }
         if news.settings {
             self.0

@@ -2,6 +2,7 @@
 //! modules, each on the same type.
 
 use crate::SecretsError;
+use crate::VaultError;
 use crate::kdf_queue::KdfQueue;
 use crate::provider_files::ProviderFiles;
 use crate::seen::Seen;
@@ -112,14 +113,11 @@ impl Secrets {
 
     /// Another node changed the vault: looks at the database again. A key that is not the record's
     /// any more is forgotten, which seals the vault here.
-    pub async fn refresh(&self) {
+    /// An error means that nothing was learned: ask again.
+    pub async fn refresh(&self) -> Result<(), VaultError> {
         let _alone = self.0.gate.write().await;
-        match self.0.read_seen().await {
-            Ok((seen, _)) => self.0.observe(seen),
-            Err(error) => {
-                let error: &dyn std::error::Error = &error;
-                tracing::error!(error, "the vault record could not be read again");
-            }
-        }
+        let (seen, _) = self.0.read_seen().await?;
+        self.0.observe(seen);
+        Ok(())
     }
 }

@@ -113,7 +113,8 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
-    if !yes {
+    // A script that says so means it; a person is asked.
+    if !yes && prompt::is_interactive() {
         let warning = "This removes the password, all passkeys, sessions and API keys, and lets \
                        everyone in until setup is completed again. The vault and secrets are kept.";
         prompt::confirm(warning, "reset")?;

@@ -26,7 +26,13 @@ impl Secrets {
                     Ok::<_, VaultError>(())
                 })
             });
-            write.await?;
+            if let Err(error) = write.await {
+                let error: &dyn std::error::Error = &error;
+                tracing::error!(
+                    error,
+                    "the vault is sealed, but the audit log does not say so"
+                );
+            }
             Ok(status)
         };
         self.0.to_the_end(work).await

@@ -229,7 +229,7 @@ async fn new_settings_do_not_switch_the_vault() {
     settings.vault_enabled = false;
     settings.plaintext_while_sealed = false;
     node.secrets.update_settings(settings);
-    node.secrets.refresh().await;
+    node.secrets.refresh().await.unwrap();
     assert_eq!(node.secrets.status(), Status::Unsealed);
     node.secrets.seal(actor()).await.unwrap();
     let set = node

@@ -73,7 +73,7 @@ async fn a_vault_disabled_elsewhere_is_noticed() {
             .await
             .unwrap();
         let mut status = here.secrets.subscribe_status();
-        here.secrets.refresh().await;
+        here.secrets.refresh().await.unwrap();
         assert_eq!(*status.borrow_and_update(), Status::Sealed);
         assert_eq!(here.encrypted().await, 1);
     }
@@ -90,7 +90,7 @@ async fn a_password_changed_elsewhere_keeps_the_vault_open() {
             .new_recovery_key(actor(), secret(PASSWORD))
             .await
             .unwrap();
-        here.secrets.refresh().await;
+        here.secrets.refresh().await.unwrap();
         assert_eq!(here.secrets.status(), Status::Unsealed);
         let read = here
             .store
