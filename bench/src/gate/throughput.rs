@@ -10,7 +10,7 @@ use crate::table::{Aim, Report};
 use anyhow::Result;
 use std::time::Duration;
 
-const CONNECTIONS: usize = 48;
+const CONNECTIONS: usize = 64;
 const ROUNDS: usize = 7;
 const PATH: &str = "/api/sessions";
 

@@ -103,6 +103,9 @@ pub fn request_is_https(
     if own_tls {
         return true;
     }
+    if !trust.behind_proxy && !trust.trusts(canonical_ip(peer)) {
+        return false;
+    }
     // Of a list the first is the scheme the browser used; a forger only spoils its own cookie.
     let scheme = headers
         .get(X_FORWARDED_PROTO)
@@ -113,7 +116,7 @@ pub fn request_is_https(
         .next()
         .unwrap_or_default()
         .trim_ascii();
-    first.eq_ignore_ascii_case(b"https") && (trust.behind_proxy || trust.trusts(canonical_ip(peer)))
+    first.eq_ignore_ascii_case(b"https")
 }
 
 /// Walks from the right past trusted proxies. What cannot be read ends the walk with `None`:

@@ -181,6 +181,11 @@ async fn note_replacement(
 }
 
 impl Auth {
+    /// Whether this caller must send the setup code to set the first credential now.
+    pub fn wants_setup_code(&self, visit: &Visit) -> bool {
+        !self.facts().setup_complete && self.needs_setup_code(visit)
+    }
+
     /// Whether this caller must send the setup code to store the first password or passkey.
     pub(crate) fn needs_setup_code(&self, visit: &Visit) -> bool {
         !visit.locality.is_local() || self.0.settings.load().given.local_setup_code

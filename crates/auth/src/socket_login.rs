@@ -32,10 +32,6 @@ impl Auth {
         visit: &Visit,
         auth: ConnectAuth,
     ) -> Result<AuthIdentity, AuthError> {
-        let throttle = &self.0.throttle;
-        if let Some(wait) = throttle.would_refuse(ThrottleClass::Connect, &visit.client) {
-            return Err(wait.into());
-        }
         let input = CheckInput {
             locality: visit.locality,
             client: &visit.client,
@@ -47,6 +43,12 @@ impl Auth {
             Decision::Allowed(identity) => return Ok(identity),
             Decision::SetupRequired => return Err(AuthError::SetupRequired),
             Decision::Unauthorized => {}
+        }
+        // A right key costs nothing to recognise and is let in; only wrong ones are counted, and
+        // before a password is tried.
+        let throttle = &self.0.throttle;
+        if let Some(wait) = throttle.would_refuse(ThrottleClass::Connect, &visit.client) {
+            return Err(wait.into());
         }
         if let (None, Some(password)) = (&auth.api_key, &auth.password) {
             // Read first: a password that is replaced while it is checked is not the current one.

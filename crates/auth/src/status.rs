@@ -5,8 +5,9 @@ use crate::state::Auth;
 use crate::visit::Visit;
 
 impl Auth {
-    /// The status as this caller may see it; from memory.
-    pub fn status(&self, visit: &Visit) -> AuthStatus {
+    /// The status as this caller may see it; from memory. `page` is the origin of the page that
+    /// asks, where that is known.
+    pub fn status(&self, visit: &Visit, page: Option<&str>) -> AuthStatus {
         let facts = self.facts();
         let identity = visit.decision.identity();
         AuthStatus {
@@ -21,7 +22,7 @@ impl Auth {
             auth_disabled: facts.auth_disabled,
             is_local: visit.locality.is_local(),
             locality: identity.map(|_| visit.locality.into()),
-            webauthn_available: self.rp_id(visit, None).is_some(),
+            webauthn_available: self.rp_id(visit, page).is_some(),
             vault_status: self.0.secrets.status().as_str().to_owned(),
         }
     }

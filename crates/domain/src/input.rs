@@ -55,14 +55,15 @@ fn problem_of(path: &str, error: &serde_json::Error) -> Problem {
             return Problem::invalid_params(named, reason);
         }
     }
-    Problem::invalid_params(path_head(path), reason_of(&text))
+    Problem::invalid_params(bare_name(path), reason_of(&text))
 }
 
-/// The bare name of the top-level field that a path such as `scopes[1]` starts with.
-fn path_head(path: &str) -> &str {
-    path.split(['.', '['])
+/// The bare name of the field that a path such as `scopes[1]` or `auth.api_key` leads to.
+fn bare_name(path: &str) -> &str {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    last.split('[')
         .next()
-        .filter(|head| !head.is_empty())
+        .filter(|name| !name.is_empty())
         .unwrap_or(path)
 }
 

@@ -5,36 +5,56 @@ use crate::arrival::Arrival;
 use crate::respond::{Refusal, request_timeout};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use bytes::Bytes;
-use gatehouse_auth::{Caller, Decision, Visit};
+use bytes::{Bytes, BytesMut};
+use gatehouse_auth::{AuthError, Caller, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, input};
 use http::header::{CONTENT_TYPE, ORIGIN, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// The largest body of an ordinary endpoint.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
-/// How long a body may take to arrive.
+/// How long a body may stand still on its way, and how long an ordinary one may take in all.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a large body may take in all: 36 MiB over a slow line.
+const LARGE_BODY_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Reads a whole body of at most `max_bytes`.
 pub(crate) async fn read(body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
-    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, max_bytes).collect());
-    match collected.await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Problem::new(
-            ErrorCode::PayloadTooLarge,
-            format!("The body is over the limit of {max_bytes} bytes."),
-        )
-        .with("max_bytes", max_bytes)),
-        Ok(Err(_)) => Err(Problem::new(
-            ErrorCode::InvalidRequest,
-            "The body did not arrive whole.",
-        )),
+    let in_all = if max_bytes > MAX_BODY_BYTES {
+        LARGE_BODY_TIMEOUT
+    } else {
+        BODY_TIMEOUT
+    };
+    match tokio::time::timeout(in_all, read_frames(body, max_bytes)).await {
+        Ok(read) => read,
         Err(_elapsed) => Err(request_timeout()),
+    }
+}
+
+async fn read_frames(mut body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
+    let mut whole = BytesMut::new();
+    loop {
+        let Ok(frame) = tokio::time::timeout(BODY_TIMEOUT, body.frame()).await else {
+            return Err(request_timeout());
+        };
+        let data = match frame {
+            None => return Ok(whole.freeze()),
+            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+            Some(Err(_)) => {
+                let message = "The body did not arrive whole.";
+                return Err(Problem::new(ErrorCode::InvalidRequest, message));
+            }
+        };
+        if data.len() > max_bytes.saturating_sub(whole.len()) {
+            let message = format!("The body is over the limit of {max_bytes} bytes.");
+            let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
+            return Err(problem.with("max_bytes", max_bytes));
+        }
+        whole.extend_from_slice(&data);
     }
 }
 
@@ -79,21 +99,25 @@ async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Resu
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
 }
 
-/// 403 comes before any answer about the body: where a route needs a recent confirmation that a
-/// right password in the body could have given, a body that cannot be read gave none.
+/// 403 comes before any answer about the body: where a route needs what only the body could have
+/// carried (a setup code, or a right password as confirmation), one that cannot be read carried none.
 fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
     let Some(Arrival { visit, route, .. }) = parts.extensions.get() else {
         return problem;
     };
-    let needs_step_up = route.row().is_some_and(|row| row.step_up.is_needed());
-    match &visit.decision {
-        Decision::Allowed(identity) if needs_step_up => app
-            .auth()
-            .require_step_up(identity)
-            .err()
-            .unwrap_or(problem),
-        _ => problem,
-    }
+    let Some(row) = route.row() else {
+        return problem;
+    };
+    let refusal = match &visit.decision {
+        _ if row.takes_setup_code && app.auth().wants_setup_code(visit) => {
+            Some(AuthError::SetupCode.into())
+        }
+        Decision::Allowed(identity) if row.step_up.is_needed() => {
+            app.auth().require_step_up(identity).err()
+        }
+        _ => None,
+    };
+    refusal.unwrap_or(problem)
 }
 
 /// Who is calling.
@@ -102,6 +126,7 @@ pub(crate) struct Visitor {
     pub visit: Visit,
     user_agent: Option<HeaderValue>,
     origin: Option<HeaderValue>,
+    forwarded_host: Option<HeaderValue>,
 }
 
 impl Visitor {
@@ -115,6 +140,17 @@ impl Visitor {
             visit: &self.visit,
             user_agent,
         }
+    }
+
+    /// The origin of the page, as the browser says or, where it says nothing because the page is our
+    /// own, as the proxy does. Good for what to offer, never for what to allow.
+    pub(crate) fn page(&self) -> Option<String> {
+        let host = self
+            .forwarded_host
+            .as_ref()
+            .and_then(|value| value.to_str().ok());
+        let said = self.origin().map(str::to_owned);
+        said.or_else(|| host.map(|host| format!("https://{host}")))
     }
 
     /// The page that sent the request, where a browser says so.
@@ -135,6 +171,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
             visit,
             user_agent: header(USER_AGENT),
             origin: header(ORIGIN),
+            forwarded_host: header(HeaderName::from_static("x-forwarded-host")),
         })
     }
 }

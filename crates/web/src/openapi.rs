@@ -2,7 +2,7 @@
 //! what the request and answer types give of themselves.
 
 use crate::routes::{Access, ROUTES, Route, StepUp};
-use gatehouse_domain::ErrorCode;
+use gatehouse_domain::{ErrorCode, Scope};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -72,11 +72,15 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Access::Public => {
             fields.insert("security".to_owned(), json!([]));
         }
-        Access::Identity | Access::IdentityOrSetup => {
+        Access::Identity => {
             fields.insert(
                 "security".to_owned(),
                 json!([{ "session": [] }, { "apiKey": [] }]),
             );
+        }
+        Access::AdminOrSetup => {
+            let security = json!([{ "session": [] }, { "apiKey": [Scope::Admin.name()] }, {}]);
+            fields.insert("security".to_owned(), security);
         }
         Access::Scope(scope) => {
             let security = json!([{ "session": [] }, { "apiKey": [scope.name()] }]);

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Outcome;
 use gatehouse_domain::{ErrorCode, Problem};
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -85,8 +85,11 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response {
         return Refusal(Problem::internal()).into_response();
     };
     let mut response = Response::new(Body::from(body));
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
-    response.headers_mut().insert(CACHE_CONTROL, NO_STORE);
+    // With room for those that every answer carries.
+    let mut headers = HeaderMap::with_capacity(12);
+    headers.insert(CONTENT_TYPE, JSON);
+    headers.insert(CACHE_CONTROL, NO_STORE);
+    *response.headers_mut() = headers;
     response
 }
 

@@ -52,11 +52,13 @@ impl Auth {
             expires_at: now.after(LIFETIME),
         };
         let challenge_id = row.id.clone();
+        // A proxy that does not say for whom it speaks stands for many.
+        let per_client = PER_CLIENT.saturating_mul(i64::from(visit.client.limit_factor.max(1)));
         let kept = self.0.store.write(move |conn| {
             Box::pin(async move {
                 conn.delete_expired_challenges(now).await?;
                 let (own, all) = conn.count_challenges(&row.client_key).await?;
-                if own >= PER_CLIENT || all >= IN_ALL {
+                if own >= per_client || all >= IN_ALL {
                     return Err(AuthError::Wait(RetryAfter { ms: 60_000 }));
                 }
                 Ok(conn.insert_challenge(&row).await?)

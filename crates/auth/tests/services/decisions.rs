@@ -111,8 +111,9 @@ async fn the_session_comes_before_the_key_and_a_wrong_cookie_does_not_hide_the_k
 async fn the_status_tells_the_locality_only_to_those_let_in() {
     for database in databases().await {
         let (gate, cookie) = Gate::with_owner(database).await;
-        let status =
-            |visit: &gatehouse_auth::Visit| serde_json::to_value(gate.auth.status(visit)).unwrap();
+        let status = |visit: &gatehouse_auth::Visit| {
+            serde_json::to_value(gate.auth.status(visit, None)).unwrap()
+        };
         let anonymous = status(&gate.visit(AWAY, "").await);
         assert_eq!(anonymous["authenticated"], false);
         for field in ["locality", "scopes", "auth_method"] {

@@ -139,6 +139,10 @@ impl Visit for Fields<'_, '_> {
         });
     }
 
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.write(field, |writer| write!(writer, "{value}"));
+    }
+
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.write(field, |writer| write!(Escaped(writer), "{value:?}"));
     }
@@ -149,7 +153,7 @@ struct Escaped<'a, 'w>(&'a mut Writer<'w>);
 
 impl Write for Escaped<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if !text.contains(char::is_control) {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return self.0.write_str(text);
         }
         text.chars().try_for_each(|one| match one {

@@ -14,7 +14,7 @@ use gatehouse_domain::{ApiKeyId, AuthSessionId};
 type Answer = Result<Response, Refusal>;
 
 pub(super) async fn status(State(app): State<App>, visitor: Visitor) -> Response {
-    json(&app.auth().status(&visitor.visit))
+    json(&app.auth().status(&visitor.visit, visitor.page().as_deref()))
 }
 
 pub(super) async fn setup(

@@ -61,8 +61,8 @@ pub enum Access {
     Public,
     /// Whoever `check_auth()` allowed.
     Identity,
-    /// The same, or somebody who is setting up and has the setup code.
-    IdentityOrSetup,
+    /// An administrator, or somebody who is setting up and has the setup code.
+    AdminOrSetup,
     /// Whoever `check_auth()` allowed with this scope; a session holds every scope.
     Scope(Scope),
 }
@@ -100,6 +100,8 @@ pub struct Route {
     pub access: Access,
     /// Whether it needs a recent confirmation.
     pub step_up: StepUp,
+    /// Whether the body may carry the setup code.
+    pub takes_setup_code: bool,
     /// What it does, in a line.
     pub summary: &'static str,
     /// The JSON body that it takes.
@@ -180,13 +182,15 @@ fn check(app: &App, place: usize, rule: &Route, arrival: Option<&Arrival>) -> Re
     arrival.route.set(place);
     let decision = &arrival.visit.decision;
     let identity = match (rule.access, decision) {
-        (Access::Public, _) | (Access::IdentityOrSetup, Decision::SetupRequired) => return Ok(()),
+        (Access::Public, _) | (Access::AdminOrSetup, Decision::SetupRequired) => return Ok(()),
         (_, Decision::Allowed(identity)) => identity,
         (_, Decision::SetupRequired) => return Err(gate::setup_required_problem()),
         (_, Decision::Unauthorized) => return Err(gate::not_authenticated()),
     };
-    if let Access::Scope(scope) = rule.access {
-        app.auth().require_scope(identity, scope)?;
+    match rule.access {
+        Access::Scope(scope) => app.auth().require_scope(identity, scope)?,
+        Access::AdminOrSetup => app.auth().require_scope(identity, Scope::Admin)?,
+        Access::Public | Access::Identity => {}
     }
     if rule.step_up == StepUp::Always {
         app.auth().require_step_up(identity)?;

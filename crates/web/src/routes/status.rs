@@ -11,7 +11,7 @@ use gatehouse_rpc::gon;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Health {
@@ -54,35 +54,29 @@ pub(super) async fn bootstrap(State(app): State<App>, visitor: Visitor) -> Respo
     }
 }
 
-/// Which chat sessions to list.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SessionQuery {
-    limit: Option<u32>,
-    #[expect(dead_code, reason = "there is nothing yet to continue")]
-    cursor: Option<String>,
-    #[expect(dead_code, reason = "there is nothing yet to search")]
-    q: Option<String>,
-}
-
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SessionList {
     sessions: [(); 0],
 }
 
-/// Chat sessions. There are none until agents exist.
-pub(super) async fn sessions(
-    query: Result<Query<SessionQuery>, axum::extract::rejection::QueryRejection>,
-) -> Response {
-    let refuse =
-        |field: &str, reason: &str| Refusal(Problem::invalid_params(field, reason)).into_response();
-    match query {
-        Err(_) => refuse("query", "takes limit, cursor and q"),
-        Ok(Query(SessionQuery {
-            limit: Some(limit), ..
-        })) if !(1..=500).contains(&limit) => refuse("limit", "must be between 1 and 500"),
-        Ok(_) => json(&SessionList { sessions: [] }),
+/// Chat sessions. There are none until agents exist; what may be asked for is checked all the same.
+pub(super) async fn sessions(Query(query): Query<Vec<(String, String)>>) -> Response {
+    for (name, value) in query {
+        let reason = match name.as_str() {
+            "limit"
+                if value
+                    .parse()
+                    .is_ok_and(|limit: u32| (1..=500).contains(&limit)) =>
+            {
+                continue;
+            }
+            "limit" => "must be between 1 and 500",
+            "cursor" | "q" => continue,
+            _ => "unknown field",
+        };
+        return Refusal(Problem::invalid_params(&name, reason)).into_response();
     }
+    json(&SessionList { sessions: [] })
 }
 
 /// No flow that would come back here exists yet.

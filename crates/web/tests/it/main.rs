@@ -10,6 +10,7 @@
 
 mod auth;
 mod bodies;
+mod connections;
 mod incidents;
 mod matrix;
 mod pages;

@@ -25,6 +25,7 @@ pub(super) const ROWS: &[Route] = &[
         "Sets the first password",
     )
     .takes::<api::SetupRequest>()
+    .with_setup_code()
     .gives::<api::SetupAnswer>(),
     row(
         "auth.login",
@@ -60,6 +61,7 @@ pub(super) const ROWS: &[Route] = &[
         "Changes or first sets the password",
     )
     .takes::<api::PasswordChangeRequest>()
+    .with_setup_code()
     .gives::<api::SetupAnswer>(),
     row(
         "auth.sessions.list",

@@ -26,6 +26,7 @@ const fn row(
         path,
         access,
         step_up: StepUp::No,
+        takes_setup_code: false,
         summary,
         body: None,
         answer: None,
@@ -41,6 +42,11 @@ impl Route {
 
     const fn gives<T: JsonSchema>(mut self) -> Self {
         self.answer = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    const fn with_setup_code(mut self) -> Self {
+        self.takes_setup_code = true;
         self
     }
 

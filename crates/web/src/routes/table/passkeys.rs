@@ -6,27 +6,31 @@ use axum::routing::{delete, get, patch, post};
 use gatehouse_auth::api;
 use gatehouse_auth::passkeys::api as passkey_api;
 
-use Access::IdentityOrSetup;
+use Access::AdminOrSetup;
 use Verb::{Delete, Get, Patch, Post};
 
 pub(super) const ROWS: &[Route] = &[
     row(
         "auth.passkeys.register_begin",
         (Post, "/api/auth/passkey/register/begin"),
-        IdentityOrSetup,
+        AdminOrSetup,
         || post(passkeys::register_begin),
         "Begins to register a passkey",
     )
     .takes::<passkey_api::RegisterBeginRequest>()
+    .with_setup_code()
+    .confirmed(StepUp::Always)
     .gives::<passkey_api::CeremonyBegun>(),
     row(
         "auth.passkeys.register_finish",
         (Post, "/api/auth/passkey/register/finish"),
-        IdentityOrSetup,
+        AdminOrSetup,
         || post(passkeys::register_finish),
         "Registers a passkey",
     )
     .takes::<passkey_api::RegisterFinishRequest>()
+    .with_setup_code()
+    .confirmed(StepUp::Always)
     .gives::<passkey_api::PasskeyMade>(),
     row(
         "auth.passkeys.login_begin",
