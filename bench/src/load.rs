@@ -4,6 +4,10 @@ use crate::gateway::Server;
 use anyhow::Result;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+/// How long the last answers of a round may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a round of load gave.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +41,7 @@ pub async fn round(server: &Server, requests: &[Vec<u8>], length: Duration) -> R
         });
     }
     let mut count = 0_u32;
-    while let Some(done) = tasks.join_next().await {
+    while let Some(done) = timeout(length + PATIENCE, tasks.join_next()).await? {
         count += done??;
     }
     let elapsed = begun.elapsed();

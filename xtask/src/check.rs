@@ -5,6 +5,7 @@ mod dependencies;
 mod licences;
 mod links;
 mod metadata;
+mod promises;
 mod sources;
 
 use std::path::Path;
@@ -37,6 +38,7 @@ pub fn run(root: &Path) -> Result<()> {
         ("run-time crates", dependencies::check(&tree)),
         ("licences", licences::check(&policy, &tree, &metadata)),
         ("links in documents", links::check(root)?),
+        ("promises of docs/SECURITY.md", promises::check(root)?),
     ];
     for (name, findings) in &results {
         println!(

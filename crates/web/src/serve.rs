@@ -166,6 +166,8 @@ impl Connection {
         } else {
             let mut builder = http1::Builder::new();
             builder
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD_TIMEOUT)
                 .max_buf_size(64 * 1024);
             let mut connection =
                 std::pin::pin!(builder.serve_connection(io, service).with_upgrades());
