@@ -38,11 +38,17 @@ fn promises(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
         let pieces: Vec<&str> = line.split('`').collect();
         let named: Vec<_> = pieces
             .windows(3)
-            .filter(|three| matches!(three, [file, " ", _] if file.ends_with(".rs")))
+            .filter(|three| matches!(three, [file, " ", _] if is_rust_file(file)))
             .filter_map(|three| Some((index + 1, *three.first()?, *three.get(2)?)))
             .collect();
         named
     })
+}
+
+fn is_rust_file(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension == "rs")
 }
 
 #[cfg(test)]
