@@ -5,11 +5,11 @@ mod answers;
 mod requests;
 
 pub use answers::{
-    ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer, Done,
-    EndedAnswer, ResetAnswer, SessionItem, SessionList, SetupAnswer, VaultAnswer,
+    ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer, Device,
+    DeviceList, DevicePaired, Done, EndedAnswer, ResetAnswer, SessionItem, SessionList, SetupAnswer, VaultAnswer,
     VaultDisableAnswer, VaultDisableReport, VaultRecoveryKeyAnswer, VaultStatusAnswer,
 };
 pub use requests::{
     ConfirmRequest, ConnectAuth, CreateApiKeyRequest, EmptyRequest, LoginRequest,
-    PasswordChangeRequest, SetupRequest, VaultOptionalPassword, VaultPassword, VaultRecovery,
+    PairDeviceRequest, PasswordChangeRequest, SetupRequest, VaultOptionalPassword, VaultPassword, VaultRecovery,
 };

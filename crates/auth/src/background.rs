@@ -105,6 +105,7 @@ impl Auth {
             inner.sessions.end_where(|session| session.is_expired(now));
             inner.announce(&["sessions"]);
         }
+        // Devices do not expire.
         if inner.keys.has_expired(now) {
             inner.keys.end_where(|key| key.is_expired(now));
             inner.announce(&["api_keys"]);
@@ -133,6 +134,19 @@ impl Auth {
                 Box::pin(async move {
                     for (id, at) in &rows {
                         conn.update_auth_session_seen(id, *at).await?;
+                    }
+                    Ok::<_, AuthError>(())
+                })
+            });
+            note_written(group, written.await);
+        }
+        let devices = self.0.devices.due(now, all);
+        for group in devices.chunks(FLUSHED_AT_ONCE) {
+            let rows: Vec<_> = group.iter().map(|(d, at)| (d.id().clone(), *at)).collect();
+            let written = self.0.store.write(move |conn: &mut Conn| {
+                Box::pin(async move {
+                    for (id, at) in &rows {
+                        conn.update_device_seen(id, *at).await?;
                     }
                     Ok::<_, AuthError>(())
                 })

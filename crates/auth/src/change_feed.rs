@@ -2,16 +2,28 @@
 //! that fails, memory is not believed and every look goes to the database.
 
 use crate::error::AuthError;
+use crate::devices::LiveDevice;
 use crate::live::{LiveKey, LiveSession};
 use crate::state::{Auth, Settled};
-use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow};
+use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// Between two looks at the table.
 pub(crate) const POLL_MS: u64 = 250;
 /// How long memory is believed without a look that worked.
 const BELIEVED_MS: u64 = 2_000;
+
+/// Subjects that this room takes care of, with those it passes on itself.
+const OWN: [&str; 6] = [
+    "auth_sessions",
+    "auth_api_keys",
+    "auth_devices",
+    "auth_state",
+    "settings",
+    "vault",
+];
 
 /// Where this node stands in the feed.
 #[derive(Debug)]
@@ -50,6 +62,7 @@ impl Feed {
 struct News {
     sessions: bool,
     keys: bool,
+    devices: bool,
     state: bool,
     settings: bool,
     vault: bool,
@@ -59,6 +72,7 @@ impl News {
     const EVERYTHING: Self = Self {
         sessions: true,
         keys: true,
+        devices: true,
         state: true,
         settings: true,
         vault: true,
@@ -77,6 +91,7 @@ impl News {
         Self {
             sessions: has("auth_sessions"),
             keys: has("auth_api_keys"),
+            devices: has("auth_devices"),
             state: has("auth_state") || has("settings"),
             settings: has("settings"),
             vault: has("vault"),
@@ -98,7 +113,9 @@ impl Auth {
             })
             .await?;
         if let Some(last) = rows.last() {
-            self.take_in(&News::of(&rows, after)).await?;
+            let news = News::of(&rows, after);
+            self.take_in(&news).await?;
+            self.pass_on(&rows, &news);
             feed.last_change.store(last.seq, Ordering::Release);
         }
         feed.last_look_ms.store(began_ms, Ordering::Release);
@@ -117,6 +134,9 @@ impl Auth {
             if news.keys {
                 self.reread_keys().await?;
             }
+            if news.devices {
+                self.reread_devices().await?;
+            }
         }
         if news.vault {
             self.0.secrets.refresh().await?;
@@ -131,6 +151,7 @@ impl Auth {
             (news.state, "setup"),
             (news.sessions, "sessions"),
             (news.keys, "api_keys"),
+            (news.devices, "devices"),
         ] {
             if is_news {
                 what.push(name);
@@ -138,6 +159,22 @@ impl Auth {
         }
         self.0.announce(&what);
         Ok(())
+    }
+
+    /// Tells other rooms what of theirs changed.
+    fn pass_on(&self, rows: &[ChangeRow], news: &News) {
+        // Nobody listening is no error.
+        if *news == News::EVERYTHING {
+            drop(self.0.foreign.send(Arc::from("*")));
+            return;
+        }
+        let mut told: Vec<&str> = Vec::new();
+        for ChangeRow { subject, .. } in rows {
+            if !OWN.contains(&subject.as_str()) && !told.contains(&subject.as_str()) {
+                told.push(subject);
+                drop(self.0.foreign.send(Arc::from(subject.as_str())));
+            }
+        }
     }
 
     async fn reread_state(&self) -> Result<(), AuthError> {
@@ -172,6 +209,23 @@ impl Auth {
             .keys
             .end_where(|live| !ids.contains(live.id().as_str()));
         Ok(())
+    }
+
+    async fn reread_devices(&self) -> Result<(), AuthError> {
+        let rows = self.read_all_devices().await?;
+        let ids: std::collections::HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        self.0
+            .devices
+            .end_where(|live| !ids.contains(live.id().as_str()));
+        Ok(())
+    }
+
+    pub(crate) async fn read_all_devices(&self) -> Result<Vec<DeviceRow>, AuthError> {
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { Ok::<_, AuthError>(conn.list_devices().await?) }));
+        read.await
     }
 
     async fn read_all_sessions(&self) -> Result<Vec<AuthSessionRow>, AuthError> {
@@ -215,6 +269,15 @@ impl Auth {
             }
         }
         self.0.keys.set_complete(fits);
+        let devices = self.read_all_devices().await?;
+        let fits = devices.len() <= capacity;
+        for row in devices.iter().take(capacity) {
+            match LiveDevice::from_row(row) {
+                Ok(device) => drop(self.0.devices.insert(device)),
+                Err(error) => tracing::warn!(%error, id = %row.id, "a device is left out"),
+            }
+        }
+        self.0.devices.set_complete(fits);
         Ok(())
     }
 

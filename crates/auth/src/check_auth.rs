@@ -4,6 +4,7 @@
 
 use crate::client_address::Client;
 use crate::cookie::MAX_SESSION_VALUES;
+use crate::devices::{DevicePresence, LiveDevice, TOKEN_PREFIX};
 use crate::identity::{AuthIdentity, Decision, Subject};
 use crate::live::{Live, LiveKey, LiveSession, TokenHash, hash_of, to_hex};
 use crate::live_map::LiveMap;
@@ -41,6 +42,8 @@ pub struct CheckInput<'a> {
     pub sessions: [Option<&'a str>; MAX_SESSION_VALUES],
     /// The Bearer token it carries.
     pub api_key: Option<&'a str>,
+    /// The device token it carries: only a socket's `connect` can.
+    pub device_token: Option<&'a str>,
 }
 
 impl Auth {
@@ -79,6 +82,11 @@ impl Auth {
             && let Some(key) = self.api_key(token, input, now).await?
         {
             return allowed(AuthIdentity::api_key(key));
+        }
+        if let Some(token) = input.device_token
+            && let Some(device) = self.device(token, input, now).await?
+        {
+            return allowed(AuthIdentity::device(DevicePresence::begin(device)));
         }
         // Row 6.
         Ok(Decision::Unauthorized)
@@ -144,6 +152,30 @@ impl Auth {
         Ok(live)
     }
 
+    async fn device(
+        &self,
+        token: &str,
+        input: &CheckInput<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<LiveDevice>>, StoreError> {
+        if token.len() != KEY_CHARS || !token.starts_with(TOKEN_PREFIX) {
+            return Ok(None);
+        }
+        let hash = hash_of(token);
+        let found = match self.0.devices.find(&hash) {
+            Some(device) if self.memory_is_fresh() => Some(device),
+            _ if self.may_look(&self.0.devices, input) => {
+                Box::pin(self.look_up_device(hash)).await?
+            }
+            _ => None,
+        };
+        let live = found.filter(|device| device.is_live());
+        if let Some(device) = &live {
+            device.touch(now);
+        }
+        Ok(live)
+    }
+
     /// Whether a credential that memory does not vouch for may cost a database read.
     fn may_look<T: Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
         if self.misses_are_final(map.is_complete()) {
@@ -171,6 +203,16 @@ impl Auth {
             Box::pin(async move {
                 let row = conn.find_api_key(&hex).await?;
                 row.as_ref().map(LiveKey::from_row).transpose()
+            })
+        })
+        .await
+    }
+
+    async fn look_up_device(&self, hash: TokenHash) -> Result<Option<Arc<LiveDevice>>, StoreError> {
+        self.look_up(&self.0.devices, hash, |conn, hex| {
+            Box::pin(async move {
+                let row = conn.find_device(&hex).await?;
+                row.as_ref().map(LiveDevice::from_row).transpose()
             })
         })
         .await

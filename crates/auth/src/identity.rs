@@ -1,5 +1,6 @@
 //! Who a request was recognised as. Only `check_auth()` and the socket's login make these.
 
+use crate::devices::DevicePresence;
 use crate::live::{LiveKey, LiveSession};
 use gatehouse_domain::{Scope, ScopeSet, Timestamp};
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ pub enum AuthMethod {
     Loopback,
     /// By a session, whichever way its login went, or by the password on a socket.
     Password,
-    /// By an API key.
+    /// By an API key, or by a paired device's token on a socket.
     ApiKey,
 }
 
@@ -53,6 +54,8 @@ pub enum Subject {
     Session(Arc<LiveSession>),
     /// Row 5.
     ApiKey(Arc<LiveKey>),
+    /// Row 5, on a socket: a paired device.
+    Device(Arc<DevicePresence>),
     /// A socket that sent the password; it ends when the password changes.
     SocketPassword {
         /// Which password that was.
@@ -87,6 +90,14 @@ impl AuthIdentity {
         }
     }
 
+    pub(crate) fn device(presence: DevicePresence) -> Self {
+        Self {
+            method: AuthMethod::ApiKey,
+            scopes: presence.device().scopes(),
+            subject: Subject::Device(Arc::new(presence)),
+        }
+    }
+
     pub(crate) fn socket_password(generation: u64, since: Timestamp) -> Self {
         Self {
             method: AuthMethod::Password,
@@ -114,6 +125,7 @@ impl AuthIdentity {
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => "loopback".to_owned(),
             Subject::Session(session) => format!("session {}", session.id()),
             Subject::ApiKey(key) => format!("api_key {}", key.id()),
+            Subject::Device(presence) => format!("device {}", presence.device().id()),
             Subject::SocketPassword { .. } => "password".to_owned(),
         }
     }

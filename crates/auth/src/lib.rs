@@ -18,6 +18,7 @@ pub mod client_address;
 mod confirm;
 pub mod cookie;
 pub mod cross_site;
+mod devices;
 mod error;
 pub mod host;
 mod identity;
@@ -48,6 +49,7 @@ mod visit;
 pub mod wrong_passwords;
 
 pub use check_auth::CheckInput;
+pub use devices::{DevicePresence, LiveDevice};
 pub use error::{AuthError, CONFIRMATION_SECONDS};
 pub use gatehouse_secrets::kdf_queue;
 pub use identity::{AuthIdentity, AuthMethod, Decision, Subject};

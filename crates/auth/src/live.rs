@@ -23,7 +23,7 @@ pub(crate) fn to_hex(hash: &TokenHash) -> String {
     HEXLOWER.encode(hash)
 }
 
-fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, StoreError> {
+pub(crate) fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, StoreError> {
     let bytes = HEXLOWER.decode(text.as_bytes());
     let hash = bytes.ok().and_then(|bytes| TokenHash::try_from(bytes).ok());
     hash.ok_or(StoreError::Damaged { what })
@@ -31,14 +31,14 @@ fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, StoreError> {
 
 /// When a credential was last used, and when that was last written down.
 #[derive(Debug)]
-struct Usage {
+pub(crate) struct Usage {
     used_ms: AtomicI64,
     written_ms: AtomicI64,
     ended: AtomicBool,
 }
 
 impl Usage {
-    const fn new(last: i64) -> Self {
+    pub(crate) const fn new(last: i64) -> Self {
         Self {
             used_ms: AtomicI64::new(last),
             written_ms: AtomicI64::new(last),
@@ -46,15 +46,34 @@ impl Usage {
         }
     }
 
-    fn touch(&self, now: Timestamp) {
+    pub(crate) fn touch(&self, now: Timestamp) {
         let now = now.as_millis();
         if self.used_ms.load(Ordering::Relaxed) != now {
             self.used_ms.store(now, Ordering::Relaxed);
         }
     }
 
+    /// The last use, when there was one.
+    pub(crate) fn last(&self) -> Option<Timestamp> {
+        let used = self.used_ms.load(Ordering::Relaxed);
+        (used > 0).then(|| Timestamp::from_millis(used))
+    }
+
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn written(&self, at: Timestamp) {
+        self.written_ms
+            .fetch_max(at.as_millis(), Ordering::Relaxed);
+    }
+
     /// The moment to write, when it is newer and the last write is a minute ago (or `all`).
-    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
+    pub(crate) fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
         let used = self.used_ms.load(Ordering::Relaxed);
         let written = self.written_ms.load(Ordering::Relaxed);
         let ripe = all || now.as_millis().saturating_sub(written) >= FLUSH_AFTER_MS;
@@ -160,7 +179,7 @@ impl LiveSession {
     }
 
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
-        !self.usage.ended.load(Ordering::Acquire) && now < self.expires_at
+        !self.usage.is_ended() && now < self.expires_at
     }
 }
 
@@ -170,7 +189,7 @@ impl Live for LiveSession {
     }
 
     fn end(&self) {
-        self.usage.ended.store(true, Ordering::Release);
+        self.usage.end();
     }
 
     fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
@@ -178,9 +197,7 @@ impl Live for LiveSession {
     }
 
     fn written(&self, at: Timestamp) {
-        self.usage
-            .written_ms
-            .fetch_max(at.as_millis(), Ordering::Relaxed);
+        self.usage.written(at);
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {
@@ -236,8 +253,7 @@ impl LiveKey {
 
     /// When it was last used.
     pub fn last_used_at(&self) -> Option<Timestamp> {
-        let used = self.usage.used_ms.load(Ordering::Relaxed);
-        (used > 0).then(|| Timestamp::from_millis(used))
+        self.usage.last()
     }
 
     pub(crate) const fn dies_at_setup(&self) -> bool {
@@ -256,7 +272,7 @@ impl LiveKey {
     }
 
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
-        !self.usage.ended.load(Ordering::Acquire) && !self.is_expired(now)
+        !self.usage.is_ended() && !self.is_expired(now)
     }
 }
 
@@ -266,7 +282,7 @@ impl Live for LiveKey {
     }
 
     fn end(&self) {
-        self.usage.ended.store(true, Ordering::Release);
+        self.usage.end();
     }
 
     fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
@@ -274,9 +290,7 @@ impl Live for LiveKey {
     }
 
     fn written(&self, at: Timestamp) {
-        self.usage
-            .written_ms
-            .fetch_max(at.as_millis(), Ordering::Relaxed);
+        self.usage.written(at);
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {

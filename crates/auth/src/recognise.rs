@@ -50,6 +50,7 @@ impl Auth {
             class,
             sessions,
             api_key: bearer_token(headers),
+            device_token: None,
         };
         let decision = self.check_auth(&input).await?;
         Ok(Visit {

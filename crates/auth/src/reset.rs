@@ -37,6 +37,7 @@ impl Auth {
                     let passkeys = conn.delete_passkeys().await?;
                     let sessions = conn.delete_other_auth_sessions(None).await?;
                     let api_keys = conn.delete_api_keys(false).await?;
+                    let devices = conn.delete_devices(false).await?;
                     conn.update_setting(AUTH_DISABLED, &json!(true), now)
                         .await?;
                     make_setup_code(conn, now, &*random).await?;
@@ -45,10 +46,11 @@ impl Auth {
                         actor: &actor,
                         detail: json!({
                             "passkeys": passkeys, "sessions": sessions, "api_keys": api_keys,
+                            "devices": devices,
                         }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
-                    for subject in ["auth_state", "auth_sessions", "auth_api_keys"] {
+                    for subject in ["auth_state", "auth_sessions", "auth_api_keys", "auth_devices"] {
                         conn.insert_change(subject, now).await?;
                     }
                     Ok(Settled::read(conn).await?)
@@ -58,6 +60,7 @@ impl Auth {
                 inner.settle(settled);
                 inner.sessions.end_where(|_| true);
                 inner.keys.end_where(|_| true);
+                inner.devices.end_where(|_| true);
                 let what = [
                     "auth_disabled",
                     "setup",
@@ -65,6 +68,7 @@ impl Auth {
                     "passkeys",
                     "sessions",
                     "api_keys",
+                    "devices",
                 ];
                 inner.announce(&what);
             },

@@ -53,8 +53,10 @@ pub(crate) async fn complete_setup(
     conn.update_setting(AUTH_DISABLED, &json!(false), now)
         .await?;
     conn.delete_api_keys(true).await?;
+    conn.delete_devices(true).await?;
     create_session(conn, session).await?;
     conn.insert_change("auth_state", now).await?;
+    conn.insert_change("auth_devices", now).await?;
     conn.insert_change("auth_api_keys", now).await
 }
 
@@ -63,8 +65,9 @@ impl AuthInner {
     pub(crate) fn setup_completed(&self, settled: &Settled, session: &NewSession) {
         self.settle(settled);
         self.keys.end_where(crate::live::LiveKey::dies_at_setup);
+        self.devices.end_where(crate::devices::LiveDevice::dies_at_setup);
         self.adopt_session(session);
-        self.announce(&["setup", "auth_disabled", "api_keys"]);
+        self.announce(&["setup", "auth_disabled", "api_keys", "devices"]);
     }
 }
 

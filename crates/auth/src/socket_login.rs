@@ -38,6 +38,7 @@ impl Auth {
             class: Some(ThrottleClass::Connect),
             sessions: [None; MAX_SESSION_VALUES],
             api_key: auth.api_key.as_ref().map(ExposeSecret::expose_secret),
+            device_token: auth.device_token.as_ref().map(ExposeSecret::expose_secret),
         };
         match self.check_auth(&input).await? {
             Decision::Allowed(identity) => return Ok(identity),

@@ -7,6 +7,7 @@ use crate::change_feed::Feed;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::kdf_queue::KdfQueue;
+use crate::devices::LiveDevice;
 use crate::live::{LiveKey, LiveSession};
 use crate::live_map::LiveMap;
 use crate::settings::ActiveSettings;
@@ -107,6 +108,7 @@ pub(crate) struct AuthInner {
     pub(crate) settled: ArcSwap<Settled>,
     pub(crate) sessions: LiveMap<LiveSession>,
     pub(crate) keys: LiveMap<LiveKey>,
+    pub(crate) devices: LiveMap<LiveDevice>,
     pub(crate) throttle: Throttle,
     pub(crate) wrong_passwords: WrongPasswords,
     pub(crate) failures: FailureLog,
@@ -117,6 +119,8 @@ pub(crate) struct AuthInner {
     pub(crate) changed: watch::Sender<u64>,
     pub(crate) settings_changed: watch::Sender<u64>,
     pub(crate) events: broadcast::Sender<&'static str>,
+    /// What of other rooms another node changed.
+    pub(crate) foreign: broadcast::Sender<Arc<str>>,
     /// Held over a commit and what follows from it in memory.
     pub(crate) changing: Mutex<()>,
     pub(crate) tasks: TaskTracker,
@@ -202,6 +206,7 @@ impl Auth {
             Subject::LoopbackSetup => !self.facts().setup_complete,
             Subject::Session(session) => session.is_live(now),
             Subject::ApiKey(key) => key.is_live(now),
+            Subject::Device(presence) => presence.device().is_live(),
             Subject::SocketPassword { generation, since } => {
                 *generation == self.0.password_generation.load(Ordering::Acquire)
                     && now < since.after(crate::sessions::LIFETIME)
@@ -213,7 +218,7 @@ impl Auth {
     pub fn expires_at(&self, identity: &AuthIdentity) -> Option<Timestamp> {
         use crate::identity::Subject;
         match &identity.subject {
-            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => None,
+            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup | Subject::Device(_) => None,
             Subject::Session(session) => Some(session.expires_at()),
             Subject::ApiKey(key) => key.expires_at(),
             Subject::SocketPassword { since, .. } => Some(since.after(crate::sessions::LIFETIME)),
@@ -225,9 +230,16 @@ impl Auth {
         self.0.changed.subscribe()
     }
 
-    /// What changed: `sessions`, `api_keys`, `passkeys`, `password`, `setup`, `auth_disabled`.
+    /// What changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`, `setup`,
+    /// `auth_disabled`.
     pub fn changes_events(&self) -> broadcast::Receiver<&'static str> {
         self.0.events.subscribe()
+    }
+
+    /// Subjects of the feed that other rooms own, such as `webhooks`; `*` when anything may have
+    /// changed. A listener that lags should take that for `*` too.
+    pub fn foreign_changes(&self) -> broadcast::Receiver<Arc<str>> {
+        self.0.foreign.subscribe()
     }
 
     /// Counts up when another node may have changed the table `settings`.

@@ -41,6 +41,7 @@ impl Auth {
         match &identity.subject {
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => true,
             Subject::ApiKey(key) => key.scopes().allows(Scope::Admin),
+            Subject::Device(presence) => presence.device().scopes().allows(Scope::Admin),
             Subject::Session(session) => recent(session.confirmed_at()),
             Subject::SocketPassword { since, .. } => recent(*since),
         }

@@ -3,15 +3,11 @@
 //! authenticated) is the gate's decision, not known here.
 
 mod class;
-mod keyed_windows;
-mod sliding_window;
 
 pub use class::{ThrottleClass, asks_to_upgrade, class_of, is_ingest};
-pub(crate) use keyed_windows::KeyedWindows;
 
 use crate::client_address::Client;
-use gatehouse_domain::{ClientKey, Clock, Problem};
-use keyed_windows::Place;
+use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Place, Problem};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many client keys are told apart at most; further ones share one bucket per class.

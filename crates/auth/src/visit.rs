@@ -107,6 +107,7 @@ impl Visit {
         match self.decision.identity().map(|identity| &identity.subject) {
             Some(Subject::Session(session)) => session.id().as_str().to_owned(),
             Some(Subject::ApiKey(key)) => key.id().as_str().to_owned(),
+            Some(Subject::Device(presence)) => presence.device().id().as_str().to_owned(),
             _ => format!("client {}", self.client.key),
         }
     }

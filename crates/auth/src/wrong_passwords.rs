@@ -1,8 +1,8 @@
 //! How many wrong passwords one credential may send, over all endpoints that take one: a stolen
 //! session must not become a way to guess the password. Does not know what was wrong.
 
-use crate::throttle::{KeyedWindows, RetryAfter};
-use gatehouse_domain::Clock;
+use crate::throttle::RetryAfter;
+use gatehouse_domain::{Clock, KeyedWindows};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Wrong passwords of one credential that are still answered as such.

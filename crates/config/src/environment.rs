@@ -9,13 +9,19 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// Variables of others that we look at.
-const FOREIGN: [&str; 5] = [
+const FOREIGN: [&str; 8] = [
+    "PATH",
     "HOME",
+    "LANG",
+    "TZ",
     "XDG_DATA_HOME",
     "OPENAI_API_KEY",
     "ANTHROPIC_API_KEY",
     "NO_COLOR",
 ];
+
+/// What programs that the service starts are given of its own environment.
+pub(crate) const FOR_CHILDREN: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
 
 /// Our variables that are no setting, or a second name of one.
 pub(crate) const NAMES: [&str; 11] = [
@@ -92,6 +98,12 @@ impl Environment {
     /// A path, which need not be Unicode.
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         self.0.get(name).map(PathBuf::from)
+    }
+
+    /// What programs that the service starts are given.
+    pub(crate) fn for_children(&self) -> Vec<(String, OsString)> {
+        let given = |name: &str| Some((name.to_owned(), self.0.get(name)?.clone()));
+        FOR_CHILDREN.into_iter().filter_map(given).collect()
     }
 
     pub(crate) fn is_set(&self, name: &str) -> bool {

@@ -134,6 +134,12 @@ fn to_json(value: &DeValue<'_>) -> Value {
         }
         DeValue::Boolean(flag) => Value::Bool(*flag),
         DeValue::Array(items) => items.iter().map(|item| to_json(item.get_ref())).collect(),
-        DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Table(_) => Value::Null,
+        DeValue::Table(table) => {
+            let pairs = table.iter();
+            let pairs =
+                pairs.map(|(key, value)| (key.get_ref().to_string(), to_json(value.get_ref())));
+            Value::Object(pairs.collect())
+        }
+        DeValue::Float(_) | DeValue::Datetime(_) => Value::Null,
     }
 }

@@ -47,6 +47,9 @@ pub enum Kind {
     Text(Rule),
     /// A list of such texts; in the environment separated by commas, or a JSON array.
     List(Rule),
+    /// Environment variables by name, their values secret; in the environment `A=1,B=2`, or a JSON
+    /// object.
+    Variables,
 }
 
 /// What a text must look like.
@@ -72,6 +75,8 @@ pub enum Rule {
     ModelPath,
     /// One line of text.
     Line,
+    /// What a program is called with: any text.
+    Argument,
     /// A secret: never shown.
     Secret,
     /// A level, or `target=level` directives separated by commas.
@@ -113,7 +118,7 @@ impl KeySpec {
     pub fn is_secret(&self) -> bool {
         matches!(
             self.kind,
-            Kind::Text(Rule::Secret) | Kind::List(Rule::Secret)
+            Kind::Text(Rule::Secret) | Kind::List(Rule::Secret) | Kind::Variables
         )
     }
 
@@ -125,7 +130,7 @@ impl KeySpec {
                 rule,
                 Rule::WebUrl | Rule::BaseUrl | Rule::Origin | Rule::File | Rule::DatabaseUrl
             ),
-            Kind::Flag | Kind::Whole { .. } => false,
+            Kind::Flag | Kind::Whole { .. } | Kind::Variables => false,
         };
         outside || ADMIN_SECTIONS.contains(&section_of(self.key))
     }
@@ -133,6 +138,17 @@ impl KeySpec {
     /// Whether changing it needs a recent confirmation.
     pub fn needs_step_up(&self) -> bool {
         STEP_UP_SECTIONS.contains(&section_of(self.key))
+    }
+
+    /// The key with a name put in for `<id>`, as the sample shows it.
+    pub(crate) fn sample_key(&self) -> String {
+        // An MCP server is a program or a URL, never both.
+        let id = match self.key.split_once(ID) {
+            Some(("mcp.servers.", ".url")) => "remote",
+            Some(("mcp.servers.", _)) => "files",
+            _ => "openai",
+        };
+        self.key.replace(ID, id)
     }
 
     /// Whether a change holds only after a restart.

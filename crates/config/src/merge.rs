@@ -1,6 +1,7 @@
 //! Where a value comes from, and the typed reading of values that have been put together.
 
 use crate::value::InvalidValue;
+use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -131,6 +132,14 @@ impl<'a> Reader<'a> {
             .iter()
             .filter_map(Value::as_str)
             .map(|text| parsed(key, text))
+            .collect()
+    }
+
+    /// Environment variables by name; none when unset.
+    pub(crate) fn variables(&self, key: &str) -> BTreeMap<String, SecretString> {
+        let given = self.value(key).as_object().into_iter().flatten();
+        given
+            .filter_map(|(name, value)| Some((name.clone(), SecretString::from(value.as_str()?))))
             .collect()
     }
 

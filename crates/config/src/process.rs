@@ -4,6 +4,7 @@ use crate::environment::Environment;
 use crate::error::ConfigError;
 use crate::value::web_url;
 use secrecy::SecretString;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use url::Url;
 
@@ -29,6 +30,8 @@ pub struct Process {
     pub openai_api_key: Option<SecretString>,
     /// `ANTHROPIC_API_KEY`
     pub anthropic_api_key: Option<SecretString>,
+    /// `PATH`, `HOME`, `LANG`, `TZ`: all that programs which the service starts inherit.
+    pub child_variables: Vec<(String, OsString)>,
     /// `NO_COLOR` is set.
     pub no_color: bool,
 }
@@ -48,6 +51,7 @@ impl Process {
             password_file: environment.path("SERVICE_PASSWORD_FILE"),
             openai_api_key: environment.secret("OPENAI_API_KEY")?,
             anthropic_api_key: environment.secret("ANTHROPIC_API_KEY")?,
+            child_variables: environment.for_children(),
             no_color: environment.is_set("NO_COLOR"),
         })
     }

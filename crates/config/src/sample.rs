@@ -1,6 +1,6 @@
 //! The sample file: every setting with its default, commented out.
 
-use crate::key::{ID, KeySpec, describe};
+use crate::key::{KeySpec, describe};
 use std::fmt::Write as _;
 
 const HEAD: &str = "\
@@ -11,14 +11,15 @@ const HEAD: &str = "\
 /// The sample. Taking away the first `#` of every line leaves a valid file.
 pub fn sample() -> String {
     let mut text = HEAD.to_owned();
-    let mut section = "";
+    let mut section = String::new();
     for spec in describe() {
-        let Some((table, name)) = spec.key.rsplit_once('.') else {
+        let key = spec.sample_key();
+        let Some((table, name)) = key.rsplit_once('.') else {
             continue;
         };
         if table != section {
-            section = table;
-            let _ = writeln!(text, "\n#[{}]", table.replace(ID, "openai"));
+            table.clone_into(&mut section);
+            let _ = writeln!(text, "\n#[{table}]");
         }
         let _ = writeln!(text, "## {}\n#{name} = {}", spec.doc, in_toml(spec));
     }

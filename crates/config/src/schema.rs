@@ -65,6 +65,7 @@ fn leaf(spec: &KeySpec) -> Value {
         Kind::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Text(rule) => text(rule),
         Kind::List(rule) => json!({ "type": "array", "items": text(rule) }),
+        Kind::Variables => json!({ "type": "object", "additionalProperties": text(Rule::Secret) }),
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("description".into(), json!(spec.doc));

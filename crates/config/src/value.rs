@@ -47,6 +47,7 @@ pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue
             }
             _ => Err(InvalidValue::new("expected a list of texts")),
         },
+        Kind::Variables => variables(value),
     }
 }
 
@@ -58,6 +59,7 @@ pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, InvalidValue> {
         Kind::Whole { min, max } => whole(text.parse().ok(), min, max),
         Kind::Text(_) => from_json(kind, &Value::from(text)),
         Kind::List(_) => from_json(kind, &list(text)?),
+        Kind::Variables => from_json(kind, &assignments(text)?),
     }
 }
 
@@ -76,6 +78,52 @@ fn list(text: &str) -> Result<Value, InvalidValue> {
                 .collect())
         }
     }
+}
+
+/// Environment variables by name. The values are texts without a NUL, which no process takes.
+fn variables(value: &Value) -> Result<Value, InvalidValue> {
+    let Some(given) = value.as_object() else {
+        return Err(InvalidValue::new("expected a table of variables"));
+    };
+    if given.len() > MAX_ENTRIES {
+        return Err(InvalidValue(format!("more than {MAX_ENTRIES} entries")));
+    }
+    let mut checked = serde_json::Map::new();
+    for (name, value) in given {
+        if !is_variable(name) {
+            return Err(InvalidValue::new(
+                "a variable's name has 1 to 128 letters, digits and underscores and does not begin \
+                 with a digit",
+            ));
+        }
+        checked.insert(name.clone(), Value::String(text(Rule::Argument, value)?));
+    }
+    Ok(Value::Object(checked))
+}
+
+fn is_variable(name: &str) -> bool {
+    (1..=128).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A JSON object, or `A=1,B=2`.
+fn assignments(text: &str) -> Result<Value, InvalidValue> {
+    if text.starts_with('{') {
+        return serde_json::from_str(text)
+            .map_err(|_| InvalidValue::new("the JSON object cannot be parsed"));
+    }
+    let pairs = text
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| match pair.split_once('=') {
+        Some((name, value)) => Ok((name.trim().to_owned(), Value::from(value.trim()))),
+        None => Err(InvalidValue::new(
+            "expected NAME=value, separated by commas",
+        )),
+    });
+    Ok(Value::Object(pairs.collect::<Result<_, _>>()?))
 }
 
 /// `true`/`1`, `false`/`0`, any case.
@@ -125,9 +173,12 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         Rule::File if text.is_empty() || text.contains('\0') => {
             Err(InvalidValue::new("expected a path"))
         }
-        Rule::File => Ok(text.to_owned()),
         Rule::ModelPath => models::check_model_path(text),
         Rule::Line => check_line(text),
+        Rule::Argument if text.contains('\0') => {
+            Err(InvalidValue::new("expected a text without NUL"))
+        }
+        Rule::File | Rule::Argument => Ok(text.to_owned()),
         Rule::Secret => check_secret(text),
         Rule::LogFilter => log::check_filter(text),
         Rule::DatabaseUrl => text.parse::<DatabaseUrl>().map(|_| text.to_owned()),
@@ -221,6 +272,13 @@ mod tests {
     #[rstest]
     #[case("server.max_message_bytes", 65_536, 268_435_456)]
     #[case("auth.kdf_concurrency", 1, 64)]
+    #[case("webhooks.workers", 1, 64)]
+    #[case("webhooks.lease_seconds", 1, 3600)]
+    #[case("webhooks.max_attempts", 1, 100)]
+    #[case("webhooks.retry_base_ms", 1, 3_600_000)]
+    #[case("webhooks.global_rate_limit_per_minute", 1, 1_000_000)]
+    #[case("webhooks.retention_days", 1, 3650)]
+    #[case("webhooks.tracker_tolerance_seconds", 1, 86_400)]
     fn numbers_have_bounds(#[case] key: &str, #[case] min: i64, #[case] max: i64) {
         let kind = crate::find_key(key).unwrap().kind;
         for (number, fits) in [(min - 1, false), (min, true), (max, true), (max + 1, false)] {
@@ -264,6 +322,9 @@ mod tests {
     #[case(Rule::ModelPath, "router/meta/llama", Some("router/meta/llama"))]
     #[case(Rule::ModelPath, "gpt", None)]
     #[case(Rule::ModelPath, "openai/", None)]
+    #[case(Rule::Argument, "", Some(""))]
+    #[case(Rule::Argument, " a\nb", Some(" a\nb"))]
+    #[case(Rule::Argument, "a\0", None)]
     #[case(Rule::Secret, " sk-1\n", Some("sk-1"))]
     #[case(Rule::Secret, "a\nb", None)]
     #[case(Rule::Secret, " ", None)]
@@ -305,6 +366,25 @@ mod tests {
         let many = |count| Value::from(vec!["::1"; count]);
         assert!(from_json(kind, &many(1000)).is_ok());
         assert!(from_json(kind, &many(1001)).is_err());
+    }
+
+    #[test]
+    fn variables_are_a_table_or_assignments() {
+        let expected = json!({"A": "1", "_b2": "x=y"});
+        for text in [" A=1 , _b2=x=y,", r#"{"A":"1","_b2":"x=y"}"#] {
+            assert_eq!(from_text(Kind::Variables, text).as_ref(), Ok(&expected));
+        }
+        for text in ["A", "=1", "2A=1", "A-B=1", "ä=1", "{\"A\":1}", "{", "[]"] {
+            assert!(from_text(Kind::Variables, text).is_err(), "{text}");
+        }
+        let name = |count| from_json(Kind::Variables, &json!({ "a".repeat(count): "" })).is_ok();
+        assert!(name(128) && !name(129) && !name(0));
+        let many = |count: usize| {
+            let pairs = (0..count).map(|i| (format!("a{i}"), json!("")));
+            from_json(Kind::Variables, &Value::Object(pairs.collect())).is_ok()
+        };
+        assert!(many(1000) && !many(1001));
+        assert!(from_json(Kind::Variables, &json!({"A": "\0"})).is_err());
     }
 
     #[test]

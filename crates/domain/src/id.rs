@@ -62,6 +62,22 @@ ids! {
     PasskeyId = "pk_";
     /// A `WebAuthn` ceremony that waits for its answer.
     ChallengeId = "ch_";
+    /// A chat session.
+    SessionId = "ses_";
+    /// A message of a chat session.
+    MessageId = "msg_";
+    /// One turn of an agent: from a text to its answer.
+    TurnId = "turn_";
+    /// A tool call that waits for somebody's yes.
+    ApprovalId = "apr_";
+    /// A webhook's record; senders know it by its public id.
+    WebhookId = "hook_";
+    /// One delivery to a webhook.
+    DeliveryId = "del_";
+    /// A message in the inbox.
+    InboxMessageId = "in_";
+    /// A paired device.
+    DeviceId = "dev_";
     /// One request, in logs and in `x-request-id`.
     RequestId = "req_";
 }

@@ -4,18 +4,24 @@
 pub mod actor;
 pub mod address;
 pub mod clock;
+pub mod delivery_status;
 pub mod error_code;
 pub mod id;
 pub mod input;
+pub mod keyed_windows;
 pub mod problem;
 pub mod random;
 pub mod scope;
+pub mod sliding_window;
 
 pub use actor::Actor;
 pub use address::{Cidr, ClientKey, canonical_ip};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use delivery_status::DeliveryStatus;
 pub use error_code::ErrorCode;
-pub use id::{ApiKeyId, AuthSessionId, ChallengeId, PasskeyId, RequestId};
+pub use id::{ApiKeyId, ApprovalId, AuthSessionId, ChallengeId, DeliveryId, DeviceId, InboxMessageId, MessageId, PasskeyId, RequestId, SessionId, TurnId, WebhookId};
+pub use keyed_windows::{KeyedWindows, Place};
 pub use problem::Problem;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use scope::{Scope, ScopeSet};
+pub use sliding_window::SlidingWindow;

@@ -6,6 +6,7 @@ pub mod config;
 pub mod connect;
 pub mod env;
 pub mod page;
+pub mod pairing;
 pub mod providers;
 pub mod rpc;
 pub mod ssh_keys;
@@ -32,4 +33,7 @@ pub static METHODS: &[Method] = &[
     providers::LIST,
     providers::SET_KEY,
     providers::REMOVE_KEY,
+    pairing::CREATE,
+    pairing::LIST,
+    pairing::REVOKE,
 ];

@@ -75,6 +75,14 @@ pub(crate) fn aad_of(table: SecretTable, id: &str) -> Aad {
     match table {
         SecretTable::EnvVariables => Aad::env(id),
         SecretTable::SshKeys => Aad::ssh_key(id),
+        SecretTable::ChannelSecrets => {
+            let mut parts = id.splitn(3, ':');
+            let mut part = || parts.next().unwrap_or_default();
+            Aad::channel(part(), part(), part())
+        }
+        SecretTable::WebhookSecrets => {
+            Aad::webhook_config(id.rsplit_once(':').map_or(id, |(_, field)| field))
+        }
     }
 }
 

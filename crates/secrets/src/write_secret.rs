@@ -1,10 +1,10 @@
-//! How one secret is written and read, whatever its table: encrypted while the vault is unsealed,
-//! otherwise as it is. Must not know the tables.
+//! How secrets are written and read, whatever their table: encrypted while the vault is unsealed,
+//! otherwise as they are. Must not know the tables.
 
 use crate::SecretsError;
 use crate::lifecycle::TRIES;
 use crate::state::{BoxFuture, Inner};
-use gatehouse_store::Conn;
+use gatehouse_store::{Conn, StoreError};
 use gatehouse_vault::{Aad, Dek, Status};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
@@ -15,16 +15,47 @@ const WARNING: &str =
     "Stored as plaintext because the vault is sealed; it is encrypted when the vault is unlocked.";
 
 /// A secret in the form in which it is stored.
-pub(crate) struct Stored {
-    pub(crate) value: Zeroizing<String>,
-    pub(crate) encrypted: bool,
+pub struct FormedSecret {
+    /// Ciphertext, or the secret itself.
+    pub value: Zeroizing<String>,
+    /// Which of the two.
+    pub encrypted: bool,
     pub(crate) warning: Option<&'static str>,
 }
 
+/// What becomes of a secret that is written while the vault is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhileSealed {
+    /// Stored as it is, or refused, as `vault.plaintext_while_sealed` says.
+    AsSet,
+    /// Refused.
+    Refuse,
+}
+
+/// Why one try did not write.
+enum Miss<E> {
+    /// The vault is not what it was when the secrets were encrypted.
+    Changed,
+    Failed(E),
+}
+
+impl<E: From<SecretsError>> From<StoreError> for Miss<E> {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(SecretsError::from(error).into())
+    }
+}
+
+impl<E: From<SecretsError>> From<SecretsError> for Miss<E> {
+    fn from(error: SecretsError) -> Self {
+        match error {
+            SecretsError::Changed => Self::Changed,
+            error => Self::Failed(error.into()),
+        }
+    }
+}
+
 impl Inner {
-    /// Writes a secret with `job`, in one transaction that holds only while the vault is what it was
-    /// when the secret was encrypted: nothing encrypted with an old key, and no plaintext beside an
-    /// open vault, can land after the vault has changed.
+    /// Writes one secret with `job`; see [`Inner::write_secrets`].
     pub(crate) async fn write_secret<T, F>(
         self: &Arc<Self>,
         aad: &Aad,
@@ -33,7 +64,34 @@ impl Inner {
     ) -> Result<T, SecretsError>
     where
         T: Send + 'static,
-        F: for<'c> Fn(&'c mut Conn, Arc<Stored>) -> BoxFuture<'c, Result<T, SecretsError>>
+        F: for<'c> Fn(&'c mut Conn, Arc<FormedSecret>) -> BoxFuture<'c, Result<T, SecretsError>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        let secrets = [(aad.clone(), secret.clone())];
+        self.write_secrets(&secrets, WhileSealed::AsSet, move |conn, formed| {
+            match formed.first() {
+                Some(formed) => job(conn, Arc::clone(formed)),
+                None => Box::pin(std::future::ready(Err(SecretsError::Sealed))),
+            }
+        })
+        .await
+    }
+
+    /// Writes secrets with `job`, in one transaction that holds only while the vault is what it was
+    /// when they were encrypted: nothing encrypted with an old key, and no plaintext beside an open
+    /// vault, can land after the vault has changed. `job` runs again when it has.
+    pub(crate) async fn write_secrets<T, E, F>(
+        self: &Arc<Self>,
+        secrets: &[(Aad, SecretString)],
+        while_sealed: WhileSealed,
+        job: F,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<SecretsError> + Send + 'static,
+        F: for<'c> Fn(&'c mut Conn, Arc<Vec<Arc<FormedSecret>>>) -> BoxFuture<'c, Result<T, E>>
             + Send
             + Sync
             + 'static,
@@ -42,35 +100,54 @@ impl Inner {
         let mut tries = TRIES;
         loop {
             tries -= 1;
-            match self.try_to_write(aad, secret, &job).await {
+            match self.try_to_write(secrets, while_sealed, &job).await {
+                Ok(done) => return Ok(done),
+                Err(Miss::Failed(error)) => return Err(error),
+                Err(Miss::Changed) if tries == 0 => return Err(SecretsError::Changed.into()),
                 // Another process changed the vault: look, and write as things are now.
-                Err(SecretsError::Changed) if tries > 0 => self.view().await.map(drop)?,
-                outcome => return outcome,
+                Err(Miss::Changed) => {
+                    self.view().await.map_err(SecretsError::from)?;
+                }
             }
         }
     }
 
-    async fn try_to_write<T, F>(
+    async fn try_to_write<T, E, F>(
         self: &Arc<Self>,
-        aad: &Aad,
-        secret: &SecretString,
+        secrets: &[(Aad, SecretString)],
+        while_sealed: WhileSealed,
         job: &Arc<F>,
-    ) -> Result<T, SecretsError>
+    ) -> Result<T, Miss<E>>
     where
         T: Send + 'static,
-        F: for<'c> Fn(&'c mut Conn, Arc<Stored>) -> BoxFuture<'c, Result<T, SecretsError>>
+        E: From<SecretsError> + Send + 'static,
+        F: for<'c> Fn(&'c mut Conn, Arc<Vec<Arc<FormedSecret>>>) -> BoxFuture<'c, Result<T, E>>
             + Send
             + Sync
             + 'static,
     {
         let _shared = self.gate.read().await;
         let (known, status, dek) = self.known();
-        let stored = Arc::new(self.form(aad, secret, status, dek.as_deref())?);
+        if status == Status::Sealed && !secrets.is_empty() {
+            let refused = match while_sealed {
+                WhileSealed::Refuse => true,
+                WhileSealed::AsSet => !self.settings.load().plaintext_while_sealed,
+            };
+            if refused {
+                return Err(SecretsError::Sealed.into());
+            }
+        }
+        let formed = secrets
+            .iter()
+            .map(|(aad, secret)| self.form(aad, secret, status, dek.as_deref()).map(Arc::new))
+            .collect::<Result<Vec<_>, SecretsError>>()?;
+        let formed = Arc::new(formed);
         let (inner, job) = (Arc::clone(self), Arc::clone(job));
         let write = self.store.write(move |conn| {
             Box::pin(async move {
-                inner.require_unchanged(conn, &known).await?;
-                job(conn, stored).await
+                let unchanged = inner.require_unchanged(conn, &known).await;
+                unchanged.map_err(SecretsError::from)?;
+                job(conn, formed).await.map_err(Miss::Failed)
             })
         });
         write.await
@@ -82,22 +159,18 @@ impl Inner {
         secret: &SecretString,
         status: Status,
         dek: Option<&Dek>,
-    ) -> Result<Stored, SecretsError> {
-        let sealed = status == Status::Sealed;
-        if sealed && !self.settings.load().plaintext_while_sealed {
-            return Err(SecretsError::Sealed);
-        }
+    ) -> Result<FormedSecret, SecretsError> {
         let text = secret.expose_secret();
         Ok(match dek {
-            Some(dek) => Stored {
+            Some(dek) => FormedSecret {
                 value: Zeroizing::new(dek.encrypt(&*self.random, aad, text.as_bytes())?),
                 encrypted: true,
                 warning: None,
             },
-            None => Stored {
+            None => FormedSecret {
                 value: Zeroizing::new(text.to_owned()),
                 encrypted: false,
-                warning: sealed.then_some(WARNING),
+                warning: (status == Status::Sealed).then_some(WARNING),
             },
         })
     }

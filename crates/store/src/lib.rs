@@ -6,16 +6,29 @@
 //! `write` is one transaction, and all writes of a process go through one writer that commits them
 //! in groups.
 
+mod agents;
 mod api_keys;
 mod audit_log;
 mod auth_sessions;
 mod challenges;
+mod channel_accounts;
+mod channel_parts;
 mod changes;
+mod chat_messages;
+mod chat_sessions;
+mod chat_shares;
 mod conn;
+mod deliveries;
+mod delivery_list;
+mod delivery_queue;
+mod delivery_retention;
+mod delivery_waits;
+mod devices;
 mod dialect;
 mod env_variables;
 mod error;
 pub mod fault;
+mod inbox;
 mod open;
 mod passkeys;
 mod password;
@@ -31,23 +44,38 @@ mod ssh_keys;
 )]
 pub mod testing;
 mod vault_record;
+mod webhooks;
 mod writer;
 
+pub use agents::AgentRow;
 pub use api_keys::ApiKeyRow;
 pub use audit_log::{AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
 pub use challenges::ChallengeRow;
+pub use channel_accounts::{ChannelAccountRow, ChannelSecretRow};
 pub use changes::ChangeRow;
+pub use chat_messages::ChatMessageRow;
+pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
+pub use chat_shares::ChatShareRow;
 pub use conn::Conn;
+pub use deliveries::{DeliveryRow, NewDelivery};
+pub use delivery_list::{DeliveryCount, DeliveryFilter, DeliveryMoment, DeliveryPage};
+pub use delivery_queue::{
+    ClaimRequest, Claims, DeliveryFinish, DeliveryRequeue, DeliveryWork, LeaseRow, WAITS_FOR_VAULT,
+};
+pub use delivery_retention::{OldDelivery, RefusedPile};
+pub use devices::DeviceRow;
 pub use dialect::Engine;
 pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
+pub use inbox::InboxMessageRow;
 pub use open::{Location, migration_versions};
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
 pub use setup_code::SetupCodeRow;
 pub use ssh_keys::SshKeyRow;
 pub use vault_record::VaultRow;
+pub use webhooks::{WebhookRow, WebhookSecretRow};
 
 use futures_util::future::BoxFuture;
 use sqlx::AnyPool;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (
         1,
         "settings",
@@ -18,6 +18,18 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
     ),
     (2, "auth", include_str!("../migrations/0002_auth.sql")),
     (3, "vault", include_str!("../migrations/0003_vault.sql")),
+    (
+        4,
+        "channels",
+        include_str!("../migrations/0004_channels.sql"),
+    ),
+    (5, "agents", include_str!("../migrations/0005_agents.sql")),
+    (
+        6,
+        "webhooks",
+        include_str!("../migrations/0006_webhooks.sql"),
+    ),
+    (7, "devices", include_str!("../migrations/0007_devices.sql")),
 ];
 
 /// How many connections read. SQLite's each have a thread and a page cache.

@@ -15,6 +15,10 @@ pub enum SecretTable {
     EnvVariables,
     /// `ssh_keys`: id is the name, the secret is the private key.
     SshKeys,
+    /// `channel_secrets`: id is `type:account:field`.
+    ChannelSecrets,
+    /// `webhook_secrets`: id is `webhook:field`.
+    WebhookSecrets,
 }
 
 /// One secret.
@@ -40,12 +44,25 @@ impl FromRow for ProtectedRow {
 
 impl SecretTable {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::EnvVariables, Self::SshKeys];
+    pub const ALL: [Self; 4] = [
+        Self::EnvVariables,
+        Self::SshKeys,
+        Self::ChannelSecrets,
+        Self::WebhookSecrets,
+    ];
 
     const fn select(self) -> &'static str {
         match self {
             Self::EnvVariables => "SELECT key, value, encrypted FROM env_variables ORDER BY key",
             Self::SshKeys => "SELECT name, private_key, encrypted FROM ssh_keys ORDER BY name",
+            Self::ChannelSecrets => {
+                "SELECT type || ':' || account_id || ':' || field, value, encrypted
+                 FROM channel_secrets ORDER BY account_id, field"
+            }
+            Self::WebhookSecrets => {
+                "SELECT webhook_id || ':' || field, value, encrypted
+                 FROM webhook_secrets ORDER BY webhook_id, field"
+            }
         }
     }
 
@@ -53,6 +70,8 @@ impl SecretTable {
         match self {
             Self::EnvVariables => "SELECT COUNT(*) FROM env_variables WHERE encrypted = 1",
             Self::SshKeys => "SELECT COUNT(*) FROM ssh_keys WHERE encrypted = 1",
+            Self::ChannelSecrets => "SELECT COUNT(*) FROM channel_secrets WHERE encrypted = 1",
+            Self::WebhookSecrets => "SELECT COUNT(*) FROM webhook_secrets WHERE encrypted = 1",
         }
     }
 
@@ -65,6 +84,14 @@ impl SecretTable {
             Self::SshKeys => {
                 "UPDATE ssh_keys SET private_key = $1, encrypted = $2, updated_at = $3
                  WHERE name = $4 AND private_key = $5"
+            }
+            Self::ChannelSecrets => {
+                "UPDATE channel_secrets SET value = $1, encrypted = $2, updated_at = $3
+                 WHERE type || ':' || account_id || ':' || field = $4 AND value = $5"
+            }
+            Self::WebhookSecrets => {
+                "UPDATE webhook_secrets SET value = $1, encrypted = $2, updated_at = $3
+                 WHERE webhook_id || ':' || field = $4 AND value = $5"
             }
         }
     }

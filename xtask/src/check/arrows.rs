@@ -16,23 +16,31 @@ enum May {
 const DEV_ONLY: [&str; 4] = ["testkit", "bench", "fuzz", "xtask"];
 
 /// The plan of the house, lowest room first, as drawn in docs/ARCHITECTURE.md.
-const ROOMS: [(&str, May); 17] = [
+const ROOMS: [(&str, May); 19] = [
     ("domain", May::Import(&[])),
     ("config", May::Import(&["domain"])),
     ("vault", May::Import(&["domain"])),
     ("store", May::Import(&["domain"])),
     ("secrets", May::Import(&["domain", "vault", "store"])),
     ("auth", May::Import(&["domain", "store", "secrets"])),
-    ("channels", May::Import(&["domain", "store", "secrets"])),
-    ("models", May::Import(&["domain", "secrets"])),
+    ("outbound", May::Import(&["domain"])),
+    (
+        "channels",
+        May::Import(&["domain", "store", "secrets", "outbound"]),
+    ),
+    ("models", May::Import(&["domain", "secrets", "outbound"])),
     ("agents", May::Import(&["domain", "store", "models"])),
+    (
+        "tools",
+        May::Import(&["domain", "secrets", "agents", "outbound"]),
+    ),
     (
         "webhooks",
         May::Import(&["domain", "store", "secrets", "agents", "channels"]),
     ),
     (
         "voice",
-        May::Import(&["domain", "store", "secrets", "agents"]),
+        May::Import(&["domain", "store", "secrets", "agents", "outbound"]),
     ),
     ("rpc", May::ImportAllBut(&["vault", "web", "gatehouse"])),
     ("web", May::ImportAllBut(&["gatehouse"])),

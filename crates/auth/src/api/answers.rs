@@ -3,7 +3,7 @@
 use crate::identity::AuthMethod;
 use crate::live::LoginMethod;
 use crate::locality::LocalityReport;
-use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, ScopeSet, Timestamp};
+use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, DeviceId, ScopeSet, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -246,4 +246,39 @@ pub struct AuditList {
     /// Where the next page begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// `pairing.create`: the token is shown this once.
+#[derive(Serialize, JsonSchema)]
+pub struct DevicePaired {
+    /// The device's id.
+    pub id: DeviceId,
+    /// What it connects with, as `auth.device_token` of `connect`.
+    pub token: String,
+    /// What it may do.
+    pub scopes: ScopeSet,
+}
+
+/// One paired device.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Device {
+    /// Its id.
+    pub id: DeviceId,
+    /// What its owner calls it.
+    pub label: String,
+    /// What it may do.
+    pub scopes: ScopeSet,
+    /// Whether a socket of it is open on the node that answers.
+    pub online: bool,
+    /// When it was last connected.
+    pub last_seen_at: Option<Timestamp>,
+    /// When it was paired.
+    pub created_at: Timestamp,
+}
+
+/// Every paired device, the newest first.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DeviceList {
+    /// The devices.
+    pub devices: Vec<Device>,
 }

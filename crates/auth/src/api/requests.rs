@@ -84,6 +84,18 @@ pub struct CreateApiKeyRequest {
     pub allowed_cidrs: Option<Vec<Cidr>>,
 }
 
+/// `pairing.create`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PairDeviceRequest {
+    /// What its owner calls it.
+    #[serde(alias = "name")]
+    pub label: String,
+    /// What it may do: not more than its creator; reading and writing when left out.
+    #[serde(default)]
+    pub scopes: Option<Vec<Scope>>,
+}
+
 /// A request that the vault's password must come with.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

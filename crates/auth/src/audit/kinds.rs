@@ -34,6 +34,10 @@ pub const SESSIONS_ENDED: &str = "sessions.ended";
 pub const API_KEY_CREATED: &str = "api_key.created";
 /// An API key was revoked.
 pub const API_KEY_REVOKED: &str = "api_key.revoked";
+/// A device was paired.
+pub const DEVICE_PAIRED: &str = "device.paired";
+/// A device was revoked.
+pub const DEVICE_REVOKED: &str = "device.revoked";
 /// A passkey was registered.
 pub const PASSKEY_ADDED: &str = "passkey.added";
 /// A passkey was renamed.

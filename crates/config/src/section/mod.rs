@@ -3,12 +3,15 @@
 pub(crate) mod auth;
 pub(crate) mod database;
 pub(crate) mod log;
+pub(crate) mod mcp;
 pub(crate) mod metrics;
 pub(crate) mod models;
 pub(crate) mod network;
 pub(crate) mod proxy;
 pub(crate) mod server;
+pub(crate) mod tools;
 pub(crate) mod vault;
+pub(crate) mod webhooks;
 
 use crate::key::KeySpec;
 use crate::merge::{Bad, Reader};
@@ -22,6 +25,9 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     database::KEYS,
     network::KEYS,
     models::KEYS,
+    tools::KEYS,
+    mcp::KEYS,
+    webhooks::KEYS,
     log::KEYS,
     metrics::KEYS,
 ];
@@ -42,6 +48,12 @@ pub struct Settings {
     pub network: network::Network,
     /// `[models]`
     pub models: models::Models,
+    /// `[tools]`
+    pub tools: tools::Tools,
+    /// `[mcp]`
+    pub mcp: mcp::Mcp,
+    /// `[webhooks]`
+    pub webhooks: webhooks::Webhooks,
     /// `[log]`
     pub log: log::Log,
     /// `[metrics]`
@@ -58,6 +70,9 @@ impl Settings {
             database: database::Database::read(reader)?,
             network: network::Network::read(reader)?,
             models: models::Models::read(reader)?,
+            tools: tools::Tools::read(reader)?,
+            mcp: mcp::Mcp::read(reader)?,
+            webhooks: webhooks::Webhooks::read(reader)?,
             log: log::Log::read(reader)?,
             metrics: metrics::Metrics::read(reader)?,
         })

@@ -118,6 +118,7 @@ fn every_variable_sets_its_key() {
         let value = match spec.kind {
             crate::Kind::Flag => "true".to_owned(),
             crate::Kind::Whole { max, .. } => max.to_string(),
+            crate::Kind::Variables => "A=1".to_owned(),
             _ if spec.default.eq(&crate::Initial::Unset) => spec.example.trim_matches('"').into(),
             crate::Kind::Text(_) => spec.default_json().as_str().unwrap().to_owned(),
             crate::Kind::List(crate::Rule::Origin) => "a.example:1".into(),
@@ -128,6 +129,9 @@ fn every_variable_sets_its_key() {
         if key.starts_with("server.tls.") && !key.ends_with("self_signed") {
             let other = if key.ends_with("cert") { "KEY" } else { "CERT" };
             start = start.var(&format!("SERVICE_SERVER__TLS__{other}"), "other.pem");
+        }
+        if matches!(key.as_str(), "mcp.servers.x.args" | "mcp.servers.x.env") {
+            start = start.var("SERVICE_MCP__SERVERS__X__COMMAND", "program");
         }
         let resolved = start.resolve(&[]);
         assert_eq!(resolved.origin(&key), Origin::Environment, "{key}");

@@ -35,6 +35,8 @@ impl DisableReport {
         match table {
             SecretTable::EnvVariables => self.env_vars += rows,
             SecretTable::SshKeys => self.ssh_keys += rows,
+            SecretTable::ChannelSecrets => self.channels += rows,
+            SecretTable::WebhookSecrets => self.webhooks += rows,
         }
     }
 

@@ -15,6 +15,7 @@ mod harness;
 mod lifecycle;
 mod nodes;
 mod plans;
+mod protected;
 mod provider_keys;
 mod rotate;
 mod ssh_keys;

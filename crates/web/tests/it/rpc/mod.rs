@@ -5,6 +5,7 @@ mod config;
 mod discover;
 mod env;
 mod envelope;
+mod pairing;
 mod providers;
 mod ssh_keys;
 mod system;

@@ -1,6 +1,6 @@
 //! A bounded table of sliding windows. When it is full, keys it does not know share a window.
 
-use super::sliding_window::SlidingWindow;
+use crate::sliding_window::SlidingWindow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -9,7 +9,7 @@ const FULL_SWEEP_MS: u64 = 1_000;
 
 /// Windows of one length by key.
 #[derive(Debug)]
-pub(crate) struct KeyedWindows<K> {
+pub struct KeyedWindows<K> {
     own: HashMap<K, SlidingWindow>,
     shared: HashMap<K, SlidingWindow>,
     window_ms: u32,
@@ -19,7 +19,7 @@ pub(crate) struct KeyedWindows<K> {
 
 /// Where a key is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place<K> {
+pub enum Place<K> {
     /// In a window of its own.
     Own(K),
     /// Together with others, because the table is full.
@@ -28,7 +28,7 @@ pub(crate) enum Place<K> {
 
 impl<K: Eq + Hash> KeyedWindows<K> {
     /// An empty table for at most `capacity` keys.
-    pub(crate) fn new(window_ms: u32, capacity: usize, now_ms: u64) -> Self {
+    pub fn new(window_ms: u32, capacity: usize, now_ms: u64) -> Self {
         let (own, shared) = (HashMap::new(), HashMap::new());
         Self {
             own,
@@ -41,14 +41,14 @@ impl<K: Eq + Hash> KeyedWindows<K> {
 
     /// Call before anything else with the same time, which must never go back. Forgets what has
     /// passed once per window, so each event is looked at a bounded number of times.
-    pub(crate) fn tick(&mut self, now_ms: u64) {
+    pub fn tick(&mut self, now_ms: u64) {
         if now_ms.saturating_sub(self.swept_at_ms) >= u64::from(self.window_ms) {
             self.sweep(now_ms);
         }
     }
 
     /// Forgets every window that has passed and gives back memory no longer needed.
-    pub(crate) fn sweep(&mut self, now_ms: u64) {
+    pub fn sweep(&mut self, now_ms: u64) {
         let window_ms = self.window_ms;
         // Every event was recorded less than one window after the last sweep (see `tick`). After
         // two windows all have passed; saying so here keeps 32-bit ages from wrapping.
@@ -63,7 +63,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
     }
 
     /// Where `key` is counted, with `promised` places already spoken for.
-    pub(crate) fn place(&mut self, key: K, shared: K, promised: usize, now_ms: u64) -> Place<K> {
+    pub fn place(&mut self, key: K, shared: K, promised: usize, now_ms: u64) -> Place<K> {
         if self.own.contains_key(&key) || self.has_room(promised, now_ms) {
             Place::Own(key)
         } else {
@@ -72,12 +72,12 @@ impl<K: Eq + Hash> KeyedWindows<K> {
     }
 
     /// Whether recording there takes one more place.
-    pub(crate) fn is_new(&self, place: &Place<K>) -> bool {
+    pub fn is_new(&self, place: &Place<K>) -> bool {
         matches!(place, Place::Own(key) if !self.own.contains_key(key))
     }
 
     /// How long until `limit` allows one more; `None` is now.
-    pub(crate) fn wait(&self, place: &Place<K>, limit: u32, now_ms: u64) -> Option<u64> {
+    pub fn wait(&self, place: &Place<K>, limit: u32, now_ms: u64) -> Option<u64> {
         let window = match place {
             Place::Own(key) => self.own.get(key),
             Place::Shared(key) => self.shared.get(key),
@@ -86,7 +86,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
     }
 
     /// Counts one event.
-    pub(crate) fn record(&mut self, place: Place<K>, now_ms: u64) {
+    pub fn record(&mut self, place: Place<K>, now_ms: u64) {
         let window = match place {
             Place::Own(key) => self.own.entry(key).or_default(),
             Place::Shared(key) => self.shared.entry(key).or_default(),
@@ -103,14 +103,17 @@ impl<K: Eq + Hash> KeyedWindows<K> {
     }
 
     /// How many keys have a window of their own.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.own.len()
     }
 
+    /// Whether no key has one.
+    pub fn is_empty(&self) -> bool {
+        self.own.is_empty()
+    }
+
     /// An estimate of the memory held, from the table's layout of 7 entries per 8 slots.
-    #[cfg(test)]
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         // A heap block costs 16 bytes beside what it holds.
         let windows: usize = self
             .own

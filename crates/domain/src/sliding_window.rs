@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 /// The moments that count, oldest first, as the low 32 bits of a millisecond clock: 4 bytes each,
 /// so that a flood of clients stays small. Right as long as no window is left alone for 49 days,
-/// which the sweeps of `KeyedWindows` rule out.
-#[derive(Debug, Default)]
-pub(super) struct SlidingWindow {
+/// which its holder rules out by dropping windows that are idle (`KeyedWindows::sweep`).
+#[derive(Clone, Debug, Default)]
+pub struct SlidingWindow {
     moments: VecDeque<u32>,
 }
 
 impl SlidingWindow {
     /// How long until one more event keeps every `window_ms` at or below `limit`; `None` is now.
-    pub(super) fn wait(&self, limit: u32, window_ms: u32, now_ms: u64) -> Option<u64> {
+    pub fn wait(&self, limit: u32, window_ms: u32, now_ms: u64) -> Option<u64> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         // The event that must have left the window before another may enter.
         let blocking = self.moments.get(self.moments.len().checked_sub(limit)?)?;
@@ -21,7 +21,7 @@ impl SlidingWindow {
     }
 
     /// Counts one event and drops those that no longer matter.
-    pub(super) fn record(&mut self, window_ms: u32, now_ms: u64) {
+    pub fn record(&mut self, window_ms: u32, now_ms: u64) {
         while self
             .moments
             .front()
@@ -32,16 +32,23 @@ impl SlidingWindow {
         self.moments.push_back(low_bits(now_ms));
     }
 
+    /// Takes back an event that was counted at this moment, because it did not happen after all.
+    pub fn take_back(&mut self, at_ms: u64) {
+        let at = low_bits(at_ms);
+        if let Some(place) = self.moments.iter().rposition(|moment| *moment == at) {
+            self.moments.remove(place);
+        }
+    }
+
     /// Whether nothing in it counts any more.
-    pub(super) fn is_idle(&self, window_ms: u32, now_ms: u64) -> bool {
+    pub fn is_idle(&self, window_ms: u32, now_ms: u64) -> bool {
         self.moments
             .back()
             .is_none_or(|moment| age(*moment, now_ms) >= window_ms)
     }
 
     /// What it holds on the heap.
-    #[cfg(test)]
-    pub(super) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         self.moments.capacity() * size_of::<u32>()
     }
 }
@@ -52,4 +59,25 @@ fn age(moment: u32, now_ms: u64) -> u32 {
 
 fn low_bits(now_ms: u64) -> u32 {
     u32::try_from(now_ms & u64::from(u32::MAX)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_back_does_not_count() {
+        let mut window = SlidingWindow::default();
+        for at in [10, 20, 20, 30] {
+            window.record(100, at);
+        }
+        assert_eq!(window.wait(4, 100, 40), Some(70));
+        window.take_back(20);
+        assert_eq!(window.wait(4, 100, 40), None);
+        assert_eq!(window.wait(3, 100, 40), Some(70), "the oldest is still the one at 10");
+        window.take_back(5);
+        assert_eq!(window.wait(3, 100, 40), Some(70), "nothing happened at 5");
+        window.take_back(10);
+        assert_eq!(window.wait(2, 100, 40), Some(80));
+    }
 }

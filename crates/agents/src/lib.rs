@@ -1,0 +1,1 @@
+//! Agents, sessions, turns; the Tool trait, its registry and policy; approvals; shared snapshots.

@@ -1,0 +1,151 @@
+use super::*;
+use crate::tool::{ToolContext, ToolError};
+use futures_util::future::BoxFuture;
+use gatehouse_domain::id::DeliveryId;
+use serde_json::{Value, json};
+
+#[derive(Debug)]
+struct Fake(&'static str, Audience);
+
+impl Tool for Fake {
+    fn name(&self) -> &str {
+        self.0
+    }
+    fn description(&self) -> &str {
+        ""
+    }
+    fn parameters(&self) -> Value {
+        json!({})
+    }
+    fn audience(&self) -> Audience {
+        self.1
+    }
+    fn call<'a>(&'a self, _: &'a ToolContext, _: Value) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async { Ok(String::new()) })
+    }
+}
+
+const PUBLIC: [&str; 3] = ["calc", "web_fetch", "web_search"];
+const TRUSTED: [&str; 5] = [
+    "mcp__x__read",
+    "mcp__xy__read",
+    "speak",
+    "webhook",
+    "webhook_get_full_payload",
+];
+
+fn registry() -> ToolRegistry {
+    let registry = ToolRegistry::default();
+    for name in PUBLIC {
+        registry.register(Arc::new(Fake(name, Audience::Public)));
+    }
+    for name in TRUSTED {
+        registry.register(Arc::new(Fake(name, Audience::Trusted)));
+    }
+    registry
+}
+
+fn policy(allow: &[&str], deny: &[&str]) -> ToolPolicy {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    ToolPolicy {
+        allow: owned(allow),
+        deny: owned(deny),
+    }
+}
+
+fn webhook(policy: Option<ToolPolicy>) -> Origin {
+    Origin::Webhook {
+        policy,
+        delivery: DeliveryId::from_text("del_1"),
+    }
+}
+
+fn offered(origin: &Origin, tainted: bool, agent: &ToolPolicy) -> Vec<String> {
+    let registry = registry();
+    let permit = Permit::of(origin, tainted, agent);
+    let offered = permit.offered(&registry);
+    // What is offered and what may be called are the same.
+    for tool in registry.all() {
+        let is_offered = offered.iter().any(|other| other.name() == tool.name());
+        assert_eq!(permit.admits(&*tool), is_offered, "{}", tool.name());
+    }
+    offered.iter().map(|tool| tool.name().to_owned()).collect()
+}
+
+/// A webhook's policy, and the tools that its turns have.
+type Row = (Option<(&'static [&'static str], &'static [&'static str])>, &'static [&'static str]);
+
+const WEBHOOK_ROWS: &[Row] = &[
+    (None, &[]),
+    (Some((&[], &[])), &PUBLIC),
+    (Some((&["*"], &[])), &PUBLIC),
+    (Some((&["calc"], &[])), &["calc"]),
+    (Some((&["calc", "webhook"], &[])), &["calc"]),
+    (Some((&["webhook"], &[])), &[]),
+    (Some((&["webhook*"], &[])), &[]),
+    (Some((&["mcp__x__*"], &[])), &[]),
+    (Some((&["web_*"], &[])), &["web_fetch", "web_search"]),
+    (Some((&[], &["calc"])), &["web_fetch", "web_search"]),
+    (Some((&[], &["*"])), &[]),
+    (Some((&["*"], &["web_*"])), &["calc"]),
+    (Some((&["calc"], &["calc"])), &[]),
+    (Some((&["CALC"], &[])), &[]),
+    (Some((&["cal"], &[])), &[]),
+    (Some((&[""], &[])), &[]),
+    (Some((&["unknown"], &[])), &[]),
+];
+
+#[test]
+fn a_webhook_has_what_its_policy_says_of_public_tools() {
+    for (given, expected) in WEBHOOK_ROWS {
+        let origin = webhook(given.map(|(allow, deny)| policy(allow, deny)));
+        for tainted in [false, true] {
+            let found = offered(&origin, tainted, &ToolPolicy::default());
+            assert_eq!(found, *expected, "{given:?}");
+        }
+    }
+}
+
+#[test]
+fn an_agents_wishes_never_widen_a_webhooks_turn() {
+    let any = webhook(Some(ToolPolicy::default()));
+    let trusting = policy(&["webhook", "speak", "*"], &[]);
+    assert_eq!(offered(&any, false, &trusting), PUBLIC);
+    assert_eq!(
+        offered(&any, false, &policy(&[], &["calc"])),
+        ["web_fetch", "web_search"]
+    );
+    assert!(offered(&webhook(None), false, &trusting).is_empty());
+}
+
+#[test]
+fn a_chat_has_what_its_agent_allows() {
+    let all: Vec<&str> = registry_names();
+    assert_eq!(offered(&Origin::Chat, false, &ToolPolicy::default()), all);
+    assert_eq!(offered(&Origin::Chat, false, &policy(&["*"], &[])), all);
+    assert_eq!(
+        offered(&Origin::Chat, false, &policy(&["mcp__x__*", "calc"], &[])),
+        ["calc", "mcp__x__read"]
+    );
+    assert_eq!(
+        offered(&Origin::Chat, false, &policy(&["webhook"], &[])),
+        ["webhook"]
+    );
+    assert_eq!(
+        offered(&Origin::Chat, false, &policy(&[], &["webhook*", "mcp__*"])),
+        ["calc", "speak", "web_fetch", "web_search"]
+    );
+}
+
+fn registry_names() -> Vec<&'static str> {
+    let mut all: Vec<&str> = PUBLIC.into_iter().chain(TRUSTED).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn a_tainted_chat_has_public_tools_only() {
+    assert_eq!(offered(&Origin::Chat, true, &ToolPolicy::default()), PUBLIC);
+    assert_eq!(offered(&Origin::Chat, true, &policy(&["*"], &[])), PUBLIC);
+    assert!(offered(&Origin::Chat, true, &policy(&["webhook", "mcp__x__*"], &[])).is_empty());
+}

@@ -1,0 +1,115 @@
+//! A paired device as it lives in memory, and whether it is connected.
+
+use crate::live::{Live, TokenHash, Usage, from_hex};
+use gatehouse_domain::{DeviceId, ScopeSet, Timestamp};
+use gatehouse_store::{DeviceRow, StoreError};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A device in memory.
+pub struct LiveDevice {
+    id: DeviceId,
+    hash: TokenHash,
+    scopes: ScopeSet,
+    dies_at_setup: bool,
+    usage: Usage,
+    sockets: AtomicUsize,
+}
+
+impl fmt::Debug for LiveDevice {
+    /// Without the hash.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LiveDevice").field(&self.id).finish()
+    }
+}
+
+impl LiveDevice {
+    pub(crate) fn from_row(row: &DeviceRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id.clone(),
+            hash: from_hex(&row.token_hash, "hash of a device token")?,
+            scopes: row.scopes,
+            dies_at_setup: row.dies_at_setup,
+            usage: Usage::new(row.last_seen_at.map_or(0, Timestamp::as_millis)),
+            sockets: AtomicUsize::new(0),
+        })
+    }
+
+    /// Its id.
+    pub const fn id(&self) -> &DeviceId {
+        &self.id
+    }
+
+    /// What it may do.
+    pub const fn scopes(&self) -> ScopeSet {
+        self.scopes
+    }
+
+    /// Whether a socket of it is open on this node.
+    pub(crate) fn is_online(&self) -> bool {
+        self.sockets.load(Ordering::Relaxed) > 0
+    }
+
+    /// When it was last connected.
+    pub(crate) fn last_seen_at(&self) -> Option<Timestamp> {
+        self.usage.last()
+    }
+
+    pub(crate) const fn dies_at_setup(&self) -> bool {
+        self.dies_at_setup
+    }
+
+    pub(crate) fn touch(&self, now: Timestamp) {
+        self.usage.touch(now);
+    }
+
+    pub(crate) fn is_live(&self) -> bool {
+        !self.usage.is_ended()
+    }
+}
+
+impl Live for LiveDevice {
+    fn hash(&self) -> &TokenHash {
+        &self.hash
+    }
+
+    fn end(&self) {
+        self.usage.end();
+    }
+
+    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
+        self.usage.due(now, all)
+    }
+
+    fn written(&self, at: Timestamp) {
+        self.usage.written(at);
+    }
+
+    /// A device is paired until it is revoked.
+    fn is_expired(&self, _: Timestamp) -> bool {
+        false
+    }
+}
+
+/// One socket of a device, open as long as this lives.
+#[derive(Debug)]
+pub struct DevicePresence(Arc<LiveDevice>);
+
+impl DevicePresence {
+    pub(crate) fn begin(device: Arc<LiveDevice>) -> Self {
+        device.sockets.fetch_add(1, Ordering::Relaxed);
+        Self(device)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &LiveDevice {
+        &self.0
+    }
+}
+
+impl Drop for DevicePresence {
+    fn drop(&mut self) {
+        self.0.sockets.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,1 @@
+//! Accounts and senders of messages, one file a type, and the inbox.

@@ -1,0 +1,199 @@
+//! `[mcp.servers.<name>]`: programs and services that bring further tools.
+
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Merged, Reader};
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::fmt;
+use url::Url;
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "mcp.servers.<id>.command",
+        kind: Kind::Text(Rule::Argument),
+        default: Initial::Unset,
+        doc: "A program that speaks MCP over its standard input and output; run without a shell.",
+        example: "\"mcp-files\"",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "mcp.servers.<id>.args",
+        kind: Kind::List(Rule::Argument),
+        default: Initial::Empty,
+        doc: "The program's arguments.",
+        example: "",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "mcp.servers.<id>.env",
+        kind: Kind::Variables,
+        default: Initial::Unset,
+        doc: "Environment variables for the program, besides PATH, HOME, LANG, TZ and the vault's \
+              environment variables.",
+        example: "{ LOG_LEVEL = \"info\" }",
+        change: Change::Never(
+            "set it in the file or the environment; secrets belong in the vault, by env.set",
+        ),
+    },
+    KeySpec {
+        key: "mcp.servers.<id>.url",
+        kind: Kind::Text(Rule::WebUrl),
+        default: Initial::Unset,
+        doc: "Instead of a program: the URL of a server that speaks MCP over streamable HTTP.",
+        example: "\"https://mcp.example.com/mcp\"",
+        change: Change::Live,
+    },
+];
+
+/// `[mcp]`
+#[derive(Debug)]
+pub struct Mcp {
+    /// The servers by name.
+    pub servers: BTreeMap<String, McpServer>,
+}
+
+/// `[mcp.servers.<name>]`
+pub enum McpServer {
+    /// A program, run without a shell.
+    Command {
+        /// Its name or path.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// What its environment has besides the allow list.
+        env: BTreeMap<String, SecretString>,
+    },
+    /// A server over streamable HTTP.
+    Url(Url),
+}
+
+impl Mcp {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        let servers = ids_in(reader.merged())
+            .into_iter()
+            .map(|id| McpServer::read(reader, &id).map(|server| (id, server)))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { servers })
+    }
+}
+
+impl McpServer {
+    fn read(reader: &Reader<'_>, id: &str) -> Result<Self, Bad> {
+        let key = |name: &str| format!("mcp.servers.{id}.{name}");
+        let (args, env) = (reader.list(&key("args"))?, reader.variables(&key("env")));
+        match (
+            reader.text(&key("command")),
+            reader.optional::<Url>(&key("url"))?,
+        ) {
+            (Some(""), _) => Err(Bad::new(&key("command"), "expected a program")),
+            (Some(command), None) => Ok(Self::Command {
+                command: command.to_owned(),
+                args,
+                env,
+            }),
+            (None, Some(url)) if args.is_empty() && env.is_empty() => Ok(Self::Url(url)),
+            (None, Some(_)) => Err(Bad::new(
+                &key("url"),
+                "args and env belong to a command, not to a url",
+            )),
+            (Some(_), Some(_)) => Err(Bad::new(
+                &key("url"),
+                "a server has a command or a url, not both",
+            )),
+            (None, None) => Err(Bad::new(
+                &key("command"),
+                "a server needs a command or a url",
+            )),
+        }
+    }
+}
+
+impl fmt::Debug for McpServer {
+    /// Arguments may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command { command, .. } => f
+                .debug_struct("Command")
+                .field("command", command)
+                .finish_non_exhaustive(),
+            Self::Url(url) => f.debug_tuple("Url").field(&url.as_str()).finish(),
+        }
+    }
+}
+
+fn ids_in(merged: &Merged) -> Vec<String> {
+    let id = |key: &String| {
+        Some(
+            key.strip_prefix("mcp.servers.")?
+                .strip_suffix(".command")?
+                .to_owned(),
+        )
+    };
+    merged.keys().filter_map(id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Start, shown};
+    use secrecy::ExposeSecret;
+    use serde_json::json;
+
+    #[test]
+    fn a_server_is_a_program_or_a_url() {
+        let start = Start::with_toml(
+            "[mcp.servers.files]\ncommand = \"mcp-files\"\nargs = [\"--root\", \"\"]\n\
+             env = { TOKEN = \"s3cret\" }\n\
+             [mcp.servers.far]\nurl = \"https://mcp.example.com/mcp\"\n",
+        );
+        let resolved = start.resolve(&[]);
+        let servers = &resolved.settings.mcp.servers;
+        let McpServer::Command { command, args, env } = &servers["files"] else {
+            panic!("{servers:?}")
+        };
+        assert_eq!((command.as_str(), args.len()), ("mcp-files", 2));
+        assert_eq!(env["TOKEN"].expose_secret(), "s3cret");
+        let McpServer::Url(url) = &servers["far"] else {
+            panic!("{servers:?}")
+        };
+        assert_eq!(url.as_str(), "https://mcp.example.com/mcp");
+        assert!(!format!("{servers:?}").contains("s3cret"));
+        let (value, _) = shown(&resolved, "mcp.servers.files.env");
+        assert_eq!(value, json!(crate::MASK));
+    }
+
+    #[test]
+    fn a_table_of_its_own_and_the_environment_set_variables_too() {
+        let table = "[mcp.servers.a]\ncommand = \"x\"\n[mcp.servers.a.env]\nA = \"1\"\nB = \"2\"\n";
+        let var = "SERVICE_MCP__SERVERS__B__ENV";
+        let start = Start::with_toml(table).var("SERVICE_MCP__SERVERS__B__COMMAND", "y");
+        let resolved = start.var(var, "A=1, B=2").resolve(&[]);
+        for id in ["a", "b"] {
+            let McpServer::Command { env, .. } = &resolved.settings.mcp.servers[id] else {
+                panic!("{id}")
+            };
+            let env: Vec<_> = env
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.expose_secret()))
+                .collect();
+            assert_eq!(env, [("A", "1"), ("B", "2")]);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_stops_the_start() {
+        for (toml, expected) in [
+            ("args = [\"a\"]", "needs a command or a url"),
+            ("command = \"\"", "expected a program"),
+            ("command = \"a\"\nurl = \"http://h/\"", "not both"),
+            ("url = \"http://h/\"\nargs = [\"a\"]", "belong to a command"),
+            ("command = \"a\"\nenv = { \"A-B\" = \"1\" }", "variable"),
+            ("command = \"a\"\nenv = { A = 1 }", "a text"),
+            ("command = \"a\"\nenv = [\"A=1\"]", "variables"),
+            ("command = \"a\"\nshell = true", "unknown key"),
+        ] {
+            let error = Start::with_toml(&format!("[mcp.servers.x]\n{toml}\n")).error();
+            assert!(error.to_string().contains(expected), "{toml}: {error}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `[tools]` and `[tools.web_search]`: what agents may use, and where they search.
+
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::merge::{Bad, Reader};
+use crate::value::InvalidValue;
+use secrecy::SecretString;
+use std::str::FromStr;
+use url::Url;
+
+const PROVIDERS: &[&str] = &["brave", "tavily", "searxng"];
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    KeySpec {
+        key: "tools.require_approval",
+        kind: Kind::List(Rule::Line),
+        default: Initial::Empty,
+        doc: "Tools that wait up to 5 minutes until a person allows each call.",
+        example: "",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "tools.web_search.provider",
+        kind: Kind::Text(Rule::OneOf(PROVIDERS)),
+        default: Initial::Unset,
+        doc: "Where web_search asks: brave, tavily or searxng.",
+        example: "\"brave\"",
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "tools.web_search.api_key",
+        kind: Kind::Text(Rule::Secret),
+        default: Initial::Unset,
+        doc: "The API key of brave or tavily; better kept in the vault as the environment variable \
+              BRAVE_API_KEY or TAVILY_API_KEY.",
+        example: "\"…\"",
+        change: Change::Never(
+            "keep it in the vault: env.set with the key BRAVE_API_KEY or TAVILY_API_KEY",
+        ),
+    },
+    KeySpec {
+        key: "tools.web_search.base_url",
+        kind: Kind::Text(Rule::WebUrl),
+        default: Initial::Unset,
+        doc: "Where the search service is; needed for searxng. One without a path means the \
+              vendor's own path.",
+        example: "\"http://127.0.0.1:8888\"",
+        change: Change::Live,
+    },
+];
+
+/// `[tools]`
+#[derive(Debug)]
+pub struct Tools {
+    /// The tools that wait for a person's approval.
+    pub require_approval: Vec<String>,
+    /// `[tools.web_search]`
+    pub web_search: WebSearch,
+}
+
+/// `[tools.web_search]`. What is missing is said when a search is asked for, not here: the parts
+/// may be set one after the other.
+#[derive(Debug)]
+pub struct WebSearch {
+    /// Whom to ask.
+    pub provider: Option<SearchProvider>,
+    /// The API key, when it is in the settings.
+    pub api_key: Option<SecretString>,
+    /// Without a slash at the end.
+    pub base_url: Option<Url>,
+}
+
+impl Tools {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        let api_key = reader.text("tools.web_search.api_key");
+        Ok(Self {
+            require_approval: reader.list("tools.require_approval")?,
+            web_search: WebSearch {
+                provider: reader.optional("tools.web_search.provider")?,
+                api_key: api_key.map(SecretString::from),
+                base_url: reader.optional("tools.web_search.base_url")?,
+            },
+        })
+    }
+}
+
+/// Where `web_search` asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchProvider {
+    /// Brave Search.
+    Brave,
+    /// Tavily.
+    Tavily,
+    /// A `SearXNG` of one's own.
+    Searxng,
+}
+
+impl SearchProvider {
+    /// As it is written in the settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Brave => "brave",
+            Self::Tavily => "tavily",
+            Self::Searxng => "searxng",
+        }
+    }
+}
+
+impl FromStr for SearchProvider {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "brave" => Ok(Self::Brave),
+            "tavily" => Ok(Self::Tavily),
+            "searxng" => Ok(Self::Searxng),
+            _ => Err(InvalidValue::expected_one_of(PROVIDERS)),
+        }
+    }
+}

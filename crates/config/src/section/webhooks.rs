@@ -1,0 +1,109 @@
+//! `[webhooks]`: how deliveries are worked through, and how long they are kept.
+
+use crate::key::{Change, Initial, KeySpec, Kind};
+use crate::merge::{Bad, Reader};
+
+const fn number(
+    key: &'static str,
+    (min, initial, max): (i64, i64, i64),
+    doc: &'static str,
+    change: Change,
+) -> KeySpec {
+    KeySpec {
+        key,
+        kind: Kind::Whole { min, max },
+        default: Initial::Whole(initial),
+        doc,
+        example: "",
+        change,
+    }
+}
+
+pub(crate) const KEYS: &[KeySpec] = &[
+    number(
+        "webhooks.workers",
+        (1, 4, 64),
+        "How many deliveries run at a time.",
+        Change::Restart,
+    ),
+    number(
+        "webhooks.lease_seconds",
+        (1, 60, 3600),
+        "After how many seconds without a sign of life a running delivery is taken over.",
+        Change::Live,
+    ),
+    number(
+        "webhooks.max_attempts",
+        (1, 5, 100),
+        "How often a delivery is tried.",
+        Change::Live,
+    ),
+    number(
+        "webhooks.retry_base_ms",
+        (1, 10_000, 3_600_000),
+        "The wait before the second try, in milliseconds; each further wait is four times as long.",
+        Change::Live,
+    ),
+    number(
+        "webhooks.global_rate_limit_per_minute",
+        (1, 300, 1_000_000),
+        "How many deliveries are accepted in a minute over all webhooks.",
+        Change::Live,
+    ),
+    number(
+        "webhooks.retention_days",
+        (1, 30, 3650),
+        "For how many days deliveries are kept.",
+        Change::Live,
+    ),
+    KeySpec {
+        key: "webhooks.retry_agent_errors",
+        kind: Kind::Flag,
+        default: Initial::Flag(false),
+        doc: "Try a delivery again when the agent's turn ended in an error.",
+        example: "",
+        change: Change::Live,
+    },
+    number(
+        "webhooks.tracker_tolerance_seconds",
+        (1, 300, 86_400),
+        "How old or early the time stamp in a tracker's payload may be, in seconds.",
+        Change::Live,
+    ),
+];
+
+/// `[webhooks]`
+#[derive(Clone, Debug)]
+pub struct Webhooks {
+    /// How many deliveries run at a time.
+    pub workers: usize,
+    /// When a running delivery without a sign of life is taken over.
+    pub lease_seconds: u64,
+    /// How often a delivery is tried.
+    pub max_attempts: u32,
+    /// The wait before the second try.
+    pub retry_base_ms: u64,
+    /// How many deliveries are accepted in a minute over all webhooks.
+    pub global_rate_limit_per_minute: u32,
+    /// How long deliveries are kept.
+    pub retention_days: u32,
+    /// Whether a turn that ended in an error is tried again.
+    pub retry_agent_errors: bool,
+    /// How far a tracker's time stamp may be off.
+    pub tracker_tolerance_seconds: i64,
+}
+
+impl Webhooks {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            workers: reader.whole("webhooks.workers")?,
+            lease_seconds: reader.whole("webhooks.lease_seconds")?,
+            max_attempts: reader.whole("webhooks.max_attempts")?,
+            retry_base_ms: reader.whole("webhooks.retry_base_ms")?,
+            global_rate_limit_per_minute: reader.whole("webhooks.global_rate_limit_per_minute")?,
+            retention_days: reader.whole("webhooks.retention_days")?,
+            retry_agent_errors: reader.flag("webhooks.retry_agent_errors")?,
+            tracker_tolerance_seconds: reader.whole("webhooks.tracker_tolerance_seconds")?,
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Where a webhook's delivery stands, under the names that the database, the API and the metrics use.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+macro_rules! statuses {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
+        /// Where a delivery stands.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum DeliveryStatus {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl DeliveryStatus {
+            /// Every status, in the order of the specification's table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name on the wire and in the database.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+statuses! {
+    /// Persisted, not yet queued.
+    Received = "received";
+    /// Its event type is not let through by the filter.
+    Filtered = "filtered";
+    /// Its key came before.
+    Deduplicated = "deduplicated";
+    /// It failed verification or broke a rule.
+    Rejected = "rejected";
+    /// It waits for the worker.
+    Queued = "queued";
+    /// It is being worked on.
+    Processing = "processing";
+    /// It ended well.
+    Completed = "completed";
+    /// It ended in an error.
+    Failed = "failed";
+}
+
+impl DeliveryStatus {
+    /// Whether work on it is still to be done.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Received | Self::Queued | Self::Processing)
+    }
+
+    /// Whether it never gets to the worker, and so keeps no payload.
+    pub const fn is_refused(self) -> bool {
+        matches!(self, Self::Filtered | Self::Deduplicated | Self::Rejected)
+    }
+}
+
+/// The text names no status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a delivery status")]
+pub struct UnknownStatus;
+
+impl FromStr for DeliveryStatus {
+    type Err = UnknownStatus;
+
+    fn from_str(text: &str) -> Result<Self, UnknownStatus> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|status| status.as_str() == text)
+            .ok_or(UnknownStatus)
+    }
+}
+
+impl fmt::Display for DeliveryStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_name_everywhere() {
+        assert_eq!(DeliveryStatus::ALL.len(), 8);
+        for status in DeliveryStatus::ALL {
+            assert_eq!(status.as_str().parse(), Ok(*status));
+            let json = serde_json::to_string(status).unwrap();
+            assert_eq!(json, format!("\"{status}\""));
+        }
+        assert_eq!("done".parse::<DeliveryStatus>(), Err(UnknownStatus));
+    }
+
+    #[test]
+    fn a_status_is_open_refused_or_over() {
+        let count = |is: fn(DeliveryStatus) -> bool| {
+            DeliveryStatus::ALL.iter().filter(|s| is(**s)).count()
+        };
+        assert_eq!(count(DeliveryStatus::is_open), 3);
+        assert_eq!(count(DeliveryStatus::is_refused), 3);
+    }
+}

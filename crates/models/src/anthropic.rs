@@ -1,0 +1,197 @@
+//! Anthropic's messages: how a conversation is written.
+//!
+//! Format: <https://platform.claude.com/docs/en/api/messages>, tools:
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>, models:
+//! <https://platform.claude.com/docs/en/api/models-list>.
+
+mod stream;
+
+use crate::Limits;
+use crate::catalogue::Listed;
+use crate::chat::{ChatMessage, ToolCall, ToolSpec};
+use crate::family::{ChatCall, Family, secret_header};
+use crate::history::paired;
+use crate::reply_reader::Decoder;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value, json};
+
+const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// The limit that must be there, when the caller has none. The oldest models refuse more than 4096.
+const MAX_TOKENS: u32 = 8192;
+const MAX_TOKENS_OF_OLD_MODELS: u32 = 4096;
+
+/// The vendor refuses empty text.
+const NOTHING: &str = "(empty)";
+
+/// The family.
+#[derive(Debug)]
+pub(crate) struct Anthropic;
+
+impl Family for Anthropic {
+    fn chat_path(&self) -> &'static [&'static str] {
+        &["messages"]
+    }
+
+    fn chat_body(&self, call: &ChatCall<'_>) -> Value {
+        let request = call.request;
+        let mut body = Map::new();
+        body.insert("model".to_owned(), call.model.into());
+        let max_tokens = request.max_tokens.unwrap_or(max_tokens(call.model));
+        body.insert("max_tokens".to_owned(), max_tokens.into());
+        body.insert("stream".to_owned(), true.into());
+        if let Some(system) = request.system.as_ref().filter(|text| !text.is_empty()) {
+            body.insert("system".to_owned(), system.as_str().into());
+        }
+        body.insert("messages".to_owned(), messages(&request.messages));
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(tool).collect();
+            body.insert("tools".to_owned(), tools);
+        }
+        if let Some(temperature) = request.temperature {
+            // From 0 to 1 here; the other family goes to 2.
+            let temperature = temperature.clamp(0.0, 1.0);
+            body.insert("temperature".to_owned(), temperature.into());
+        }
+        Value::Object(body)
+    }
+
+    fn headers(&self, key: Option<&str>) -> Option<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        headers.insert(VERSION, HeaderValue::from_static("2023-06-01"));
+        if let Some(key) = key {
+            secret_header(&mut headers, API_KEY, key)?;
+        }
+        Some(headers)
+    }
+
+    fn list_query(&self) -> Option<&'static str> {
+        Some("limit=1000")
+    }
+
+    fn listed(&self, entry: &Value) -> Option<Listed> {
+        Some(Listed {
+            name: entry.get("id")?.as_str()?.to_owned(),
+            context: entry.get("max_input_tokens").and_then(Value::as_u64),
+        })
+    }
+
+    fn decoder(&self, limits: Limits) -> Box<dyn Decoder> {
+        Box::new(stream::AnthropicDecoder::new(limits))
+    }
+
+    fn default_model(&self) -> &'static str {
+        "claude-sonnet-4-5"
+    }
+}
+
+fn max_tokens(model: &str) -> u32 {
+    let old = ["claude-3-opus", "claude-3-sonnet", "claude-3-haiku"];
+    if old.into_iter().any(|old| model.starts_with(old)) {
+        MAX_TOKENS_OF_OLD_MODELS
+    } else {
+        MAX_TOKENS
+    }
+}
+
+/// User and assistant take turns, the user begins, and the answers to all calls of one message stand
+/// together at the beginning of the next.
+fn messages(said: &[ChatMessage]) -> Value {
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in paired(said) {
+        let (role, blocks) = blocks(&message);
+        if blocks.is_empty() {
+            continue;
+        }
+        if turns.is_empty() && role == "assistant" {
+            turns.push(("user", vec![text("(The beginning is not shown.)")]));
+        }
+        match turns.last_mut().filter(|(last, _)| *last == role) {
+            Some((_, existing)) => existing.extend(blocks),
+            None => turns.push((role, blocks)),
+        }
+    }
+    let turn = |(role, content)| json!({ "role": role, "content": content });
+    turns.into_iter().map(turn).collect()
+}
+
+fn text(text: &str) -> Value {
+    let text = if text.trim().is_empty() {
+        NOTHING
+    } else {
+        text
+    };
+    json!({ "type": "text", "text": text })
+}
+
+fn blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
+    match message {
+        ChatMessage::User { text: said } => ("user", vec![text(said)]),
+        ChatMessage::Assistant {
+            text: said,
+            tool_calls,
+        } => {
+            let said = Some(said.trim_end()).filter(|said| !said.is_empty());
+            let calls = tool_calls.iter().map(call);
+            ("assistant", said.map(text).into_iter().chain(calls).collect())
+        }
+        ChatMessage::Tool {
+            call_id,
+            text: said,
+            ..
+        } => {
+            let id = id(call_id);
+            let result = json!({ "type": "tool_result", "tool_use_id": id, "content": said });
+            ("user", vec![result])
+        }
+    }
+}
+
+/// The vendor takes `[a-zA-Z0-9_-]+` only; a conversation may have begun with another.
+fn id(given: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let replaced: String = given
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .collect();
+    if replaced.is_empty() {
+        "_".to_owned()
+    } else {
+        replaced
+    }
+}
+
+fn call(call: &ToolCall) -> Value {
+    let input = match serde_json::from_str(&call.arguments) {
+        Ok(Value::Object(input)) => Value::Object(input),
+        _ => json!({ "not_json": call.arguments }),
+    };
+    json!({ "type": "tool_use", "id": id(&call.id), "name": call.name, "input": input })
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.parameters,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_models_answer_less() {
+        assert_eq!(max_tokens("claude-3-haiku-20240307"), 4096);
+        assert_eq!(max_tokens("claude-sonnet-4-5"), 8192);
+    }
+
+    #[test]
+    fn ids_of_other_vendors_are_made_to_fit() {
+        for (given, sent) in [("toolu_1-A", "toolu_1-A"), ("a.b:c ä", "a_b_c__"), ("", "_")] {
+            assert_eq!(id(given), sent);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! How an answer of messages is read.
+//!
+//! Format: <https://platform.claude.com/docs/en/build-with-claude/streaming>. Events and blocks that are
+//! not known are passed over, as its section "Other events" asks.
+
+use crate::Limits;
+use crate::chat::{Chunk, StopReason, ToolCall, Usage};
+use crate::event_stream::Event;
+use crate::refusal;
+use crate::reply_reader::{Counter, Decoder, ReadError, finished};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Frame {
+    MessageStart {
+        message: Started,
+    },
+    ContentBlockStart {
+        index: u64,
+        content_block: Block,
+    },
+    ContentBlockDelta {
+        index: u64,
+        delta: BlockDelta,
+    },
+    ContentBlockStop {
+        index: u64,
+    },
+    MessageDelta {
+        delta: MessageChange,
+        usage: Option<RawUsage>,
+    },
+    MessageStop,
+    Error {
+        error: Value,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    usage: Option<RawUsage>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    Text {
+        #[serde(default)]
+        text: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        input: Option<Value>,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum BlockDelta {
+    TextDelta {
+        text: String,
+    },
+    InputJsonDelta {
+        partial_json: String,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct MessageChange {
+    stop_reason: Option<String>,
+}
+
+/// The counts are those of the message so far, not of the event.
+#[derive(Deserialize)]
+struct RawUsage {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+struct OpenCall {
+    index: u64,
+    call: ToolCall,
+    /// What stood in its beginning; counts when no more of it comes.
+    whole_input: Option<String>,
+}
+
+/// Reads one answer.
+pub(super) struct AnthropicDecoder {
+    counter: Counter,
+    open: Vec<OpenCall>,
+    fresh: u64,
+    written_to_cache: u64,
+    read_from_cache: u64,
+    output: u64,
+    stop: Option<StopReason>,
+}
+
+impl AnthropicDecoder {
+    pub(super) const fn new(limits: Limits) -> Self {
+        Self {
+            counter: Counter::new(limits),
+            open: Vec::new(),
+            fresh: 0,
+            written_to_cache: 0,
+            read_from_cache: 0,
+            output: 0,
+            stop: None,
+        }
+    }
+
+    fn count(&mut self, usage: &RawUsage) {
+        let take = |new: Option<u64>, old: &mut u64| *old = new.unwrap_or(*old);
+        take(usage.input_tokens, &mut self.fresh);
+        take(usage.cache_creation_input_tokens, &mut self.written_to_cache);
+        take(usage.cache_read_input_tokens, &mut self.read_from_cache);
+        take(usage.output_tokens, &mut self.output);
+    }
+
+    fn begin_block(
+        &mut self,
+        index: u64,
+        block: Block,
+        out: &mut Vec<Chunk>,
+    ) -> Result<(), ReadError> {
+        match block {
+            Block::Text { text } => self.counter.text(&text, out),
+            Block::ToolUse { id, name, input } => {
+                if id.is_empty() || name.is_empty() {
+                    return Err(ReadError::Garbage);
+                }
+                self.counter.begin_call()?;
+                let mut call = ToolCall {
+                    id: String::new(),
+                    name: String::new(),
+                    arguments: String::new(),
+                };
+                self.counter.grow(&mut call, |call| &mut call.id, &id)?;
+                self.counter.grow(&mut call, |call| &mut call.name, &name)?;
+                let filled = |input: &Value| input.as_object().is_some_and(|map| !map.is_empty());
+                let whole_input = input.filter(filled).map(|input| input.to_string());
+                self.open.push(OpenCall {
+                    index,
+                    call,
+                    whole_input,
+                });
+                Ok(())
+            }
+            Block::Unknown => Ok(()),
+        }
+    }
+
+    fn block_delta(
+        &mut self,
+        index: u64,
+        delta: BlockDelta,
+        out: &mut Vec<Chunk>,
+    ) -> Result<(), ReadError> {
+        match delta {
+            BlockDelta::TextDelta { text } => self.counter.text(&text, out),
+            BlockDelta::InputJsonDelta { partial_json } => {
+                let open = self.open.iter_mut().find(|open| open.index == index);
+                // Without a call it belongs to a block that is not known, such as a server's own tool.
+                open.map_or(Ok(()), |open| {
+                    self.counter
+                        .grow(&mut open.call, |call| &mut call.arguments, &partial_json)
+                })
+            }
+            BlockDelta::Unknown => Ok(()),
+        }
+    }
+
+    fn end_block(&mut self, index: u64, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        let Some(at) = self.open.iter().position(|open| open.index == index) else {
+            return Ok(());
+        };
+        let OpenCall {
+            mut call,
+            whole_input,
+            ..
+        } = self.open.remove(at);
+        if let Some(input) = whole_input.filter(|_| call.arguments.is_empty()) {
+            self.counter
+                .grow(&mut call, |call| &mut call.arguments, &input)?;
+        }
+        out.push(finished(call));
+        Ok(())
+    }
+
+    fn finish(&self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        if !self.open.is_empty() {
+            return Err(ReadError::Garbage);
+        }
+        let input = self.fresh.saturating_add(self.written_to_cache);
+        out.push(Chunk::End {
+            usage: Usage {
+                input_tokens: input.saturating_add(self.read_from_cache),
+                output_tokens: self.output,
+            },
+            stop: self.stop.unwrap_or(StopReason::Other),
+        });
+        Ok(true)
+    }
+}
+
+impl Decoder for AnthropicDecoder {
+    fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        let frame: Frame = serde_json::from_str(&event.data).map_err(|_| ReadError::Garbage)?;
+        match frame {
+            Frame::MessageStart { message } => {
+                if let Some(usage) = message.usage {
+                    self.count(&usage);
+                }
+            }
+            Frame::ContentBlockStart {
+                index,
+                content_block,
+            } => self.begin_block(index, content_block, out)?,
+            Frame::ContentBlockDelta { index, delta } => self.block_delta(index, delta, out)?,
+            Frame::ContentBlockStop { index } => self.end_block(index, out)?,
+            Frame::MessageDelta { delta, usage } => {
+                if let Some(usage) = usage {
+                    self.count(&usage);
+                }
+                if let Some(reason) = delta.stop_reason {
+                    self.stop = Some(stop_reason(&reason));
+                }
+            }
+            Frame::MessageStop => return self.finish(out),
+            Frame::Error { error } => {
+                return Err(ReadError::Vendor(refusal::in_stream(&error)));
+            }
+            Frame::Unknown => {}
+        }
+        Ok(false)
+    }
+
+    fn end(&mut self, _: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        Ok(false)
+    }
+}
+
+fn stop_reason(reason: &str) -> StopReason {
+    match reason {
+        "end_turn" | "stop_sequence" => StopReason::End,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+        _ => StopReason::Other,
+    }
+}

@@ -1,0 +1,253 @@
+//! Server-sent events, taken apart as they come (WHATWG HTML, section 9.2.6 "Interpreting an event
+//! stream"). It knows nothing of models.
+//!
+//! `sse-stream`, which another dependency brings, was looked at: it keeps a line without end in memory
+//! without a bound, and refuses lines that the standard allows.
+
+/// An event with data; others are of no use here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its name; empty when it has none.
+    pub name: String,
+    /// Its data lines, joined by line feeds.
+    pub data: String,
+}
+
+/// A line or an event is over the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+/// A stream in the middle of its way.
+#[derive(Debug)]
+pub struct EventStream {
+    line: Vec<u8>,
+    name: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+    /// The last byte was a carriage return: a line feed right after it belongs to it.
+    after_return: bool,
+    at_start: bool,
+    max_bytes: usize,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl EventStream {
+    /// A stream of which no line and no event is longer than this.
+    pub const fn new(max_bytes: usize) -> Self {
+        Self {
+            line: Vec::new(),
+            name: Vec::new(),
+            data: Vec::new(),
+            has_data: false,
+            after_return: false,
+            at_start: true,
+            max_bytes,
+        }
+    }
+
+    /// Reads on until an event is complete or the bytes are used up; `bytes` is what is left of them.
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, TooLong> {
+        while let Some((&first, rest)) = bytes.split_first() {
+            if std::mem::take(&mut self.after_return) && first == b'\n' {
+                *bytes = rest;
+                continue;
+            }
+            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let Some((part, tail)) = end.and_then(|end| bytes.split_at_checked(end)) else {
+                let all = std::mem::take(bytes);
+                self.grow_line(all)?;
+                break;
+            };
+            self.grow_line(part)?;
+            let Some((&ending, rest)) = tail.split_first() else {
+                break;
+            };
+            self.after_return = ending == b'\r';
+            *bytes = rest;
+            if let Some(event) = self.end_line()? {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What stands unfinished when the stream has ended. The standard drops it; some servers leave out the
+    /// last blank line, so it is up to the caller whether it makes sense.
+    pub fn end(&mut self) -> Result<Option<Event>, TooLong> {
+        if !self.line.is_empty()
+            && let Some(event) = self.end_line()?
+        {
+            return Ok(Some(event));
+        }
+        Ok(self.dispatch())
+    }
+
+    fn grow_line(&mut self, part: &[u8]) -> Result<(), TooLong> {
+        if self.line.len().saturating_add(part.len()) > self.max_bytes {
+            return Err(TooLong);
+        }
+        self.line.extend_from_slice(part);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<Option<Event>, TooLong> {
+        let line = std::mem::take(&mut self.line);
+        let mut text = line.as_slice();
+        if std::mem::take(&mut self.at_start) {
+            text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        }
+        let event = if text.is_empty() {
+            self.dispatch()
+        } else {
+            self.field(text)?;
+            None
+        };
+        // The room that the line took is used again.
+        self.line = line;
+        self.line.clear();
+        Ok(event)
+    }
+
+    fn field(&mut self, line: &[u8]) -> Result<(), TooLong> {
+        let colon = line.iter().position(|byte| *byte == b':');
+        let (name, value) = match colon.and_then(|colon| line.split_at_checked(colon)) {
+            Some((name, value)) => (name, value.strip_prefix(b":").unwrap_or(value)),
+            None => (line, &b""[..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                let length = self.data.len().saturating_add(value.len());
+                if length.saturating_add(1) > self.max_bytes {
+                    return Err(TooLong);
+                }
+                if self.has_data {
+                    self.data.push(b'\n');
+                }
+                self.has_data = true;
+                self.data.extend_from_slice(value);
+            }
+            b"event" => {
+                self.name.clear();
+                self.name.extend_from_slice(value);
+            }
+            // A comment (an empty name), `id`, `retry` and what is unknown.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self) -> Option<Event> {
+        let name = std::mem::take(&mut self.name);
+        let data = std::mem::take(&mut self.data);
+        std::mem::take(&mut self.has_data).then(|| Event {
+            name: String::from_utf8_lossy(&name).into_owned(),
+            data: String::from_utf8_lossy(&data).into_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Everything, in these pieces, and what is left at the end.
+    fn read<'a>(
+        pieces: impl IntoIterator<Item = &'a [u8]>,
+        max: usize,
+    ) -> (Vec<Event>, Option<Event>, bool) {
+        let mut stream = EventStream::new(max);
+        let mut events = Vec::new();
+        for mut piece in pieces {
+            loop {
+                match stream.next(&mut piece) {
+                    Ok(Some(event)) => events.push(event),
+                    Ok(None) => break,
+                    Err(TooLong) => return (events, None, true),
+                }
+            }
+        }
+        let rest = stream.end();
+        (events, rest.unwrap_or(None), false)
+    }
+
+    fn event(name: &str, data: &str) -> Event {
+        Event {
+            name: name.to_owned(),
+            data: data.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_the_standard_says() {
+        for (text, events, rest) in [
+            ("data: a\n\n", vec![event("", "a")], None),
+            ("data:a\r\n\r\n", vec![event("", "a")], None),
+            ("data: a\r\rdata: b\r\r", vec![event("", "a"), event("", "b")], None),
+            ("\u{feff}data: a\n\n", vec![event("", "a")], None),
+            (": hello\n\n:\n\ndata: a\n\n", vec![event("", "a")], None),
+            ("event: x\ndata: a\ndata:  b\n\n", vec![event("x", "a\n b")], None),
+            ("event: x\n\ndata: a\n\n", vec![event("", "a")], None),
+            ("event: x\nevent: y\ndata: a\n\n", vec![event("y", "a")], None),
+            ("data\n\n", vec![event("", "")], None),
+            ("data:\ndata:\n\n", vec![event("", "\n")], None),
+            ("id: 1\nretry: 5\nnonsense\ndata: a\n\n", vec![event("", "a")], None),
+            ("data: a\n", vec![], Some(event("", "a"))),
+            ("data: a\ndata: b", vec![], Some(event("", "a\nb"))),
+            ("datum: a\n\n", vec![], None),
+            ("", vec![], None),
+        ] {
+            let (seen, left, too_long) = read([text.as_bytes()], 1000);
+            assert_eq!((seen, left, too_long), (events, rest, false), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        let (events, ..) = read([&b"data: \xff\n\n"[..]], 100);
+        assert_eq!(events, [event("", "\u{fffd}")]);
+    }
+
+    #[test]
+    fn a_line_and_an_event_at_the_limit_and_past_it() {
+        let line = |length: usize| format!("data:{}\n\n", "x".repeat(length - 5));
+        assert!(!read([line(20).as_bytes()], 20).2);
+        assert!(read([line(21).as_bytes()], 20).2);
+        // Without an end it is not kept either.
+        let endless = vec![b'x'; 21];
+        assert!(!read([&endless[..20]], 20).2);
+        assert!(read([endless.as_slice()], 20).2);
+        // Many short lines of one event: 9 + 1 + 9 bytes, and 9 + 1 + 10.
+        assert!(!read([&b"data:123456789\ndata:123456789\n\n"[..]], 19).2);
+        assert!(read([&b"data:123456789\ndata:1234567890\n\n"[..]], 19).2);
+    }
+
+    #[test]
+    fn split_at_every_byte() {
+        let text = "\u{feff}event: ä\r\ndata: ö\r\n\r\n: c\rdata: 1\rdata\r\rdata: end".as_bytes();
+        let whole = read([text], 100);
+        assert_eq!(whole.0.len(), 2);
+        for at in 0..=text.len() {
+            let (left, right) = text.split_at(at);
+            assert_eq!(read([left, right], 100), whole, "{at}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn however_it_is_split(
+            text in "(data|event|id|:|: |\n|\r|\r\n|x|ä|\u{feff}){0,60}",
+            max in 1_usize..30,
+            cuts in proptest::collection::vec(0_usize..200, 0..6),
+        ) {
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+            prop_assert_eq!(read(pieces, max), read([bytes], max));
+        }
+    }
+}

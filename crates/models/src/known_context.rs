@@ -1,0 +1,42 @@
+//! The contexts of models whose providers do not tell them. Sources:
+//! <https://platform.openai.com/docs/models>, <https://platform.claude.com/docs/en/about-claude/models>.
+
+/// By the beginning of the name; the longer beginnings stand first.
+const KNOWN: &[(&str, u64)] = &[
+    ("claude-", 200_000),
+    ("gpt-4.1", 1_047_576),
+    ("gpt-4o", 128_000),
+    ("gpt-4-turbo", 128_000),
+    ("gpt-4", 8_192),
+    ("gpt-5", 400_000),
+    ("gpt-3.5-turbo", 16_385),
+    ("o1", 200_000),
+    ("o3", 200_000),
+    ("o4-mini", 200_000),
+];
+
+/// How many tokens the model reads and writes together, when its name tells.
+pub(crate) fn known_context(model: &str) -> Option<u64> {
+    // `OpenRouter` and others write the vendor before the name.
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let known = KNOWN.iter().find(|(start, _)| name.starts_with(start));
+    known.map(|(_, tokens)| *tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_beginning_counts() {
+        for (model, context) in [
+            ("gpt-4.1-mini", Some(1_047_576)),
+            ("gpt-4o-mini", Some(128_000)),
+            ("gpt-4-0613", Some(8_192)),
+            ("anthropic/claude-sonnet-4", Some(200_000)),
+            ("llama3.2", None),
+        ] {
+            assert_eq!(known_context(model), context, "{model}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Language models: two families of providers behind one trait, OpenAI-compatible chat completions and
+//! Anthropic Messages, both streaming and with tools. This room chooses a provider, finds its key, sends
+//! the conversation, and hands the answer back piece by piece.
+//!
+//! It must not know agents, sessions or the database: a conversation comes in whole with every call. It
+//! never shows a vendor's own words about a failure, because they may repeat what was sent.
+
+mod anthropic;
+mod attempt;
+mod candidates;
+mod catalogue;
+mod chat;
+mod choose;
+mod error;
+pub mod event_stream;
+mod family;
+mod handle;
+mod history;
+mod keys;
+mod known_context;
+mod local;
+mod openai;
+mod providers;
+mod refusal;
+mod reply;
+pub mod reply_reader;
+mod retry;
+mod settings;
+
+pub use catalogue::{ModelInfo, ProviderTest};
+pub use chat::{ChatMessage, ChatRequest, Chunk, StopReason, ToolCall, ToolSpec, Usage};
+pub use error::ModelError;
+pub use handle::{ModelRef, Models, ModelsParts};
+pub use providers::ProviderInfo;
+pub use settings::{Limits, ModelsSettings, Patience, ProviderKind, ProviderSettings, Tuning};

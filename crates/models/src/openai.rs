@@ -1,0 +1,176 @@
+//! `OpenAI`'s chat completions and what is compatible with them: how a conversation is written.
+//!
+//! Format: <https://platform.openai.com/docs/api-reference/chat/create>, models:
+//! <https://platform.openai.com/docs/api-reference/models/list>.
+
+mod stream;
+
+use crate::Limits;
+use crate::catalogue::Listed;
+use crate::chat::{ChatMessage, ToolCall, ToolSpec};
+use crate::family::{ChatCall, Family, secret_header};
+use crate::history::paired;
+use crate::reply_reader::Decoder;
+use reqwest::header::{AUTHORIZATION, HeaderMap};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+/// The family.
+#[derive(Debug)]
+pub(crate) struct Openai;
+
+impl Family for Openai {
+    fn chat_path(&self) -> &'static [&'static str] {
+        &["chat", "completions"]
+    }
+
+    fn chat_body(&self, call: &ChatCall<'_>) -> Value {
+        let request = call.request;
+        let mut body = Map::new();
+        body.insert("model".to_owned(), call.model.into());
+        body.insert("stream".to_owned(), true.into());
+        if call.ask_usage {
+            let options = json!({ "include_usage": true });
+            body.insert("stream_options".to_owned(), options);
+        }
+        let system = request.system.iter().filter(|text| !text.is_empty());
+        let system = system.map(|text| json!({ "role": "system", "content": text }));
+        let messages = paired(&request.messages).into_iter();
+        let messages: Value = system.chain(messages.map(|said| message(&said))).collect();
+        body.insert("messages".to_owned(), messages);
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(tool).collect();
+            body.insert("tools".to_owned(), tools);
+        }
+        if let Some(temperature) = request.temperature {
+            body.insert("temperature".to_owned(), temperature.into());
+        }
+        if let Some(max_tokens) = request.max_tokens {
+            body.insert(limit_name(call.base_url).to_owned(), max_tokens.into());
+        }
+        Value::Object(body)
+    }
+
+    fn headers(&self, key: Option<&str>) -> Option<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
+            secret_header(&mut headers, AUTHORIZATION, &format!("Bearer {key}"))?;
+        }
+        Some(headers)
+    }
+
+    fn list_query(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// `OpenAI` says nothing about the context; others do, each under another name: `OpenRouter`
+    /// `context_length`, Groq `context_window`, vLLM `max_model_len`, llama.cpp `meta.n_ctx` (what it was
+    /// started with) and `meta.n_ctx_train`.
+    fn listed(&self, entry: &Value) -> Option<Listed> {
+        let number = |path: &str| entry.pointer(path).and_then(Value::as_u64);
+        let context = [
+            "/context_length",
+            "/context_window",
+            "/max_model_len",
+            "/meta/n_ctx",
+            "/meta/n_ctx_train",
+        ];
+        Some(Listed {
+            name: entry.get("id")?.as_str()?.to_owned(),
+            context: context.into_iter().find_map(number),
+        })
+    }
+
+    fn decoder(&self, limits: Limits) -> Box<dyn Decoder> {
+        Box::new(stream::OpenaiDecoder::new(limits))
+    }
+
+    fn default_model(&self) -> &'static str {
+        "gpt-4.1-mini"
+    }
+}
+
+/// `OpenAI` itself has renamed the limit, and its newer models refuse the old name, which is the only one
+/// that compatible servers know.
+fn limit_name(base_url: &Url) -> &'static str {
+    if base_url.host_str() == Some("api.openai.com") {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    }
+}
+
+fn message(said: &ChatMessage) -> Value {
+    match said {
+        ChatMessage::User { text } => json!({ "role": "user", "content": text }),
+        ChatMessage::Assistant { text, tool_calls } if tool_calls.is_empty() => {
+            json!({ "role": "assistant", "content": text })
+        }
+        ChatMessage::Assistant { text, tool_calls } => {
+            let calls: Vec<Value> = tool_calls.iter().map(call).collect();
+            let content = Some(text).filter(|text| !text.is_empty());
+            json!({ "role": "assistant", "content": content, "tool_calls": calls })
+        }
+        ChatMessage::Tool { call_id, text, .. } => {
+            json!({ "role": "tool", "tool_call_id": call_id, "content": text })
+        }
+    }
+}
+
+/// Arguments that are no JSON go back as a text: servers whose template reads them would fail otherwise.
+fn call(call: &ToolCall) -> Value {
+    let arguments = match serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments) {
+        Ok(_) => call.arguments.clone(),
+        Err(_) => json!({ "not_json": call.arguments }).to_string(),
+    };
+    json!({
+        "id": call.id,
+        "type": "function",
+        "function": { "name": call.name, "arguments": arguments },
+    })
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_vendor_itself_knows_the_new_name_of_the_limit() {
+        for (base, name) in [
+            ("https://api.openai.com/v1", "max_completion_tokens"),
+            ("http://127.0.0.1:11434/v1", "max_tokens"),
+        ] {
+            assert_eq!(limit_name(&Url::parse(base).unwrap()), name);
+        }
+    }
+
+    #[test]
+    fn a_list_tells_the_context_under_many_names() {
+        for (entry, context) in [
+            (json!({"id": "m"}), None),
+            (json!({"id": "m", "context_length": 5}), Some(5)),
+            (json!({"id": "m", "context_window": 6}), Some(6)),
+            (json!({"id": "m", "max_model_len": 7}), Some(7)),
+            (
+                json!({"id": "m", "meta": {"n_ctx": 3, "n_ctx_train": 8}}),
+                Some(3),
+            ),
+            (json!({"id": "m", "meta": null}), None),
+        ] {
+            assert_eq!(Openai.listed(&entry).unwrap().context, context);
+        }
+        assert!(Openai.listed(&json!({"id": 5})).is_none());
+        assert!(Openai.listed(&json!([])).is_none());
+    }
+}

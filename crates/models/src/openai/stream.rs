@@ -1,0 +1,236 @@
+//! How an answer of chat completions is read.
+//!
+//! Format: <https://platform.openai.com/docs/api-reference/chat-streaming>. Compatible servers differ from
+//! it in small ways, which are named where they are allowed for.
+
+use crate::Limits;
+use crate::chat::{Chunk, StopReason, ToolCall, Usage};
+use crate::event_stream::Event;
+use crate::refusal;
+use crate::reply_reader::{Counter, Decoder, ReadError, finished};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Frame {
+    choices: Option<Vec<Choice>>,
+    usage: Option<RawUsage>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    index: Option<u64>,
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    content: Option<Content>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<CallDelta>>,
+}
+
+/// Mistral's reasoning models send a list of parts.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Value>),
+}
+
+#[derive(Deserialize)]
+struct CallDelta {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+}
+
+#[derive(Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    /// A text; some servers send the object itself.
+    arguments: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct RawUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+struct OpenCall {
+    index: u64,
+    call: ToolCall,
+}
+
+/// Reads one answer.
+pub(super) struct OpenaiDecoder {
+    counter: Counter,
+    calls: Vec<OpenCall>,
+    usage: Usage,
+    stop: Option<StopReason>,
+}
+
+impl OpenaiDecoder {
+    pub(super) const fn new(limits: Limits) -> Self {
+        Self {
+            counter: Counter::new(limits),
+            calls: Vec::new(),
+            usage: Usage {
+                input_tokens: 0,
+                output_tokens: 0,
+            },
+            stop: None,
+        }
+    }
+
+    fn delta(&mut self, delta: Delta, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        match delta.content {
+            Some(Content::Text(text)) => self.counter.text(&text, out)?,
+            Some(Content::Parts(parts)) => {
+                let text = |part: &Value| Some(part.get("text")?.as_str()?.to_owned());
+                for text in parts.iter().filter_map(text) {
+                    self.counter.text(&text, out)?;
+                }
+            }
+            None => {}
+        }
+        if let Some(text) = delta.refusal {
+            self.counter.text(&text, out)?;
+        }
+        for call in delta.tool_calls.unwrap_or_default() {
+            self.call(call)?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, delta: CallDelta) -> Result<(), ReadError> {
+        let id = delta.id.unwrap_or_default();
+        let function = delta.function;
+        let (name, arguments) = function.map_or((None, None), |f| (f.name, f.arguments));
+        let name = name.unwrap_or_default();
+        let at = self.find_or_begin(delta.index, &id, &name)?;
+        let Some(OpenCall { call, .. }) = self.calls.get_mut(at) else {
+            return Err(ReadError::Garbage);
+        };
+        // Both come once; servers that repeat them mean the same.
+        if call.id.is_empty() {
+            self.counter.grow(call, |call| &mut call.id, &id)?;
+        }
+        if call.name.is_empty() {
+            self.counter.grow(call, |call| &mut call.name, &name)?;
+        }
+        let arguments = match arguments {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text,
+            Some(other) => other.to_string(),
+        };
+        self.counter
+            .grow(call, |call| &mut call.arguments, &arguments)
+    }
+
+    /// Which call a delta goes on with. Some servers number all calls 0, or none: there another id with a
+    /// name is another call.
+    fn find_or_begin(
+        &mut self,
+        index: Option<u64>,
+        id: &str,
+        name: &str,
+    ) -> Result<usize, ReadError> {
+        let last = self.calls.last().map_or(0, |open| open.index);
+        let known = |open: &OpenCall| match index {
+            Some(index) => open.index == index,
+            None => open.index == last && (id.is_empty() || open.call.id == id),
+        };
+        let is_another = |open: &OpenCall| {
+            !id.is_empty() && !name.is_empty() && !open.call.id.is_empty() && open.call.id != id
+        };
+        if let Some(at) = self.calls.iter().rposition(known)
+            && self.calls.get(at).is_some_and(|open| !is_another(open))
+        {
+            return Ok(at);
+        }
+        let number = self.counter.begin_call()?;
+        self.calls.push(OpenCall {
+            index: index.unwrap_or(number as u64),
+            call: ToolCall {
+                id: String::new(),
+                name: String::new(),
+                arguments: String::new(),
+            },
+        });
+        Ok(number)
+    }
+
+    fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        let called = !self.calls.is_empty();
+        for (number, OpenCall { mut call, .. }) in self.calls.drain(..).enumerate() {
+            if call.name.is_empty() {
+                return Err(ReadError::Garbage);
+            }
+            if call.id.is_empty() {
+                call.id = format!("call_{number}");
+            }
+            out.push(finished(call));
+        }
+        // Some servers say "stop" and mean the tools.
+        let stop = match self.stop {
+            Some(StopReason::End) | None if called => StopReason::ToolUse,
+            None => StopReason::End,
+            Some(stop) => stop,
+        };
+        out.push(Chunk::End {
+            usage: self.usage,
+            stop,
+        });
+        Ok(true)
+    }
+}
+
+impl Decoder for OpenaiDecoder {
+    fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        if event.data.trim() == "[DONE]" {
+            return self.finish(out);
+        }
+        let frame: Frame = serde_json::from_str(&event.data).map_err(|_| ReadError::Garbage)?;
+        if let Some(error) = frame.error.filter(|error| !error.is_null()) {
+            return Err(ReadError::Vendor(refusal::in_stream(&error)));
+        }
+        if let Some(usage) = frame.usage {
+            let count = |new: Option<u64>, old: u64| new.unwrap_or(old);
+            self.usage = Usage {
+                input_tokens: count(usage.prompt_tokens, self.usage.input_tokens),
+                output_tokens: count(usage.completion_tokens, self.usage.output_tokens),
+            };
+        }
+        let choices = frame.choices.unwrap_or_default().into_iter();
+        for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
+            if let Some(delta) = choice.delta {
+                self.delta(delta, out)?;
+            }
+            if let Some(reason) = choice.finish_reason {
+                self.stop = Some(stop_reason(&reason));
+            }
+        }
+        Ok(false)
+    }
+
+    /// Some servers leave out `[DONE]`: a reason to stop is an end as well.
+    fn end(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        if self.stop.is_none() {
+            return Ok(false);
+        }
+        self.finish(out)
+    }
+}
+
+fn stop_reason(reason: &str) -> StopReason {
+    match reason {
+        "stop" => StopReason::End,
+        "tool_calls" | "function_call" => StopReason::ToolUse,
+        "length" => StopReason::Length,
+        _ => StopReason::Other,
+    }
+}

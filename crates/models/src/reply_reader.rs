@@ -1,0 +1,163 @@
+//! Turns the bytes of an answer into its pieces, for either family: no clock, no network, so that a fuzzer
+//! can drive it. Everything that a provider could make endless has a bound here.
+
+use crate::chat::{Chunk, ToolCall};
+use crate::event_stream::{Event, EventStream, TooLong};
+use crate::family::family;
+use crate::refusal::Refusal;
+use crate::{Limits, ProviderKind};
+
+/// Why an answer cannot be read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// It is not what the family speaks.
+    Garbage,
+    /// It is over a limit.
+    TooLarge,
+    /// It stopped before its end.
+    Cut,
+    /// The provider says in the midst of it that it failed.
+    Vendor(Refusal),
+}
+
+impl From<TooLong> for ReadError {
+    fn from(_: TooLong) -> Self {
+        Self::TooLarge
+    }
+}
+
+/// What a family makes of its events.
+pub(crate) trait Decoder: Send {
+    /// Takes one event; true when the answer is complete and `End` was given.
+    fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError>;
+
+    /// The stream has ended without saying so. True when that is good enough and `End` was given.
+    fn end(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError>;
+}
+
+/// An answer in the middle of its way.
+pub struct ReplyReader {
+    events: EventStream,
+    decoder: Box<dyn Decoder>,
+    bytes_left: usize,
+    complete: bool,
+}
+
+impl ReplyReader {
+    /// For an answer of this family.
+    pub fn new(kind: ProviderKind, limits: Limits) -> Self {
+        Self {
+            events: EventStream::new(limits.event_bytes),
+            decoder: family(kind).decoder(limits),
+            bytes_left: limits.reply_bytes,
+            complete: false,
+        }
+    }
+
+    /// Whether `End` was given. What comes after it is not looked at.
+    pub const fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Takes the next bytes. What was read before an error is in `out` all the same.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        if self.complete {
+            return Ok(());
+        }
+        let mut rest = bytes.get(..self.bytes_left).unwrap_or(bytes);
+        let too_large = rest.len() < bytes.len();
+        self.bytes_left -= rest.len();
+        while let Some(event) = self.events.next(&mut rest)? {
+            self.complete = self.decoder.event(&event, out)?;
+            if self.complete {
+                return Ok(());
+            }
+        }
+        if too_large {
+            return Err(ReadError::TooLarge);
+        }
+        Ok(())
+    }
+
+    /// The bytes have ended. `Cut` unless the answer is complete.
+    pub fn end(&mut self, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        if self.complete {
+            return Ok(());
+        }
+        // A last event without its blank line may be whole, or may be where the connection broke.
+        if let Some(event) = self.events.end()? {
+            match self.decoder.event(&event, out) {
+                Ok(complete) => self.complete = complete,
+                Err(ReadError::Garbage) => return Err(ReadError::Cut),
+                Err(error) => return Err(error),
+            }
+        }
+        if self.complete || self.decoder.end(out)? {
+            self.complete = true;
+            return Ok(());
+        }
+        Err(ReadError::Cut)
+    }
+}
+
+/// A tool call in the making, and the text so far: what both families count.
+#[derive(Debug)]
+pub(crate) struct Counter {
+    limits: Limits,
+    text_bytes: usize,
+    calls: usize,
+}
+
+impl Counter {
+    pub(crate) const fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            text_bytes: 0,
+            calls: 0,
+        }
+    }
+
+    /// Gives text on, unless there is none or too much of it.
+    pub(crate) fn text(&mut self, text: &str, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        self.text_bytes = self.text_bytes.saturating_add(text.len());
+        if self.text_bytes > self.limits.text_bytes {
+            return Err(ReadError::TooLarge);
+        }
+        if !text.is_empty() {
+            out.push(Chunk::Text(text.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// One more call; its number.
+    pub(crate) fn begin_call(&mut self) -> Result<usize, ReadError> {
+        self.calls += 1;
+        if self.calls > self.limits.calls {
+            return Err(ReadError::TooLarge);
+        }
+        Ok(self.calls - 1)
+    }
+
+    /// Adds to a part of a call, as long as the whole call stays below its limit.
+    pub(crate) fn grow(
+        &self,
+        call: &mut ToolCall,
+        part: impl FnOnce(&mut ToolCall) -> &mut String,
+        more: &str,
+    ) -> Result<(), ReadError> {
+        let length = call.id.len() + call.name.len() + call.arguments.len();
+        if length.saturating_add(more.len()) > self.limits.call_bytes {
+            return Err(ReadError::TooLarge);
+        }
+        part(call).push_str(more);
+        Ok(())
+    }
+}
+
+/// A call whose arguments are complete.
+pub(crate) fn finished(mut call: ToolCall) -> Chunk {
+    if call.arguments.trim().is_empty() {
+        "{}".clone_into(&mut call.arguments);
+    }
+    Chunk::ToolCall(call)
+}

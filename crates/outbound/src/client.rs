@@ -1,0 +1,196 @@
+//! The clients, one for each policy, and the one way to send.
+
+use crate::policy::Policy;
+use crate::resolver::FilteringResolver;
+use crate::{OutboundError, OutboundSettings, Reach};
+use arc_swap::ArcSwap;
+use reqwest::{Client, ClientBuilder, Request, Response, redirect};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use url::{Host, Url};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Goes out. A cheap handle; all clones share connections and settings.
+#[derive(Clone)]
+pub struct Outbound {
+    inner: Arc<Inner>,
+}
+
+/// A client belongs to a policy, never to a setting: a connection that one policy let be made is never
+/// used again under the other.
+struct Inner {
+    public_only: Client,
+    no_metadata: Client,
+    settings: ArcSwap<OutboundSettings>,
+}
+
+impl Outbound {
+    /// Makes the clients. Fails only when the TLS library cannot be set up.
+    pub fn new(settings: OutboundSettings) -> Result<Self, OutboundError> {
+        Ok(Self {
+            inner: Arc::new(Inner {
+                public_only: client(Policy::PublicOnly)?,
+                no_metadata: client(Policy::NoMetadata)?,
+                settings: ArcSwap::from_pointee(settings),
+            }),
+        })
+    }
+
+    /// Takes changed settings over; they hold for the next request.
+    pub fn update_settings(&self, settings: OutboundSettings) {
+        self.inner.settings.store(Arc::new(settings));
+    }
+
+    /// A client of this reach, for building requests: it follows no redirects, takes no proxy from the
+    /// environment, and filters addresses when it connects. Hosts that are addresses skip its resolver:
+    /// call [`Self::check_url`] before every use, or [`Self::send`], which does. It has no time-out for
+    /// the answer; set one on the request.
+    pub fn client(&self, reach: Reach) -> &Client {
+        match self.policy(reach) {
+            Policy::PublicOnly => &self.inner.public_only,
+            Policy::NoMetadata => &self.inner.no_metadata,
+        }
+    }
+
+    /// Whether this URL may be called, as far as its text tells: `http` or `https`, a host, no user
+    /// name, and no address or name that is refused. Other names are judged when they are connected to.
+    pub fn check_url(&self, reach: Reach, url: &Url) -> Result<(), OutboundError> {
+        check_url(self.policy(reach), url)
+    }
+
+    /// Checks the URL and sends. A redirect is returned as it came.
+    pub async fn send(&self, reach: Reach, request: Request) -> Result<Response, OutboundError> {
+        self.check_url(reach, request.url())?;
+        Ok(self.client(reach).execute(request).await?)
+    }
+
+    fn policy(&self, reach: Reach) -> Policy {
+        match reach {
+            Reach::Public if !self.inner.settings.load().allow_private => Policy::PublicOnly,
+            Reach::Public | Reach::Owner => Policy::NoMetadata,
+        }
+    }
+}
+
+impl fmt::Debug for Outbound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbound")
+            .field("settings", &self.inner.settings.load())
+            .finish_non_exhaustive()
+    }
+}
+
+fn client(policy: Policy) -> Result<Client, OutboundError> {
+    builder(policy).build().or_else(|_| {
+        tracing::warn!(
+            "no certificate authorities were found on this system; calls over https will fail"
+        );
+        builder(policy)
+            .tls_certs_only([])
+            .build()
+            .map_err(|_| OutboundError::Other("TLS could not be set up"))
+    })
+}
+
+fn builder(policy: Policy) -> ClientBuilder {
+    Client::builder()
+        .user_agent(concat!("Gatehouse/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .no_proxy()
+        .referer(false)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .dns_resolver(FilteringResolver { policy })
+}
+
+fn check_url(policy: Policy, url: &Url) -> Result<(), OutboundError> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(OutboundError::BadUrl("must begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(OutboundError::BadUrl(
+            "must not contain a user name or password",
+        ));
+    }
+    let allowed = match url.host() {
+        None => return Err(OutboundError::BadUrl("has no host")),
+        Some(Host::Domain(name)) => policy.allows_name(name),
+        Some(Host::Ipv4(v4)) => policy.allows(IpAddr::V4(v4)),
+        Some(Host::Ipv6(v6)) => policy.allows(IpAddr::V6(v6)),
+    };
+    allowed.then_some(()).ok_or(OutboundError::RefusedAddress)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(policy: Policy, text: &str) -> Result<(), OutboundError> {
+        check_url(policy, &Url::parse(text).unwrap())
+    }
+
+    #[test]
+    fn a_url_is_http_has_no_user_and_no_refused_host() {
+        for url in [
+            "http://example.com/x?y",
+            "https://8.8.8.8:8443/",
+            "https://[2606:4700::1111]/",
+        ] {
+            assert_eq!(verdict(Policy::PublicOnly, url), Ok(()), "{url}");
+        }
+        for url in [
+            "ftp://example.com/",
+            "file:///etc/passwd",
+            "data:text/plain,x",
+            "unix:/x",
+            "http://user@example.com/",
+            "http://:secret@example.com/",
+        ] {
+            assert!(
+                matches!(
+                    verdict(Policy::NoMetadata, url),
+                    Err(OutboundError::BadUrl(_))
+                ),
+                "{url}"
+            );
+        }
+        for url in [
+            "http://127.0.0.1/",
+            "http://2130706433/",
+            "http://[::1]:8080/",
+            "http://[::ffff:10.0.0.1]/",
+        ] {
+            assert_eq!(
+                verdict(Policy::PublicOnly, url),
+                Err(OutboundError::RefusedAddress),
+                "{url}"
+            );
+            assert_eq!(verdict(Policy::NoMetadata, url), Ok(()), "{url}");
+        }
+        for url in [
+            "http://169.254.169.254/latest",
+            "http://metadata.google.internal./",
+            "http://[fd00:ec2::254]/",
+            "http://0xa9fea9fe/",
+        ] {
+            assert_eq!(
+                verdict(Policy::NoMetadata, url),
+                Err(OutboundError::RefusedAddress),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_system_without_certificate_authorities_still_gets_a_client() {
+        assert!(
+            builder(Policy::PublicOnly)
+                .tls_certs_only([])
+                .build()
+                .is_ok()
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! `pairing.*`: devices that connect to `/ws` with a token of their own.
+
+use super::page::{PageParams, by_name};
+use crate::method::{Call, DONE, Done, Method, method, told};
+use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
+use gatehouse_domain::{DeviceId, Problem, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `pairing.create`.
+pub const CREATE: Method = method!(
+    "pairing.create",
+    "Pairs a device; its token is shown this once.",
+    Some(Scope::Pairing),
+    create(PairDeviceRequest) -> DevicePaired,
+    errors: [ConfirmationRequired]
+);
+
+/// `pairing.list`.
+pub const LIST: Method = method!(
+    "pairing.list",
+    "The paired devices.",
+    Some(Scope::Pairing),
+    list(PageParams) -> ListResult
+);
+
+/// `pairing.revoke`.
+pub const REVOKE: Method = method!(
+    "pairing.revoke",
+    "Revokes a device; its connections close.",
+    Some(Scope::Pairing),
+    revoke(RevokeParams) -> Done,
+    errors: [NotFound]
+);
+
+/// Result of `pairing.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The devices, the oldest first.
+    pub devices: Vec<Device>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Params of `pairing.revoke`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevokeParams {
+    /// The device.
+    id: DeviceId,
+}
+
+async fn create(call: Call, params: PairDeviceRequest) -> Result<DevicePaired, Problem> {
+    let auth = &call.rooms.auth;
+    auth.pair_device(&call.visit, params).await.map_err(told)
+}
+
+async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
+    let mut all = call.rooms.auth.list_devices().await.map_err(told)?.devices;
+    all.sort_by(|a, b| a.id.cmp(&b.id));
+    let (devices, next_cursor) = by_name(all, &params, |device| device.id.as_str())?;
+    Ok(ListResult {
+        devices,
+        next_cursor,
+    })
+}
+
+async fn revoke(call: Call, params: RevokeParams) -> Result<Done, Problem> {
+    let auth = &call.rooms.auth;
+    let revoked = auth.revoke_device(&call.visit, params.id).await;
+    revoked.map_err(told)?;
+    Ok(DONE)
+}

@@ -1,0 +1,242 @@
+//! Table `chat_sessions`: conversations with agents.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::SessionId;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// One session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatSessionRow {
+    /// Its id.
+    pub id: SessionId,
+    /// Its other name, as unique.
+    pub key: String,
+    /// What people call it.
+    pub label: String,
+    /// Which agent answers.
+    pub agent_id: String,
+    /// `user`, `webhook` or `channel`.
+    pub source: String,
+    /// Whether webhook text ever came in.
+    pub tainted: bool,
+    /// How many messages it has.
+    pub message_count: i64,
+    /// The last number given to a message.
+    pub last_seq: i64,
+    /// The last number given to a turn.
+    pub last_turn: i64,
+    /// What was said up to and with turn `summary_turn`, in short.
+    pub summary: Option<String>,
+    /// The last turn that the summary tells of; 0 when there is none.
+    pub summary_turn: i64,
+    /// The id of its share.
+    pub share_id: Option<String>,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When something was last said in it.
+    pub updated_at: Timestamp,
+}
+
+impl FromRow for ChatSessionRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: SessionId::from_text(row.try_get::<String, _>("id")?),
+            key: row.try_get("key")?,
+            label: row.try_get("label")?,
+            agent_id: row.try_get("agent_id")?,
+            source: row.try_get("source")?,
+            tainted: row.try_get::<i64, _>("tainted")? != 0,
+            message_count: row.try_get("message_count")?,
+            last_seq: row.try_get("last_seq")?,
+            last_turn: row.try_get("last_turn")?,
+            summary: row.try_get("summary")?,
+            summary_turn: row.try_get("summary_turn")?,
+            share_id: row.try_get("share_id")?,
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
+        })
+    }
+}
+
+/// What to list.
+#[derive(Clone, Debug)]
+pub struct ChatSessionPage {
+    /// Only sessions whose label, key or id contains this.
+    pub q: Option<String>,
+    /// Only what comes after this session in the order of the list: its `updated_at` and its id.
+    pub after: Option<(Timestamp, String)>,
+    /// How many at most.
+    pub limit: i64,
+}
+
+/// A text as a pattern for LIKE that finds it anywhere; `\` is the escape character.
+fn contains(text: &str) -> String {
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('%', "\\%")
+        .replace('_', "\\_");
+    format!("%{escaped}%")
+}
+
+impl Conn {
+    /// Stores a new session; `Duplicate` when the key is taken.
+    pub async fn insert_chat_session(&mut self, row: &ChatSessionRow) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO chat_sessions (id, key, label, agent_id, source, tainted, created_at,
+                 updated_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        );
+        self.run(
+            query
+                .bind(row.id.as_str())
+                .bind(&row.key)
+                .bind(&row.label)
+                .bind(&row.agent_id)
+                .bind(&row.source)
+                .bind(i64::from(row.tainted))
+                .bind(row.created_at.as_millis())
+                .bind(row.updated_at.as_millis()),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// The session with this id.
+    pub async fn find_chat_session(
+        &mut self,
+        id: &SessionId,
+    ) -> Result<Option<ChatSessionRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT s.*, h.id AS share_id FROM chat_sessions s
+             LEFT JOIN chat_shares h ON h.session_id = s.id WHERE s.id = $1",
+        );
+        self.find(query.bind(id.as_str())).await
+    }
+
+    /// The session with this key.
+    pub async fn find_chat_session_by_key(
+        &mut self,
+        key: &str,
+    ) -> Result<Option<ChatSessionRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT s.*, h.id AS share_id FROM chat_sessions s
+             LEFT JOIN chat_shares h ON h.session_id = s.id WHERE s.key = $1",
+        );
+        self.find(query.bind(key)).await
+    }
+
+    /// Sessions, those in which something was said last first.
+    pub async fn list_chat_sessions(
+        &mut self,
+        page: &ChatSessionPage,
+    ) -> Result<Vec<ChatSessionRow>, StoreError> {
+        // Where to begin: after everything that can be, when no session is named.
+        let (at, id) = match &page.after {
+            Some((at, id)) => (at.as_millis(), id.as_str()),
+            None => (i64::MAX, ""),
+        };
+        let query = sqlx::query(
+            "SELECT s.*, h.id AS share_id FROM chat_sessions s
+             LEFT JOIN chat_shares h ON h.session_id = s.id
+             WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
+               AND ($3 = '' OR LOWER(s.label) LIKE $4 ESCAPE '\\' OR s.label LIKE $3 ESCAPE '\\'
+                    OR LOWER(s.key) LIKE $4 ESCAPE '\\' OR s.id LIKE $3 ESCAPE '\\')
+             ORDER BY s.updated_at DESC, s.id DESC LIMIT $5",
+        );
+        let raw = page.q.as_deref().map(contains).unwrap_or_default();
+        let lower = raw.to_lowercase();
+        let query = query.bind(at).bind(id).bind(raw).bind(lower);
+        self.list(query.bind(page.limit)).await
+    }
+
+    /// How many sessions there are.
+    pub async fn count_chat_sessions(&mut self) -> Result<i64, StoreError> {
+        self.number(sqlx::query("SELECT CAST(COUNT(*) AS BIGINT) FROM chat_sessions"))
+            .await
+    }
+
+    /// Gives the next turn its number and notes who answers it; from a webhook, the session is
+    /// tainted from now on. `None` when there is no such session.
+    pub async fn claim_chat_turn(
+        &mut self,
+        id: &SessionId,
+        agent_id: &str,
+        from_webhook: bool,
+    ) -> Result<Option<i64>, StoreError> {
+        let query = sqlx::query(
+            "UPDATE chat_sessions SET last_turn = last_turn + 1, agent_id = $2,
+                 tainted = CASE WHEN $3 = 1 THEN 1 ELSE tainted END
+             WHERE id = $1 RETURNING last_turn",
+        );
+        let query = query.bind(id.as_str()).bind(agent_id);
+        let turn: Option<Number> = self.find(query.bind(i64::from(from_webhook))).await?;
+        Ok(turn.map(|Number(turn)| turn))
+    }
+
+    /// Renames one; `false` when there is none.
+    pub async fn update_chat_session_label(
+        &mut self,
+        id: &SessionId,
+        label: &str,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query("UPDATE chat_sessions SET label = $2 WHERE id = $1");
+        Ok(self.run(query.bind(id.as_str()).bind(label)).await? > 0)
+    }
+
+    /// Gives the sessions of one agent to another.
+    pub async fn update_chat_session_agents(
+        &mut self,
+        from: &str,
+        to: &str,
+    ) -> Result<u64, StoreError> {
+        let query = sqlx::query("UPDATE chat_sessions SET agent_id = $2 WHERE agent_id = $1");
+        self.run(query.bind(from).bind(to)).await
+    }
+
+    /// Keeps a summary of everything up to and with a turn, unless a later one is there.
+    pub async fn update_chat_session_summary(
+        &mut self,
+        id: &SessionId,
+        summary: &str,
+        through_turn: i64,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "UPDATE chat_sessions SET summary = $2, summary_turn = $3
+             WHERE id = $1 AND summary_turn < $3",
+        );
+        let query = query.bind(id.as_str()).bind(summary).bind(through_turn);
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Removes one with its messages and its share; `false` when there was none.
+    pub async fn delete_chat_session(&mut self, id: &SessionId) -> Result<bool, StoreError> {
+        let share = sqlx::query("DELETE FROM chat_shares WHERE session_id = $1");
+        self.run(share.bind(id.as_str())).await?;
+        let messages = sqlx::query("DELETE FROM chat_messages WHERE session_id = $1");
+        self.run(messages.bind(id.as_str())).await?;
+        let session = sqlx::query("DELETE FROM chat_sessions WHERE id = $1");
+        Ok(self.run(session.bind(id.as_str())).await? > 0)
+    }
+}
+
+/// The one number of a `RETURNING`.
+pub(crate) struct Number(pub(crate) i64);
+
+impl FromRow for Number {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self(row.try_get(0)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains;
+
+    #[test]
+    fn what_is_searched_for_is_taken_literally() {
+        assert_eq!(contains("50%_\\"), "%50\\%\\_\\\\%");
+    }
+}

@@ -1,0 +1,77 @@
+//! Table `chat_shares`: sessions that anybody with the link may read, up to the moment of sharing.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::SessionId;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// One share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatShareRow {
+    /// Its id, which is all that a reader needs.
+    pub id: String,
+    /// What is shared.
+    pub session_id: SessionId,
+    /// The session's label when it was shared.
+    pub title: String,
+    /// The last message that is shown.
+    pub through_seq: i64,
+    /// When it was first shared.
+    pub created_at: Timestamp,
+    /// When it was last shared: the moment that is shown.
+    pub updated_at: Timestamp,
+}
+
+impl FromRow for ChatShareRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
+            title: row.try_get("title")?,
+            through_seq: row.try_get("through_seq")?,
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
+        })
+    }
+}
+
+impl Conn {
+    /// The share with this id.
+    pub async fn find_chat_share(&mut self, id: &str) -> Result<Option<ChatShareRow>, StoreError> {
+        self.find(sqlx::query("SELECT * FROM chat_shares WHERE id = $1").bind(id))
+            .await
+    }
+
+    /// Shares a session; one that is shared already keeps its id and its first moment, which are
+    /// what is given back.
+    pub async fn update_chat_share(
+        &mut self,
+        row: &ChatShareRow,
+    ) -> Result<ChatShareRow, StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO chat_shares (id, session_id, title, through_seq, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (session_id) DO UPDATE SET title = excluded.title,
+                 through_seq = excluded.through_seq, updated_at = excluded.updated_at
+             RETURNING *",
+        );
+        let query = query
+            .bind(&row.id)
+            .bind(row.session_id.as_str())
+            .bind(&row.title)
+            .bind(row.through_seq)
+            .bind(row.created_at.as_millis())
+            .bind(row.updated_at.as_millis());
+        self.find(query).await?.ok_or(StoreError::Damaged {
+            what: "shared session",
+        })
+    }
+
+    /// Stops sharing a session; `false` when it was not shared.
+    pub async fn delete_chat_share(&mut self, session: &SessionId) -> Result<bool, StoreError> {
+        let query = sqlx::query("DELETE FROM chat_shares WHERE session_id = $1");
+        Ok(self.run(query.bind(session.as_str())).await? > 0)
+    }
+}

@@ -1,0 +1,356 @@
+//! Table `webhook_deliveries`: storing deliveries, many in one statement, and finding one of them.
+//! Lists and counts are in `delivery_list.rs`, what the worker does in `delivery_queue.rs`.
+
+use crate::conn::{Bound, FromRow};
+use crate::{Conn, StoreError, fault};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+
+/// How many deliveries go into one statement at most; a power of two.
+const STATEMENT_ROWS: usize = 256;
+
+/// The columns of [`DeliveryRow`]: all but the payload and the configuration, which are large.
+pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key, delivery_key, \
+    duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
+    next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, \
+    body_size, body_preview, error, response_actions";
+
+/// One delivery, without its payload and the configuration that it was received with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryRow {
+    /// Its id.
+    pub id: DeliveryId,
+    /// To which webhook.
+    pub webhook_id: WebhookId,
+    /// Where it stands.
+    pub status: DeliveryStatus,
+    /// What happened at the sender.
+    pub event_type: Option<String>,
+    /// What it is about.
+    pub entity_key: Option<String>,
+    /// What the sender knows it by.
+    pub delivery_key: Option<String>,
+    /// The delivery that came first with the same key.
+    pub duplicate_of: Option<DeliveryId>,
+    /// The delivery that this one repeats.
+    pub replay_of: Option<DeliveryId>,
+    /// The session in which it runs; empty when it never runs.
+    pub session_key: String,
+    /// That session's id, once there is one.
+    pub session_id: Option<String>,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// When work on it last began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// Not before this moment.
+    pub next_attempt_at: Option<Timestamp>,
+    /// How often work on it was begun.
+    pub attempts: i64,
+    /// Which life of which node works on it.
+    pub lease_owner: Option<String>,
+    /// Until when, unless renewed.
+    pub lease_until: Option<Timestamp>,
+    /// Tokens read by the model.
+    pub input_tokens: Option<i64>,
+    /// Tokens written by the model.
+    pub output_tokens: Option<i64>,
+    /// The safe headers, as a JSON object.
+    pub headers: String,
+    /// The size of its body in bytes.
+    pub body_size: i64,
+    /// How the body begins.
+    pub body_preview: String,
+    /// Why it did not end well.
+    pub error: Option<String>,
+    /// What the agent did, as a JSON array.
+    pub response_actions: String,
+}
+
+fn moment(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
+    let millis: Option<i64> = row.try_get(column)?;
+    Ok(millis.map(Timestamp::from_millis))
+}
+
+fn delivery_id(row: &AnyRow, column: &str) -> Result<Option<DeliveryId>, StoreError> {
+    let id: Option<String> = row.try_get(column)?;
+    Ok(id.map(DeliveryId::from_text))
+}
+
+impl FromRow for DeliveryRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        let status: String = row.try_get("status")?;
+        Ok(Self {
+            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
+            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
+            status: status.parse().map_err(|_| StoreError::Damaged {
+                what: "delivery status",
+            })?,
+            event_type: row.try_get("event_type")?,
+            entity_key: row.try_get("entity_key")?,
+            delivery_key: row.try_get("delivery_key")?,
+            duplicate_of: delivery_id(row, "duplicate_of")?,
+            replay_of: delivery_id(row, "replay_of")?,
+            session_key: row.try_get("session_key")?,
+            session_id: row.try_get("session_id")?,
+            received_at: Timestamp::from_millis(row.try_get("received_at")?),
+            started_at: moment(row, "started_at")?,
+            finished_at: moment(row, "finished_at")?,
+            next_attempt_at: moment(row, "next_attempt_at")?,
+            attempts: row.try_get("attempts")?,
+            lease_owner: row.try_get("lease_owner")?,
+            lease_until: moment(row, "lease_until")?,
+            input_tokens: row.try_get("input_tokens")?,
+            output_tokens: row.try_get("output_tokens")?,
+            headers: row.try_get("headers")?,
+            body_size: row.try_get("body_size")?,
+            body_preview: row.try_get("body_preview")?,
+            error: row.try_get("error")?,
+            response_actions: row.try_get("response_actions")?,
+        })
+    }
+}
+
+/// A delivery that is to be stored.
+#[derive(Clone, Debug)]
+pub struct NewDelivery {
+    /// Its id.
+    pub id: DeliveryId,
+    /// To which webhook.
+    pub webhook_id: WebhookId,
+    /// Where it stands.
+    pub status: DeliveryStatus,
+    /// What happened at the sender.
+    pub event_type: Option<String>,
+    /// What it is about.
+    pub entity_key: Option<String>,
+    /// What the sender knows it by.
+    pub delivery_key: Option<String>,
+    /// Set for one that holds its key: accepted, and no replay.
+    pub unique_key: Option<String>,
+    /// The delivery that came first with the same key.
+    pub duplicate_of: Option<DeliveryId>,
+    /// The delivery that this one repeats.
+    pub replay_of: Option<DeliveryId>,
+    /// The session in which it runs; empty when it never runs.
+    pub session_key: String,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// Not before this moment; set for one that waits for the worker.
+    pub next_attempt_at: Option<Timestamp>,
+    /// The safe headers, as a JSON object.
+    pub headers: String,
+    /// The size of its body in bytes.
+    pub body_size: i64,
+    /// How the body begins.
+    pub body_preview: String,
+    /// The whole payload, for one that runs.
+    pub payload: Option<String>,
+    /// The webhook's configuration now, without secrets, for one that runs.
+    pub config: Option<Arc<str>>,
+    /// Why it was refused.
+    pub error: Option<String>,
+}
+
+impl NewDelivery {
+    /// The row as it will be read.
+    pub fn to_row(&self) -> DeliveryRow {
+        DeliveryRow {
+            id: self.id.clone(),
+            webhook_id: self.webhook_id.clone(),
+            status: self.status,
+            event_type: self.event_type.clone(),
+            entity_key: self.entity_key.clone(),
+            delivery_key: self.delivery_key.clone(),
+            duplicate_of: self.duplicate_of.clone(),
+            replay_of: self.replay_of.clone(),
+            session_key: self.session_key.clone(),
+            session_id: None,
+            received_at: self.received_at,
+            started_at: None,
+            finished_at: None,
+            next_attempt_at: self.next_attempt_at,
+            attempts: 0,
+            lease_owner: None,
+            lease_until: None,
+            input_tokens: None,
+            output_tokens: None,
+            headers: self.headers.clone(),
+            body_size: self.body_size,
+            body_preview: self.body_preview.clone(),
+            error: self.error.clone(),
+            response_actions: "[]".to_owned(),
+        }
+    }
+
+    fn bind<'q>(&self, query: Bound<'q>) -> Bound<'q> {
+        query
+            .bind(self.id.as_str().to_owned())
+            .bind(self.webhook_id.as_str().to_owned())
+            .bind(self.status.as_str())
+            .bind(self.event_type.clone())
+            .bind(self.entity_key.clone())
+            .bind(self.delivery_key.clone())
+            .bind(self.unique_key.clone())
+            .bind(self.duplicate_of.as_ref().map(|id| id.as_str().to_owned()))
+            .bind(self.replay_of.as_ref().map(|id| id.as_str().to_owned()))
+            .bind(self.session_key.clone())
+            .bind(self.received_at.as_millis())
+            .bind(self.next_attempt_at.map(Timestamp::as_millis))
+            .bind(self.headers.clone())
+            .bind(self.body_size)
+            .bind(self.body_preview.clone())
+            .bind(self.payload.clone())
+            .bind(self.config.as_deref().map(str::to_owned))
+            .bind(self.error.clone())
+    }
+}
+
+/// The number of values of a row in [`insert_sql`].
+const INSERTED: usize = 18;
+
+fn insert_sql(rows: usize) -> String {
+    let mut sql = String::from(
+        "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
+             delivery_key, unique_key, duplicate_of, replay_of, session_key, received_at,
+             next_attempt_at, headers, body_size, body_preview, payload, config, error) VALUES ",
+    );
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "(" } else { ", (" });
+        for place in 1..=INSERTED {
+            let comma = if place == 1 { "" } else { ", " };
+            // Writing to a string does not fail.
+            let _ = write!(sql, "{comma}${}", row * INSERTED + place);
+        }
+        sql.push(')');
+    }
+    sql.push_str(" ON CONFLICT DO NOTHING RETURNING id");
+    sql
+}
+
+/// The statements for 1, 2, 4, … rows: few texts, so that the engine prepares each once.
+static INSERTS: LazyLock<Vec<(usize, String)>> = LazyLock::new(|| {
+    let sizes = std::iter::successors(Some(STATEMENT_ROWS), |size| Some(size / 2));
+    sizes
+        .take_while(|size| *size > 0)
+        .map(|size| (size, insert_sql(size)))
+        .collect()
+});
+
+impl Conn {
+    /// Stores deliveries, many in one statement. For each, whether it was stored: one is not when
+    /// its webhook has an accepted delivery with the same key, be it earlier in the same call.
+    pub async fn insert_deliveries(&mut self, new: &[NewDelivery]) -> Result<Vec<bool>, StoreError> {
+        let mut stored: HashSet<String> = HashSet::with_capacity(new.len());
+        let mut left = new;
+        for (size, sql) in INSERTS.iter() {
+            while let Some((now, later)) = left.split_at_checked(*size) {
+                fault::point();
+                let mut query: Bound<'_> = sqlx::query(sql.as_str());
+                for delivery in now {
+                    query = delivery.bind(query);
+                }
+                stored.extend(self.list::<String>(query).await?);
+                left = later;
+            }
+        }
+        Ok(new
+            .iter()
+            .map(|delivery| stored.contains(delivery.id.as_str()))
+            .collect())
+    }
+
+    /// The accepted delivery of a webhook that holds this key.
+    pub async fn find_delivery_by_key(
+        &mut self,
+        webhook: &WebhookId,
+        unique_key: &str,
+    ) -> Result<Option<DeliveryId>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND unique_key = $2",
+        );
+        let id: Option<String> = self
+            .find(query.bind(webhook.as_str().to_owned()).bind(unique_key.to_owned()))
+            .await?;
+        Ok(id.map(DeliveryId::from_text))
+    }
+
+    /// One delivery, unless its webhook was deleted.
+    pub async fn find_delivery(&mut self, id: &str) -> Result<Option<DeliveryRow>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM webhook_deliveries WHERE id = $1
+                 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)"
+        );
+        self.find(sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned()))
+            .await
+    }
+
+    /// The payload of a delivery; `None` when there is no such delivery or it keeps none.
+    pub async fn find_delivery_payload(&mut self, id: &str) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query(
+            "SELECT payload FROM webhook_deliveries WHERE id = $1 AND payload IS NOT NULL
+                 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)",
+        );
+        self.find(query.bind(id.to_owned())).await
+    }
+
+    /// The configuration that a delivery was received with; `None` as for the payload.
+    pub async fn find_delivery_config(&mut self, id: &str) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query(
+            "SELECT config FROM webhook_deliveries WHERE id = $1 AND config IS NOT NULL",
+        );
+        self.find(query.bind(id.to_owned())).await
+    }
+
+    /// Notes that the deliveries of a webhook are to be removed. From here on nobody sees them.
+    pub async fn insert_webhook_removal(
+        &mut self,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO webhook_removals (webhook_id, removed_at) VALUES ($1, $2)
+             ON CONFLICT (webhook_id) DO NOTHING",
+        );
+        self.run(query.bind(id.to_owned()).bind(now.as_millis()))
+            .await
+            .map(drop)
+    }
+
+    /// Webhooks whose deliveries are to be removed.
+    pub async fn list_webhook_removals(&mut self) -> Result<Vec<String>, StoreError> {
+        self.list(sqlx::query(
+            "SELECT webhook_id FROM webhook_removals ORDER BY removed_at, webhook_id",
+        ))
+        .await
+    }
+
+    /// Removes some deliveries of a deleted webhook; how many. In pieces, so that the one writer is
+    /// never held for long.
+    pub async fn delete_removed_deliveries(
+        &mut self,
+        id: &str,
+        limit: i64,
+    ) -> Result<u64, StoreError> {
+        let query = sqlx::query(
+            "DELETE FROM webhook_deliveries WHERE id IN (
+                 SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id LIMIT $2)",
+        );
+        self.run(query.bind(id.to_owned()).bind(limit)).await
+    }
+
+    /// Forgets removals that were asked for before a moment and have nothing left to remove.
+    pub async fn delete_finished_removals(&mut self, before: Timestamp) -> Result<u64, StoreError> {
+        let query = sqlx::query(
+            "DELETE FROM webhook_removals WHERE removed_at < $1 AND NOT EXISTS (
+                 SELECT 1 FROM webhook_deliveries d
+                 WHERE d.webhook_id = webhook_removals.webhook_id)",
+        );
+        self.run(query.bind(before.as_millis())).await
+    }
+}

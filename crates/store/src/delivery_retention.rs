@@ -1,0 +1,147 @@
+//! Removing old deliveries, a bounded number at a time, so that the writer is never held for long.
+
+use crate::conn::FromRow;
+use crate::delivery_queue::{PAGE, page_from_2};
+use crate::{Conn, StoreError};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// A delivery that may be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldDelivery {
+    /// Which.
+    pub id: DeliveryId,
+    /// The size of its body, which the row keeps.
+    pub body_bytes: i64,
+}
+
+impl FromRow for OldDelivery {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
+            body_bytes: row.try_get("body_size")?,
+        })
+    }
+}
+
+/// Deliveries of one webhook that were refused in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedPile {
+    /// Which webhook.
+    pub webhook_id: WebhookId,
+    /// In which way.
+    pub status: DeliveryStatus,
+    /// How many there are.
+    pub count: i64,
+}
+
+impl FromRow for RefusedPile {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
+            status: row
+                .try_get::<String, _>("status")?
+                .parse()
+                .map_err(|_| StoreError::Damaged {
+                    what: "delivery status",
+                })?,
+            count: row.try_get("pile")?,
+        })
+    }
+}
+
+impl Conn {
+    /// Deliveries that are over and came before `before`, the oldest first. Ids begin with the time
+    /// they were made, so that the first of them are found without another index.
+    pub async fn list_old_deliveries(
+        &mut self,
+        before: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<OldDelivery>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id, body_size FROM webhook_deliveries
+             WHERE id < $1 AND received_at < $2
+                 AND status NOT IN ('received', 'queued', 'processing')
+             ORDER BY id LIMIT $3",
+        );
+        let query = query.bind(first_id(before)).bind(before.as_millis());
+        self.list(query.bind(limit)).await
+    }
+
+    /// Piles of refused deliveries that are higher than `limit`.
+    pub async fn list_refused_piles(
+        &mut self,
+        limit: i64,
+    ) -> Result<Vec<RefusedPile>, StoreError> {
+        let query = sqlx::query(
+            "SELECT webhook_id, status, COUNT(*) AS pile FROM webhook_deliveries
+             WHERE status IN ('rejected', 'filtered', 'deduplicated', 'failed')
+                 AND status <> 'failed'
+             GROUP BY webhook_id, status HAVING COUNT(*) > $1 ORDER BY webhook_id, status",
+        );
+        self.list(query.bind(limit)).await
+    }
+
+    /// The oldest of one pile.
+    pub async fn list_oldest_refused(
+        &mut self,
+        pile: &RefusedPile,
+        limit: i64,
+    ) -> Result<Vec<OldDelivery>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id, body_size FROM webhook_deliveries
+             WHERE webhook_id = $1 AND status = $2
+                 AND status IN ('rejected', 'filtered', 'deduplicated', 'failed')
+             ORDER BY id LIMIT $3",
+        );
+        let query = query.bind(pile.webhook_id.as_str());
+        self.list(query.bind(pile.status.as_str()).bind(limit))
+            .await
+    }
+
+    /// Removes these, unless they are open (again); how many that were.
+    pub async fn delete_old_deliveries(&mut self, ids: &[DeliveryId]) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        for page in ids.chunks(PAGE) {
+            let Some(last) = page.last() else {
+                continue;
+            };
+            let sql = page_from_2!(
+                "DELETE FROM webhook_deliveries WHERE status NOT IN ($1, 'queued', 'processing') AND id IN ",
+                ""
+            );
+            let mut query = sqlx::query(sql).bind(DeliveryStatus::Received.as_str());
+            for place in 0..PAGE {
+                query = query.bind(page.get(place).unwrap_or(last).as_str());
+            }
+            removed += self.run(query).await?;
+        }
+        Ok(removed)
+    }
+}
+
+/// A text that sorts before every id made at `moment` or later: the ids' first 48 bits are Unix
+/// milliseconds (RFC 9562, section 5.7).
+fn first_id(moment: Timestamp) -> String {
+    format!("del_{:012x}", moment.as_millis().clamp(0, 0xffff_ffff_ffff))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::{ManualClock, SeededRandom};
+
+    #[test]
+    fn the_first_id_of_a_moment_sorts_between_the_ids_around_it() {
+        let id = |millis| {
+            DeliveryId::generate(
+                &ManualClock::at(Timestamp::from_millis(millis)),
+                &SeededRandom::new(3),
+            )
+        };
+        let bound = first_id(Timestamp::from_millis(1_795_000_000_000));
+        assert!(id(1_794_999_999_999).as_str() < bound.as_str());
+        assert!(id(1_795_000_000_000).as_str() > bound.as_str());
+    }
+}

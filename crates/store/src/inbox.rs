@@ -1,0 +1,90 @@
+//! Table `inbox_messages`: messages that stay here instead of going to a vendor.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::InboxMessageId;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxMessageRow {
+    /// Its place, growing; given by the table.
+    pub seq: i64,
+    /// Its id.
+    pub id: InboxMessageId,
+    /// The account it was sent to.
+    pub channel: String,
+    /// What it says.
+    pub text: String,
+    /// Who sent it, such as a webhook's name.
+    pub source: String,
+    /// When.
+    pub at: Timestamp,
+    /// Whether somebody has read it.
+    pub read: bool,
+}
+
+impl FromRow for InboxMessageRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            seq: row.try_get("seq")?,
+            id: InboxMessageId::from_text(row.try_get::<String, _>("id")?),
+            channel: row.try_get("channel")?,
+            text: row.try_get("text")?,
+            source: row.try_get("source")?,
+            at: Timestamp::from_millis(row.try_get("at")?),
+            read: row.try_get::<i64, _>("read")? != 0,
+        })
+    }
+}
+
+impl Conn {
+    /// Adds a message, whatever `seq` says, and removes the oldest beyond `keep`.
+    pub async fn insert_inbox_message(
+        &mut self,
+        row: &InboxMessageRow,
+        keep: i64,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO inbox_messages (seq, id, channel, text, source, at, read)
+             SELECT COALESCE(MAX(seq), 0) + 1, $1, $2, $3, $4, $5, $6 FROM inbox_messages",
+        );
+        self.run(
+            query
+                .bind(row.id.as_str())
+                .bind(&row.channel)
+                .bind(&row.text)
+                .bind(&row.source)
+                .bind(row.at.as_millis())
+                .bind(i64::from(row.read)),
+        )
+        .await?;
+        // Places have no gaps: nothing but this removes messages, and it removes the oldest.
+        let old = sqlx::query(
+            "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
+        );
+        self.run(old.bind(keep)).await.map(drop)
+    }
+
+    /// Messages before this place, the newest first.
+    pub async fn list_inbox_messages(
+        &mut self,
+        before_seq: i64,
+        limit: i64,
+    ) -> Result<Vec<InboxMessageRow>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2");
+        self.list(query.bind(before_seq).bind(limit)).await
+    }
+
+    /// Marks one as read; `false` when there is none.
+    pub async fn update_inbox_message_read(
+        &mut self,
+        id: &InboxMessageId,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query("UPDATE inbox_messages SET read = 1 WHERE id = $1");
+        Ok(self.run(query.bind(id.as_str())).await? > 0)
+    }
+}

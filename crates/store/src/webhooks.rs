@@ -1,0 +1,241 @@
+//! Tables `webhooks` and `webhook_secrets`.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::{Timestamp, WebhookId};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// One webhook, without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookRow {
+    /// Its id.
+    pub id: WebhookId,
+    /// What senders know it by.
+    pub public_id: String,
+    /// Its name.
+    pub name: String,
+    /// Everything else that its owner chose, as JSON text.
+    pub config: String,
+    /// Whether it takes deliveries.
+    pub enabled: bool,
+    /// How many it accepted.
+    pub delivery_count: i64,
+    /// When it last accepted one.
+    pub last_delivery_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When its owner last changed it.
+    pub updated_at: Timestamp,
+}
+
+impl FromRow for WebhookRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: WebhookId::from_text(row.try_get::<String, _>("id")?),
+            public_id: row.try_get("public_id")?,
+            name: row.try_get("name")?,
+            config: row.try_get("config")?,
+            enabled: row.try_get::<i64, _>("enabled")? != 0,
+            delivery_count: row.try_get("delivery_count")?,
+            last_delivery_at: row
+                .try_get::<Option<i64>, _>("last_delivery_at")?
+                .map(Timestamp::from_millis),
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
+        })
+    }
+}
+
+/// One secret of a webhook. The value is plaintext or ciphertext, as `encrypted` says.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookSecretRow {
+    /// Whose.
+    pub webhook_id: WebhookId,
+    /// `secret` or `previous_secret`.
+    pub field: String,
+    /// The secret, or the ciphertext of it.
+    pub value: String,
+    /// Which of the two.
+    pub encrypted: bool,
+    /// Until when it is good; `None` is without end.
+    pub expires_at: Option<Timestamp>,
+    /// When it was stored.
+    pub updated_at: Timestamp,
+}
+
+impl FromRow for WebhookSecretRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
+            field: row.try_get("field")?,
+            value: row.try_get("value")?,
+            encrypted: row.try_get::<i64, _>("encrypted")? != 0,
+            expires_at: row
+                .try_get::<Option<i64>, _>("expires_at")?
+                .map(Timestamp::from_millis),
+            updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
+        })
+    }
+}
+
+impl Conn {
+    /// Every webhook, the oldest first.
+    pub async fn list_webhooks(&mut self) -> Result<Vec<WebhookRow>, StoreError> {
+        self.list(sqlx::query("SELECT * FROM webhooks ORDER BY id"))
+            .await
+    }
+
+    /// Webhooks after one of them, the oldest first; an empty id is before all.
+    pub async fn list_webhooks_after(
+        &mut self,
+        after: &str,
+        limit: i64,
+    ) -> Result<Vec<WebhookRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2");
+        self.list(query.bind(after).bind(limit)).await
+    }
+
+    /// One of them.
+    pub async fn find_webhook(&mut self, id: &str) -> Result<Option<WebhookRow>, StoreError> {
+        self.find(sqlx::query("SELECT * FROM webhooks WHERE id = $1").bind(id))
+            .await
+    }
+
+    /// One of them, by what senders know it by.
+    pub async fn find_webhook_by_public_id(
+        &mut self,
+        public_id: &str,
+    ) -> Result<Option<WebhookRow>, StoreError> {
+        self.find(sqlx::query("SELECT * FROM webhooks WHERE public_id = $1").bind(public_id))
+            .await
+    }
+
+    /// Stores a new one.
+    pub async fn insert_webhook(&mut self, row: &WebhookRow) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO webhooks (id, public_id, name, config, enabled, delivery_count,
+                 last_delivery_at, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        );
+        self.run(
+            query
+                .bind(row.id.as_str())
+                .bind(&row.public_id)
+                .bind(&row.name)
+                .bind(&row.config)
+                .bind(i64::from(row.enabled))
+                .bind(row.delivery_count)
+                .bind(row.last_delivery_at.map(Timestamp::as_millis))
+                .bind(row.created_at.as_millis())
+                .bind(row.updated_at.as_millis()),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// Stores what the owner changed: name, config, whether it is enabled. The counts stay.
+    pub async fn update_webhook(&mut self, row: &WebhookRow) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "UPDATE webhooks SET name = $1, config = $2, enabled = $3, updated_at = $4
+             WHERE id = $5",
+        );
+        let query = query
+            .bind(&row.name)
+            .bind(&row.config)
+            .bind(i64::from(row.enabled))
+            .bind(row.updated_at.as_millis())
+            .bind(row.id.as_str());
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Counts deliveries that were accepted.
+    pub async fn update_webhook_counts(
+        &mut self,
+        id: &WebhookId,
+        more: i64,
+        last: Timestamp,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "UPDATE webhooks SET delivery_count = delivery_count + $1,
+                 last_delivery_at = CASE WHEN last_delivery_at > $2 THEN last_delivery_at ELSE $2 END
+             WHERE id = $3",
+        );
+        self.run(query.bind(more).bind(last.as_millis()).bind(id.as_str()))
+            .await
+            .map(drop)
+    }
+
+    /// Removes a webhook and its secrets; `false` when there was none. Its deliveries are removed
+    /// apart, in pieces: see [`Conn::delete_orphaned_deliveries`].
+    pub async fn delete_webhook(&mut self, id: &str) -> Result<bool, StoreError> {
+        let secrets = sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1").bind(id);
+        self.run(secrets).await?;
+        let webhook = sqlx::query("DELETE FROM webhooks WHERE id = $1").bind(id);
+        Ok(self.run(webhook).await? > 0)
+    }
+
+    /// Every secret of every webhook.
+    pub async fn list_webhook_secrets(&mut self) -> Result<Vec<WebhookSecretRow>, StoreError> {
+        self.list(sqlx::query(
+            "SELECT * FROM webhook_secrets ORDER BY webhook_id, field",
+        ))
+        .await
+    }
+
+    /// The secrets of one webhook.
+    pub async fn list_secrets_of_webhook(
+        &mut self,
+        id: &str,
+    ) -> Result<Vec<WebhookSecretRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM webhook_secrets WHERE webhook_id = $1 ORDER BY webhook_id, field",
+        );
+        self.list(query.bind(id)).await
+    }
+
+    /// Sets one secret.
+    pub async fn update_webhook_secret(
+        &mut self,
+        row: &WebhookSecretRow,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO webhook_secrets (webhook_id, field, value, encrypted, expires_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (webhook_id, field) DO UPDATE SET value = excluded.value,
+                 encrypted = excluded.encrypted, expires_at = excluded.expires_at,
+                 updated_at = excluded.updated_at",
+        );
+        self.run(
+            query
+                .bind(row.webhook_id.as_str())
+                .bind(&row.field)
+                .bind(&row.value)
+                .bind(i64::from(row.encrypted))
+                .bind(row.expires_at.map(Timestamp::as_millis))
+                .bind(row.updated_at.as_millis()),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// Removes one secret; `false` when there was none.
+    pub async fn delete_webhook_secret(
+        &mut self,
+        id: &WebhookId,
+        field: &str,
+    ) -> Result<bool, StoreError> {
+        let query =
+            sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field = $2");
+        Ok(self.run(query.bind(id.as_str()).bind(field)).await? > 0)
+    }
+
+    /// Removes secrets whose time is over; how many.
+    pub async fn delete_expired_webhook_secrets(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = sqlx::query("DELETE FROM webhook_secrets WHERE expires_at <= $1");
+        self.run(query.bind(now.as_millis())).await
+    }
+}

@@ -1,0 +1,69 @@
+//! What can go wrong with webhooks, and what a caller is told.
+
+use gatehouse_domain::Problem;
+use gatehouse_secrets::SecretsError;
+use gatehouse_store::StoreError;
+
+/// An operation on webhooks was refused or failed.
+#[derive(Debug, thiserror::Error)]
+pub enum WebhooksError {
+    /// The caller's input is not acceptable.
+    #[error("invalid {field}: {reason}")]
+    Invalid {
+        /// Which field.
+        field: &'static str,
+        /// Why, for a person.
+        reason: String,
+    },
+    /// There is no such thing; the text is a noun.
+    #[error("there is no such {0}")]
+    NotFound(&'static str),
+    /// It needs a secret, and the vault is sealed.
+    #[error("the vault is sealed")]
+    Sealed,
+    /// Another room refused, in words for the caller.
+    #[error("{0}")]
+    Refused(Problem),
+    /// A secret could not be read or written.
+    #[error(transparent)]
+    Secrets(SecretsError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The work ended before its time.
+    #[error("the work was broken off")]
+    BrokenOff,
+}
+
+impl WebhooksError {
+    pub(crate) fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
+        Self::Invalid {
+            field,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<SecretsError> for WebhooksError {
+    fn from(error: SecretsError) -> Self {
+        match error {
+            SecretsError::Sealed => Self::Sealed,
+            SecretsError::Store(error) => Self::Store(error),
+            other => Self::Secrets(other),
+        }
+    }
+}
+
+impl From<WebhooksError> for Problem {
+    fn from(error: WebhooksError) -> Self {
+        match error {
+            WebhooksError::Invalid { field, reason } => Self::invalid_params(field, reason),
+            WebhooksError::NotFound(what) => Self::not_found(what),
+            WebhooksError::Sealed => Self::vault_sealed(),
+            WebhooksError::Refused(problem) => problem,
+            WebhooksError::Secrets(error) => error.into(),
+            WebhooksError::Store(error) => error.into(),
+            WebhooksError::BrokenOff => Self::internal(),
+        }
+    }
+}

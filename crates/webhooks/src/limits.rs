@@ -1,0 +1,327 @@
+//! How often deliveries are accepted: for each webhook, then over all of them, in exact sliding
+//! windows. A place is taken before a delivery is stored and given back when it was not, so that
+//! duplicates and failures do not count. Knows nothing of requests.
+
+use gatehouse_domain::{Clock, SlidingWindow, WebhookId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// The window of both limits.
+pub(crate) const WINDOW_MS: u32 = 60_000;
+
+/// Which limits hold for a delivery now; the owner may change them at any time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PerMinute {
+    /// The webhook's own.
+    pub(crate) webhook: u32,
+    /// Over all webhooks.
+    pub(crate) global: u32,
+}
+
+#[derive(Debug)]
+struct Windows {
+    own: HashMap<WebhookId, SlidingWindow>,
+    global: SlidingWindow,
+    swept_at_ms: u64,
+    /// Places taken by deliveries of which it is not known yet whether they will be stored.
+    open: usize,
+}
+
+/// The limits of this process.
+pub(crate) struct Limits {
+    clock: Arc<dyn Clock>,
+    windows: Mutex<Windows>,
+    /// Told whenever an open place is kept or given back.
+    settled: Notify,
+}
+
+impl fmt::Debug for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Limits").finish_non_exhaustive()
+    }
+}
+
+/// Too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// How long until a place may be free, at least 1.
+    pub(crate) wait_ms: u64,
+    /// Whether some places are open: one of them may come back at any moment.
+    pub(crate) undecided: bool,
+}
+
+/// A place that was taken; given back when it is dropped, unless it was kept.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    limits: Arc<Limits>,
+    webhook: WebhookId,
+    at_ms: u64,
+    kept: bool,
+}
+
+impl Reservation {
+    /// The delivery is stored: it counts.
+    pub(crate) fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut windows = self.limits.lock();
+        windows.open = windows.open.saturating_sub(1);
+        if !self.kept {
+            if let Some(own) = windows.own.get_mut(&self.webhook) {
+                own.take_back(self.at_ms);
+            }
+            windows.global.take_back(self.at_ms);
+        }
+        drop(windows);
+        self.limits.settled.notify_waiters();
+    }
+}
+
+impl Windows {
+    /// Forgets windows that have passed, once per window, so that none grows old enough to mislead.
+    fn tick(&mut self, now_ms: u64) {
+        let since = now_ms.saturating_sub(self.swept_at_ms);
+        if since < u64::from(WINDOW_MS) {
+            return;
+        }
+        let all_passed = since >= 2 * u64::from(WINDOW_MS);
+        self.own
+            .retain(|_, window| !all_passed && !window.is_idle(WINDOW_MS, now_ms));
+        if all_passed || self.global.is_idle(WINDOW_MS, now_ms) {
+            self.global = SlidingWindow::default();
+        }
+        self.swept_at_ms = now_ms;
+    }
+
+    fn wait(&self, webhook: &WebhookId, limits: PerMinute, now_ms: u64) -> Option<u64> {
+        let own = self.own.get(webhook);
+        own.and_then(|own| own.wait(limits.webhook, WINDOW_MS, now_ms))
+            .or_else(|| self.global.wait(limits.global, WINDOW_MS, now_ms))
+    }
+
+    fn record(&mut self, webhook: &WebhookId, now_ms: u64) {
+        if let Some(own) = self.own.get_mut(webhook) {
+            own.record(WINDOW_MS, now_ms);
+        } else {
+            let own = self.own.entry(webhook.clone()).or_default();
+            own.record(WINDOW_MS, now_ms);
+        }
+        self.global.record(WINDOW_MS, now_ms);
+    }
+}
+
+impl Limits {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        let windows = Windows {
+            own: HashMap::new(),
+            global: SlidingWindow::default(),
+            swept_at_ms: clock.monotonic_ms(),
+            open: 0,
+        };
+        Self {
+            clock,
+            windows: Mutex::new(windows),
+            settled: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Windows> {
+        // Counts stay usable whatever a panicking holder left half done.
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place for one delivery, or says how long to wait. A refused one is not counted.
+    pub(crate) fn reserve(
+        self: &Arc<Self>,
+        webhook: &WebhookId,
+        limits: PerMinute,
+    ) -> Result<Reservation, Refused> {
+        let mut windows = self.lock();
+        // Read under the lock: a time read before it could lie behind a newer stamp.
+        let now_ms = self.clock.monotonic_ms();
+        windows.tick(now_ms);
+        if let Some(wait_ms) = windows.wait(webhook, limits, now_ms) {
+            return Err(Refused {
+                wait_ms,
+                undecided: windows.open > 0,
+            });
+        }
+        windows.record(webhook, now_ms);
+        windows.open += 1;
+        drop(windows);
+        Ok(Reservation {
+            limits: Arc::clone(self),
+            webhook: webhook.clone(),
+            at_ms: now_ms,
+            kept: false,
+        })
+    }
+
+    /// As [`Limits::reserve`], but a refusal is final: a place that a duplicate or a failed write gives
+    /// back meanwhile is taken. Waits for writes that are on their way, a few times at most.
+    pub(crate) async fn reserve_decided(
+        self: &Arc<Self>,
+        webhook: &WebhookId,
+        limits: PerMinute,
+    ) -> Result<Reservation, Refused> {
+        const TRIES: usize = 3;
+        let mut outcome = self.reserve(webhook, limits);
+        for _ in 0..TRIES {
+            match &outcome {
+                Err(refused) if refused.undecided => {}
+                _ => break,
+            }
+            let settled = self.settled.notified();
+            // Between the look and the wait the last one may have been decided.
+            outcome = self.reserve(webhook, limits);
+            if matches!(outcome, Err(Refused { undecided: true, .. })) {
+                settled.await;
+                outcome = self.reserve(webhook, limits);
+            }
+        }
+        outcome
+    }
+
+    /// Counts a delivery that was accepted by an earlier life of this process, so long ago.
+    pub(crate) fn remember(&self, webhook: &WebhookId, age_ms: u64) {
+        let mut windows = self.lock();
+        let now_ms = self.clock.monotonic_ms();
+        // A clock that has not run that long has no such moment; then it counts as of its start.
+        windows.record(webhook, now_ms.saturating_sub(age_ms));
+    }
+
+    /// Forgets a webhook that was deleted.
+    pub(crate) fn forget(&self, webhook: &WebhookId) {
+        self.lock().own.remove(webhook);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::{ManualClock, Timestamp};
+    use std::time::Duration;
+
+    const LIMITS: PerMinute = PerMinute {
+        webhook: 3,
+        global: 5,
+    };
+
+    fn limits() -> (Arc<ManualClock>, Arc<Limits>) {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
+        (clock.clone(), Arc::new(Limits::new(clock)))
+    }
+
+    fn hook(name: &str) -> WebhookId {
+        WebhookId::from_text(name)
+    }
+
+    fn take(limits: &Arc<Limits>, webhook: &str, per_minute: PerMinute) -> Option<u64> {
+        match limits.reserve(&hook(webhook), per_minute) {
+            Ok(reservation) => {
+                reservation.keep();
+                None
+            }
+            Err(refused) => Some(refused.wait_ms),
+        }
+    }
+
+    #[test]
+    fn a_webhook_has_its_limit_and_all_together_theirs() {
+        let (clock, limits) = limits();
+        for _ in 0..3 {
+            assert_eq!(take(&limits, "a", LIMITS), None);
+            clock.advance(Duration::from_millis(100));
+        }
+        assert_eq!(take(&limits, "a", LIMITS), Some(59_700));
+        assert_eq!(take(&limits, "b", LIMITS), None);
+        assert_eq!(take(&limits, "b", LIMITS), None);
+        assert_eq!(take(&limits, "b", LIMITS), Some(59_700), "the sixth over all");
+        clock.advance(Duration::from_millis(59_699));
+        assert_eq!(take(&limits, "b", LIMITS), Some(1), "refusals did not count");
+        clock.advance(Duration::from_millis(1));
+        assert_eq!(take(&limits, "b", LIMITS), None);
+    }
+
+    #[test]
+    fn no_minute_admits_more_than_the_limit() {
+        let (clock, limits) = limits();
+        let mut admitted = Vec::new();
+        for step in 0..2_000_u64 {
+            if take(&limits, "a", LIMITS).is_none() {
+                admitted.push(step * 97);
+            }
+            clock.advance(Duration::from_millis(97));
+        }
+        assert!(admitted.len() > 6);
+        for window in admitted.windows(4) {
+            assert!(window[3] - window[0] >= u64::from(WINDOW_MS), "{window:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_kept_comes_back() {
+        let (_, limits) = limits();
+        let held: Vec<_> = (0..3)
+            .map(|_| limits.reserve(&hook("a"), LIMITS).unwrap())
+            .collect();
+        let refused = limits.reserve(&hook("a"), LIMITS).unwrap_err();
+        assert!(refused.undecided);
+        drop(held);
+        for _ in 0..3 {
+            assert_eq!(take(&limits, "a", LIMITS), None);
+        }
+        let refused = limits.reserve(&hook("a"), LIMITS).unwrap_err();
+        assert!(!refused.undecided);
+    }
+
+    #[test]
+    fn a_changed_limit_holds_at_once() {
+        let (_, limits) = limits();
+        let with = |webhook| PerMinute {
+            webhook,
+            global: 100,
+        };
+        for _ in 0..3 {
+            assert_eq!(take(&limits, "a", with(3)), None);
+        }
+        assert!(take(&limits, "a", with(3)).is_some());
+        assert_eq!(take(&limits, "a", with(4)), None);
+        assert!(take(&limits, "a", with(2)).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_refusal_waits_for_what_is_undecided() {
+        let (_, limits) = limits();
+        let mut held: Vec<_> = (0..3)
+            .map(|_| limits.reserve(&hook("a"), LIMITS).unwrap())
+            .collect();
+        let waiting = {
+            let limits = Arc::clone(&limits);
+            tokio::spawn(async move { limits.reserve_decided(&hook("a"), LIMITS).await.is_ok() })
+        };
+        tokio::task::yield_now().await;
+        drop(held.pop());
+        assert!(waiting.await.unwrap());
+    }
+
+    #[test]
+    fn an_earlier_life_counts_and_years_do_not() {
+        let (clock, limits) = limits();
+        clock.advance(Duration::from_secs(100));
+        for _ in 0..3 {
+            limits.remember(&hook("a"), 20_000);
+        }
+        assert_eq!(take(&limits, "a", LIMITS), Some(40_000));
+        clock.advance(Duration::from_millis(1 << 32));
+        assert_eq!(take(&limits, "a", LIMITS), None);
+        limits.forget(&hook("a"));
+        assert_eq!(limits.lock().own.len(), 0);
+    }
+}

@@ -1,0 +1,214 @@
+//! One value of a payload, as those who look something up see it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer as _, Visitor};
+
+use super::tree::{Inside, Tree};
+use super::write;
+
+/// What kind of value a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A number of any size.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// One value of a payload.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    text: &'a str,
+    tree: &'a Tree,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn new(text: &'a str, tree: &'a Tree) -> Self {
+        Self { text, tree }
+    }
+
+    fn other(self, tree: &'a Tree) -> Self {
+        Self { tree, ..self }
+    }
+
+    pub(super) fn inside(self) -> &'a Inside {
+        &self.tree.inside
+    }
+
+    /// What it is.
+    pub fn kind(self) -> Kind {
+        match self.tree.inside {
+            Inside::Null => Kind::Null,
+            Inside::Bool => Kind::Bool,
+            Inside::Number => Kind::Number,
+            Inside::String => Kind::String,
+            Inside::Array(_) => Kind::Array,
+            Inside::Object(_) => Kind::Object,
+        }
+    }
+
+    /// The sender's JSON text of this value.
+    pub fn raw(self) -> &'a str {
+        let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+        self.text
+            .get(place(self.tree.start)..place(self.tree.end))
+            .unwrap_or_default()
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// A string's text. Half a surrogate pair, which JavaScript senders let through when they cut
+    /// a text, becomes replacement characters.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        (self.kind() == Kind::String).then(|| decode(self.raw()))
+    }
+
+    /// A whole number that fits.
+    pub fn as_i64(self) -> Option<i64> {
+        (self.kind() == Kind::Number)
+            .then(|| self.raw().parse().ok())
+            .flatten()
+    }
+
+    /// A whole number that fits and is not negative.
+    pub fn as_u64(self) -> Option<u64> {
+        (self.kind() == Kind::Number)
+            .then(|| self.raw().parse().ok())
+            .flatten()
+    }
+
+    /// `true` or `false`.
+    pub fn as_bool(self) -> Option<bool> {
+        (self.kind() == Kind::Bool).then(|| self.raw() == "true")
+    }
+
+    /// A string's text, or a number as the sender spelt it: ids come as either.
+    pub fn as_id(self) -> Option<Cow<'a, str>> {
+        match self.kind() {
+            Kind::String => Some(decode(self.raw())),
+            Kind::Number => Some(Cow::Borrowed(self.raw())),
+            _ => None,
+        }
+    }
+
+    /// The member of an object with this key, or the element of an array with this index.
+    pub fn get(self, key: &str) -> Option<Self> {
+        match &self.tree.inside {
+            Inside::Object(members) => members.get(key).map(|tree| self.other(tree)),
+            Inside::Array(items) => {
+                // Plain digits only: `+1` and `01` are no indexes.
+                let plain = key == "0" || !key.starts_with(['+', '0']);
+                let index: usize = plain.then(|| key.parse().ok()).flatten()?;
+                items.get(index).map(|tree| self.other(tree))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value at a path of keys and indexes with dots between.
+    pub fn at(self, path: &str) -> Option<Self> {
+        path.split('.').try_fold(self, Self::get)
+    }
+
+    /// The string at a path; anything else there is none.
+    pub fn string(self, path: &str) -> Option<Cow<'a, str>> {
+        self.at(path)?.as_str()
+    }
+
+    /// How many elements or members; 0 for anything else.
+    pub fn len(self) -> usize {
+        match &self.tree.inside {
+            Inside::Array(items) => items.len(),
+            Inside::Object(members) => members.len(),
+            _ => 0,
+        }
+    }
+
+    /// Whether there are no elements or members.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// An array's elements; nothing for anything else.
+    pub fn items(self) -> impl Iterator<Item = Node<'a>> {
+        let items: &'a [Tree] = match &self.tree.inside {
+            Inside::Array(items) => items,
+            _ => &[],
+        };
+        items.iter().map(move |tree| self.other(tree))
+    }
+
+    /// An object's members in the sender's order; nothing for anything else.
+    pub fn entries(self) -> impl Iterator<Item = (&'a str, Node<'a>)> {
+        let members = match &self.tree.inside {
+            Inside::Object(members) => Some(members),
+            _ => None,
+        };
+        members
+            .into_iter()
+            .flat_map(|members| members.iter())
+            .map(move |(key, tree)| (&**key, self.other(tree)))
+    }
+
+    /// JSON with an indent of two spaces, cut after so many characters.
+    pub fn pretty(self, max_chars: usize) -> String {
+        write::json(self, write::Layout::Pretty, max_chars)
+    }
+
+    /// JSON without white space, cut after so many characters.
+    pub fn compact(self, max_chars: usize) -> String {
+        write::json(self, write::Layout::Compact, max_chars)
+    }
+}
+
+/// Payloads are strangers' data: a log shows the kind only.
+impl fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Node({:?})", self.kind())
+    }
+}
+
+/// The text of a JSON string with its quotes.
+pub(super) fn decode(raw: &str) -> Cow<'_, str> {
+    let plain = raw
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .filter(|inner| !inner.contains('\\'));
+    if let Some(plain) = plain {
+        return Cow::Borrowed(plain);
+    }
+    // Asked for bytes, serde_json lets half a surrogate pair through; asked for text it refuses.
+    let mut reader = serde_json::Deserializer::from_str(raw);
+    let bytes = (&mut reader).deserialize_bytes(Bytes).unwrap_or_default();
+    Cow::Owned(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+struct Bytes;
+
+impl Visitor<'_> for Bytes {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(bytes.to_vec())
+    }
+}

@@ -1,0 +1,175 @@
+//! The index over a JSON text: where each value begins and ends. Relies on the text being JSON, which
+//! the caller had serde_json confirm; on any other text it gives up with an error and does not panic.
+
+use indexmap::IndexMap;
+
+use super::{MAX_DEPTH, PayloadError};
+
+/// A value's place in the text, and what is inside it.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    pub start: u32,
+    pub end: u32,
+    pub inside: Inside,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Inside {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array(Box<[Tree]>),
+    // Boxed: most values are not objects, and each value pays for the largest variant.
+    Object(Box<IndexMap<Box<str>, Tree>>),
+}
+
+impl Tree {
+    /// Indexes a text that is one JSON value.
+    pub fn index(text: &str) -> Result<Self, PayloadError> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(PayloadError::TooLarge);
+        }
+        let mut scanner = Scanner { text, at: 0 };
+        let tree = scanner.value(MAX_DEPTH)?;
+        scanner.space();
+        if scanner.at == text.len() {
+            Ok(tree)
+        } else {
+            Err(scanner.lost())
+        }
+    }
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Goes past the byte if it is the next one.
+    fn take(&mut self, byte: u8) -> bool {
+        self.space();
+        let there = self.peek() == Some(byte);
+        self.at += usize::from(there);
+        there
+    }
+
+    /// The text was not JSON after all.
+    fn lost(&self) -> PayloadError {
+        PayloadError::NotJson {
+            line: 1,
+            column: self.at,
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Tree, PayloadError> {
+        self.space();
+        let start = self.at;
+        let inside = match self.peek().ok_or_else(|| self.lost())? {
+            b'{' => self.object(depth)?,
+            b'[' => self.array(depth)?,
+            b'"' => {
+                self.string()?;
+                Inside::String
+            }
+            first => {
+                self.word();
+                match first {
+                    b'n' => Inside::Null,
+                    b't' | b'f' => Inside::Bool,
+                    _ => Inside::Number,
+                }
+            }
+        };
+        let place = |at: usize| u32::try_from(at).map_err(|_| PayloadError::TooLarge);
+        Ok(Tree {
+            start: place(start)?,
+            end: place(self.at)?,
+            inside,
+        })
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Inside, PayloadError> {
+        let depth = depth.checked_sub(1).ok_or(PayloadError::TooDeep)?;
+        self.at += 1;
+        let mut items = Vec::new();
+        if self.take(b']') {
+            return Ok(Inside::Array(items.into()));
+        }
+        loop {
+            items.push(self.value(depth)?);
+            if self.take(b']') {
+                return Ok(Inside::Array(items.into()));
+            }
+            if !self.take(b',') {
+                return Err(self.lost());
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Inside, PayloadError> {
+        let depth = depth.checked_sub(1).ok_or(PayloadError::TooDeep)?;
+        self.at += 1;
+        let mut members = IndexMap::new();
+        if self.take(b'}') {
+            return Ok(Inside::Object(Box::new(members)));
+        }
+        loop {
+            self.space();
+            let start = self.at;
+            self.string()?;
+            let raw = self.text.get(start..self.at).ok_or_else(|| self.lost())?;
+            let key = super::node::decode(raw).into_owned().into_boxed_str();
+            if !self.take(b':') {
+                return Err(self.lost());
+            }
+            let value = self.value(depth)?;
+            // A later value takes the earlier one's place.
+            members.insert(key, value);
+            if self.take(b'}') {
+                return Ok(Inside::Object(Box::new(members)));
+            }
+            if !self.take(b',') {
+                return Err(self.lost());
+            }
+        }
+    }
+
+    /// Goes past a string, from its opening quote to behind its closing one.
+    fn string(&mut self) -> Result<(), PayloadError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.lost());
+        }
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            self.at += 1;
+            match byte {
+                b'"' => return Ok(()),
+                b'\\' => self.at += 1,
+                _ => {}
+            }
+        }
+        Err(self.lost())
+    }
+
+    /// Goes past a number or a literal.
+    fn word(&mut self) {
+        while let Some(byte) = self.peek() {
+            if matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r') {
+                return;
+            }
+            self.at += 1;
+        }
+    }
+}

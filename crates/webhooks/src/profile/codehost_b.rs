@@ -1,0 +1,157 @@
+//! The second code host. Events and headers: docs.gitlab.com, "Webhook events" and "Webhooks".
+
+use super::{
+    Condition, Detail, EntityRule, EventSource, EventType, KeySource, Names, Profile, event,
+};
+use crate::auth_mode::AuthMode;
+use crate::payload::BodyKind;
+use crate::sample::{SampleKind, codehost_b as samples};
+use crate::summary::{Summary, codehost_b as summary};
+
+pub(super) static PROFILE: Profile = Profile {
+    id: "codehost_b",
+    alias: Some("gitlab"),
+    name: "Code host B (GitLab)",
+    default_auth_mode: AuthMode::CodehostBToken,
+    body: BodyKind::Json,
+    event: EventSource {
+        own_header: false,
+        headers: &["x-codehost-b-event", "x-gitlab-event"],
+        body: &[],
+        names: Some(Names {
+            known: NAMES,
+            ending: " hook",
+        }),
+        detail: &[
+            Detail {
+                of: &["merge_request", "issue"],
+                path: "object_attributes.action",
+            },
+            Detail {
+                of: &["system"],
+                path: "event_name",
+            },
+            Detail {
+                of: &["system"],
+                path: "object_kind",
+            },
+            Detail {
+                of: &[],
+                path: "action",
+            },
+        ],
+    },
+    // X-Gitlab-Event-UUID is shared by deliveries of hooks that call each other: no key.
+    delivery_key: &[KeySource::Header("idempotency-key"), KeySource::BodyHash],
+    entities: ENTITIES,
+    events: EVENTS,
+    more_events: MORE_EVENTS,
+    headers: &["x-codehost-b-event", "x-gitlab-event", "idempotency-key"],
+    guide: "\
+1. Open the project (or group) at the code host, then Settings, Webhooks, Add new webhook.
+2. URL: {url}
+3. Secret token: {secret}
+4. Under Trigger, tick the events to send, for example Push events, Comments, Issues events, Merge \
+request events and Pipeline events.
+5. Leave Enable SSL verification on, save, then choose Test and an event, and look at this webhook's \
+deliveries.
+
+If the code host runs in your own network, its administrator must allow requests to this address \
+(Admin, Settings, Network, Outbound requests).",
+    handshake: None,
+    summary: Summary::Code(summary::write),
+    sample: SampleKind::Json(samples::body),
+};
+
+const NAMES: &[(&str, &str)] = &[
+    ("Push Hook", "push"),
+    ("Tag Push Hook", "tag_push"),
+    ("Issue Hook", "issue"),
+    ("Confidential Issue Hook", "issue"),
+    ("Note Hook", "note"),
+    ("Confidential Note Hook", "note"),
+    ("Merge Request Hook", "merge_request"),
+    ("Wiki Page Hook", "wiki_page"),
+    ("Pipeline Hook", "pipeline"),
+    ("Job Hook", "job"),
+    ("Build Hook", "job"),
+    ("Deployment Hook", "deployment"),
+    ("Release Hook", "release"),
+    ("Milestone Hook", "milestone"),
+    ("Emoji Hook", "emoji"),
+    ("Feature Flag Hook", "feature_flag"),
+    ("Member Hook", "member"),
+    ("Subgroup Hook", "subgroup"),
+    ("Project Hook", "project"),
+    ("Resource Access Token Hook", "access_token"),
+    ("Resource Deploy Token Hook", "deploy_token"),
+    ("Vulnerability Hook", "vulnerability"),
+    ("System Hook", "system"),
+];
+
+/// What is written about a merge request or an issue belongs to it.
+const ENTITIES: &[EntityRule] = &[
+    EntityRule {
+        when: &[Condition::Event("merge_request")],
+        key: "codehost_b:{project.path_with_namespace}:mr:{object_attributes.iid}",
+    },
+    EntityRule {
+        when: &[Condition::Event("issue")],
+        key: "codehost_b:{project.path_with_namespace}:issue:{object_attributes.iid}",
+    },
+    EntityRule {
+        when: &[Condition::Event("note")],
+        key: "codehost_b:{project.path_with_namespace}:mr:{merge_request.iid}",
+    },
+    EntityRule {
+        when: &[Condition::Event("note")],
+        key: "codehost_b:{project.path_with_namespace}:issue:{issue.iid}",
+    },
+    EntityRule {
+        when: &[Condition::Event("emoji")],
+        key: "codehost_b:{project.path_with_namespace}:mr:{merge_request.iid}",
+    },
+    EntityRule {
+        when: &[Condition::Event("emoji")],
+        key: "codehost_b:{project.path_with_namespace}:issue:{issue.iid}",
+    },
+];
+
+const EVENTS: &[EventType] = &[
+    event("merge_request.open", "A merge request was opened"),
+    event("merge_request.update", "A merge request was changed or got commits"),
+    event("merge_request.merge", "A merge request was merged"),
+    event("push", "Commits were pushed to a branch"),
+    event("note", "Someone commented on a merge request, issue, commit or snippet"),
+    event("issue.open", "An issue was opened"),
+    event("pipeline", "A pipeline's status changed"),
+];
+
+const MORE_EVENTS: &[EventType] = &[
+    event("merge_request.approval", "Someone approved a merge request"),
+    event("merge_request.approved", "A merge request has all its approvals"),
+    event("merge_request.unapproval", "Someone took an approval back"),
+    event("merge_request.unapproved", "A merge request lost an approval that it needs"),
+    event("merge_request.close", "A merge request was closed without merging"),
+    event("merge_request.reopen", "A merge request was opened again"),
+    event("issue.update", "An issue was changed"),
+    event("issue.close", "An issue was closed"),
+    event("issue.reopen", "An issue was opened again"),
+    event("tag_push", "A tag was made or deleted"),
+    event("job", "A job's status changed"),
+    event("deployment", "A deployment began, succeeded or failed"),
+    event("release.create", "A release was published"),
+    event("release.update", "A release was changed"),
+    event("release.delete", "A release was deleted"),
+    event("wiki_page", "A wiki page was changed"),
+    event("milestone.create", "A milestone was made"),
+    event("milestone.close", "A milestone was closed"),
+    event("milestone.reopen", "A milestone was opened again"),
+    event("emoji", "Someone reacted with an emoji"),
+    event("feature_flag", "A feature flag was switched"),
+    event("member", "Someone joined, left or got another role in a group"),
+    event("subgroup", "A subgroup was made or removed"),
+    event("project", "A project was made or removed in a group"),
+    event("access_token", "An access token expires soon"),
+    event("vulnerability", "A vulnerability was found or changed"),
+];

@@ -1,0 +1,120 @@
+//! The payments vendor. Events: docs.stripe.com/api/events/types; delivery: docs.stripe.com/webhooks.
+
+use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use crate::auth_mode::AuthMode;
+use crate::payload::BodyKind;
+use crate::sample::{SampleKind, payments as samples};
+use crate::summary::{Summary, payments as summary};
+
+pub(super) static PROFILE: Profile = Profile {
+    id: "payments",
+    alias: Some("stripe"),
+    name: "Payments (Stripe)",
+    default_auth_mode: AuthMode::PaymentsWebhookSignature,
+    body: BodyKind::Json,
+    event: EventSource {
+        own_header: false,
+        headers: &[],
+        body: &[BodyEvent {
+            prefix: "",
+            path: "type",
+        }],
+        names: None,
+        detail: &[],
+    },
+    delivery_key: &[KeySource::Body("id")],
+    entities: ENTITIES,
+    events: EVENTS,
+    more_events: MORE_EVENTS,
+    headers: &[],
+    guide: "\
+1. In the vendor's dashboard open Developers, Webhooks, and choose Add destination (or Add endpoint).
+2. Choose the events to send, then Webhook endpoint as the destination.
+3. Endpoint URL: {url}
+4. Create it, reveal its signing secret (it begins with whsec_), and store that secret in this webhook: \
+here the vendor makes the secret, so the one made by us is replaced.
+5. Choose Send test event, and look at this webhook's deliveries.",
+    handshake: None,
+    summary: Summary::Code(summary::write),
+    sample: SampleKind::Json(samples::body),
+};
+
+/// A charge or subscription may be its id, or the whole object where the sender expands it.
+const ENTITIES: &[EntityRule] = &[
+    EntityRule {
+        when: &[Condition::Is("data.object.object", "dispute")],
+        key: "payments:dispute:{data.object.charge}",
+    },
+    EntityRule {
+        when: &[Condition::Is("data.object.object", "dispute")],
+        key: "payments:dispute:{data.object.charge.id}",
+    },
+    EntityRule {
+        when: &[Condition::Event("charge.dispute")],
+        key: "payments:dispute:{data.object.charge}",
+    },
+    EntityRule {
+        when: &[Condition::Event("charge.dispute")],
+        key: "payments:dispute:{data.object.charge.id}",
+    },
+    EntityRule {
+        when: &[Condition::Is("data.object.object", "subscription")],
+        key: "payments:{data.object.id}",
+    },
+    EntityRule {
+        when: &[Condition::Event("customer.subscription")],
+        key: "payments:{data.object.id}",
+    },
+    EntityRule {
+        when: &[],
+        key: "payments:{data.object.subscription}",
+    },
+    EntityRule {
+        when: &[],
+        key: "payments:{data.object.subscription.id}",
+    },
+    EntityRule {
+        when: &[],
+        key: "payments:{data.object.parent.subscription_details.subscription}",
+    },
+    EntityRule {
+        when: &[],
+        key: "payments:{data.object.parent.subscription_details.subscription.id}",
+    },
+];
+
+const EVENTS: &[EventType] = &[
+    event("checkout.session.completed", "A customer finished a checkout"),
+    event("payment_intent.succeeded", "A payment succeeded"),
+    event("payment_intent.payment_failed", "A payment failed"),
+    event("invoice.paid", "An invoice was paid"),
+    event("customer.subscription.created", "A customer subscribed"),
+    event("customer.subscription.deleted", "A subscription ended"),
+    event("charge.dispute.created", "A customer disputed a charge"),
+];
+
+const MORE_EVENTS: &[EventType] = &[
+    event("charge.dispute.closed", "A dispute was decided"),
+    event("charge.failed", "A charge failed"),
+    event("charge.refunded", "A charge was refunded"),
+    event("charge.succeeded", "A charge succeeded"),
+    event("checkout.session.expired", "A checkout was not finished in time"),
+    event("customer.created", "A customer was added"),
+    event("customer.deleted", "A customer was removed"),
+    event("customer.updated", "A customer's details changed"),
+    event("customer.subscription.paused", "A subscription was paused"),
+    event("customer.subscription.resumed", "A subscription runs again"),
+    event("customer.subscription.trial_will_end", "A trial ends in three days"),
+    event("customer.subscription.updated", "A subscription changed"),
+    event("invoice.created", "An invoice was made"),
+    event("invoice.finalized", "An invoice is ready to be paid"),
+    event("invoice.payment_failed", "Paying an invoice failed"),
+    event("invoice.payment_succeeded", "Paying an invoice succeeded"),
+    event("invoice.upcoming", "A subscription renews in a few days"),
+    event("payment_intent.canceled", "A payment was called off"),
+    event("payment_intent.created", "A payment was begun"),
+    event("payment_intent.requires_action", "A payment waits for its customer"),
+    event("payout.failed", "A payout failed"),
+    event("payout.paid", "A payout arrived"),
+    event("radar.early_fraud_warning.created", "A card issuer warned of fraud"),
+];

@@ -1,0 +1,130 @@
+//! The shop platform. Topics and headers: shopify.dev, "About webhooks" and "Ignore duplicate webhooks".
+
+use super::{Condition, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use crate::auth_mode::AuthMode;
+use crate::payload::BodyKind;
+use crate::sample::{SampleKind, shop as samples};
+use crate::summary::{Field, Summary};
+
+pub(super) static PROFILE: Profile = Profile {
+    id: "shopify",
+    alias: None,
+    name: "Shopify",
+    default_auth_mode: AuthMode::ShopifyHmacSha256,
+    body: BodyKind::Json,
+    event: EventSource {
+        own_header: false,
+        headers: &["x-shopify-topic"],
+        body: &[],
+        names: None,
+        detail: &[],
+    },
+    // One act of a merchant has one event id, and may be sent under several topics.
+    delivery_key: &[
+        KeySource::EventAndHeader("x-shopify-event-id"),
+        KeySource::Header("x-shopify-webhook-id"),
+    ],
+    entities: ENTITIES,
+    events: EVENTS,
+    more_events: &[],
+    headers: &["x-shopify-topic", "x-shopify-event-id", "x-shopify-webhook-id"],
+    guide: "\
+1. In the shop's admin open Settings, Notifications, Webhooks, Create webhook.
+2. Event: the one to send (one webhook each). Format: JSON.
+3. URL: {url}
+4. Save it. Below the list stands the key that all of the shop's webhooks are signed with: store it as \
+this webhook's secret, which replaces the one made by us.
+5. Choose Send test, and look at this webhook's deliveries.
+
+For an app's own subscriptions the secret is the app's client secret.",
+    handshake: None,
+    summary: Summary::Fields(FIELDS),
+    sample: SampleKind::Json(samples::shopify),
+};
+
+const ENTITIES: &[EntityRule] = &[
+    EntityRule {
+        when: &[],
+        key: "shopify:order:{order_id}",
+    },
+    EntityRule {
+        when: &[Condition::OneOf(&[
+            "orders/create",
+            "orders/paid",
+            "orders/updated",
+            "orders/cancelled",
+            "orders/fulfilled",
+            "orders/partially_fulfilled",
+            "orders/edited",
+            "orders/delete",
+        ])],
+        key: "shopify:order:{id}",
+    },
+    EntityRule {
+        when: &[Condition::OneOf(&[
+            "customers/create",
+            "customers/update",
+            "customers/delete",
+            "customers/enable",
+            "customers/disable",
+        ])],
+        key: "shopify:customer:{id}",
+    },
+    EntityRule {
+        when: &[Condition::OneOf(&["products/create", "products/update", "products/delete"])],
+        key: "shopify:product:{id}",
+    },
+];
+
+const FIELDS: &[Field] = &[
+    Field::head(&["name", "order_number"], ""),
+    Field::line("Title", &["title"]),
+    Field::line("Order", &["order_id"]),
+    Field::line("Total", &["current_total_price", "total_price", "amount"]),
+    Field::line("Currency", &["currency"]),
+    Field::line("Payment", &["financial_status"]),
+    Field::line("Fulfilment", &["fulfillment_status"]),
+    Field::line("Status", &["status", "shipment_status"]),
+    Field::line("Cancelled because", &["cancel_reason"]),
+    Field::line("Customer", &["customer.first_name", "first_name"]),
+    Field::line("Customer's last name", &["customer.last_name", "last_name"]),
+    Field::line("Customer's e-mail", &["customer.email", "email"]),
+    Field::list("Items", "line_items", "name"),
+    Field::line("Vendor", &["vendor"]),
+    Field::line("Type", &["product_type"]),
+    Field::list("Variants", "variants", "title"),
+    Field::line("In stock", &["available"]),
+    Field::line("Tracking", &["tracking_number"]),
+    Field::line("Tracking URL", &["tracking_url"]),
+    Field::line("Shop", &["myshopify_domain", "shop_domain", "domain"]),
+    Field::line("At", &["updated_at", "created_at"]),
+    Field::line("URL", &["order_status_url"]),
+    Field::block("Note", &["note"]),
+];
+
+const EVENTS: &[EventType] = &[
+    event("orders/create", "An order was placed"),
+    event("orders/paid", "An order was paid"),
+    event("orders/updated", "An order was changed"),
+    event("orders/cancelled", "An order was cancelled"),
+    event("orders/fulfilled", "An order was sent"),
+    event("orders/partially_fulfilled", "A part of an order was sent"),
+    event("orders/edited", "An order's items were changed"),
+    event("orders/delete", "An order was deleted"),
+    event("refunds/create", "Money was paid back"),
+    event("fulfillments/create", "A shipment was made"),
+    event("fulfillments/update", "A shipment was changed"),
+    event("draft_orders/create", "A draft of an order was made"),
+    event("checkouts/create", "A checkout was begun"),
+    event("checkouts/update", "A checkout was changed"),
+    event("customers/create", "A customer was added"),
+    event("customers/update", "A customer's details changed"),
+    event("customers/delete", "A customer was removed"),
+    event("products/create", "A product was added"),
+    event("products/update", "A product was changed"),
+    event("products/delete", "A product was deleted"),
+    event("inventory_levels/update", "What is in stock changed"),
+    event("disputes/create", "A customer disputed a payment"),
+    event("app/uninstalled", "The app was removed from the shop"),
+    event("shop/update", "The shop's details changed"),
+];

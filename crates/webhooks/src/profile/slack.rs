@@ -1,0 +1,141 @@
+//! Slack's Events API. Bodies and the proof of the address: docs.slack.dev, "Events API" and
+//! "url_verification". Slash commands and interactive messages are not events and not read here.
+
+use super::{
+    BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, Handshake, KeySource, Profile,
+    event,
+};
+use crate::auth_mode::AuthMode;
+use crate::payload::BodyKind;
+use crate::sample::{SampleKind, talk as samples};
+use crate::summary::{Field, Summary};
+
+pub(super) static PROFILE: Profile = Profile {
+    id: "slack",
+    alias: None,
+    name: "Slack",
+    default_auth_mode: AuthMode::SlackSignature,
+    body: BodyKind::Json,
+    event: EventSource {
+        own_header: false,
+        headers: &[],
+        body: &[
+            BodyEvent {
+                prefix: "",
+                path: "event.type",
+            },
+            BodyEvent {
+                prefix: "",
+                path: "type",
+            },
+        ],
+        names: None,
+        // So that a filter with `message` lets no edits and no messages of bots through.
+        detail: &[Detail {
+            of: &["message"],
+            path: "event.subtype",
+        }],
+    },
+    delivery_key: &[KeySource::Body("event_id")],
+    entities: ENTITIES,
+    events: EVENTS,
+    more_events: &[],
+    headers: &[],
+    guide: "\
+1. At api.slack.com/apps open your app (or make one From scratch), then Basic Information, and store its \
+Signing Secret in this webhook: here Slack makes the secret, so the one made by us is replaced.
+2. Open Event Subscriptions, turn Enable Events on. Request URL: {url} (Slack checks it at once).
+3. Under Subscribe to bot events add the events to send, for example app_mention or message.channels, and \
+save.
+4. Under Install App install the app into the workspace, and invite it into the channels it should hear.",
+    handshake: Some(Handshake {
+        when: ("type", "url_verification"),
+        echo: "challenge",
+    }),
+    summary: Summary::Fields(FIELDS),
+    sample: SampleKind::Json(samples::slack),
+};
+
+/// A thread is one conversation; a message outside of one begins it.
+const ENTITIES: &[EntityRule] = &[
+    EntityRule {
+        when: &[],
+        key: "slack:{team_id}:{event.channel}:{event.thread_ts}",
+    },
+    EntityRule {
+        when: &[],
+        key: "slack:{team_id}:{event.item.channel}:{event.item.ts}",
+    },
+    EntityRule {
+        when: &[Condition::OneOf(&["app_mention", "message"])],
+        key: "slack:{team_id}:{event.channel}:{event.ts}",
+    },
+    EntityRule {
+        when: &[Condition::Event("message")],
+        key: "slack:{team_id}:{event.channel}:{event.message.thread_ts}",
+    },
+    EntityRule {
+        when: &[Condition::Event("message")],
+        key: "slack:{team_id}:{event.channel}:{event.message.ts}",
+    },
+    EntityRule {
+        when: &[Condition::Event("message")],
+        key: "slack:{team_id}:{event.channel}:{event.ts}",
+    },
+];
+
+const FIELDS: &[Field] = &[
+    Field::line("Workspace", &["team_id"]),
+    Field::line(
+        "Channel",
+        &[
+            "event.channel",
+            "event.channel.name",
+            "event.channel.id",
+            "event.item.channel",
+            "event.channel_id",
+        ],
+    ),
+    Field::line(
+        "From",
+        &[
+            "event.user",
+            "event.user.real_name",
+            "event.user.name",
+            "event.user.id",
+            "event.message.user",
+            "event.username",
+            "event.bot_id",
+        ],
+    ),
+    Field::line("Reaction", &["event.reaction"]),
+    Field::line("On a message of", &["event.item_user"]),
+    Field::line("File", &["event.file_id", "event.file.id"]),
+    Field::list("Files", "event.files", "name"),
+    Field::line("Message", &["event.ts", "event.item.ts"]),
+    Field::line("Thread", &["event.thread_ts"]),
+    Field::block("Text", &["event.text", "event.message.text"]),
+    Field::block("Before", &["event.previous_message.text"]),
+];
+
+const EVENTS: &[EventType] = &[
+    event("app_mention", "Someone mentioned the app"),
+    event("message", "Someone wrote a message"),
+    event("message.bot_message", "A bot wrote a message"),
+    event("message.file_share", "Someone shared a file"),
+    event("message.message_changed", "A message was changed"),
+    event("message.message_deleted", "A message was deleted"),
+    event("message.thread_broadcast", "An answer in a thread was shown in the channel"),
+    event("reaction_added", "Someone reacted with an emoji"),
+    event("reaction_removed", "Someone took a reaction back"),
+    event("app_home_opened", "Someone opened the app's page"),
+    event("channel_created", "A channel was made"),
+    event("channel_archive", "A channel was archived"),
+    event("channel_rename", "A channel was renamed"),
+    event("member_joined_channel", "Someone joined a channel"),
+    event("member_left_channel", "Someone left a channel"),
+    event("team_join", "Someone joined the workspace"),
+    event("file_shared", "A file was shared"),
+    event("pin_added", "Something was pinned"),
+    event("link_shared", "A link of the app's domain was shared"),
+];

@@ -1,0 +1,112 @@
+//! Messages and calls. Parameters: twilio.com/docs, "Twilio's request to your incoming message Webhook
+//! URL", "Status callbacks" and "Webhooks: connection overrides" (the idempotency token).
+
+use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use crate::auth_mode::AuthMode;
+use crate::payload::BodyKind;
+use crate::sample::{SampleKind, talk as samples};
+use crate::summary::{Field, Summary};
+
+pub(super) static PROFILE: Profile = Profile {
+    id: "twilio",
+    alias: None,
+    name: "Twilio",
+    default_auth_mode: AuthMode::TwilioSignature,
+    body: BodyKind::Form,
+    event: EventSource {
+        own_header: false,
+        headers: &[],
+        body: &[
+            BodyEvent {
+                prefix: "recording.",
+                path: "RecordingStatus",
+            },
+            BodyEvent {
+                prefix: "message.",
+                path: "MessageStatus",
+            },
+            BodyEvent {
+                prefix: "message.",
+                path: "SmsStatus",
+            },
+            BodyEvent {
+                prefix: "call.",
+                path: "CallStatus",
+            },
+        ],
+        names: None,
+        detail: &[],
+    },
+    delivery_key: &[
+        KeySource::Header("i-twilio-idempotency-token"),
+        KeySource::BodyHash,
+    ],
+    entities: ENTITIES,
+    events: EVENTS,
+    more_events: &[],
+    headers: &["i-twilio-idempotency-token"],
+    guide: "\
+1. In the console open Phone Numbers, Manage, Active numbers, and choose the number.
+2. Under Messaging Configuration, A message comes in: Webhook, {url}, HTTP POST. Save it. (For calls: \
+Voice Configuration, Call status changes.)
+3. Store the account's Auth Token (console, Account Info) as this webhook's secret: here the vendor makes \
+the secret, so the one made by us is replaced.
+
+The signature covers the address exactly as the vendor calls it: server.external_url must be that address.",
+    handshake: None,
+    summary: Summary::Fields(FIELDS),
+    sample: SampleKind::Form(samples::twilio),
+};
+
+/// Two numbers that write to each other are one conversation, whoever writes.
+const ENTITIES: &[EntityRule] = &[
+    EntityRule {
+        when: &[],
+        key: "twilio:call:{CallSid}",
+    },
+    EntityRule {
+        when: &[Condition::Event("message.received")],
+        key: "twilio:{To}:{From}",
+    },
+    EntityRule {
+        when: &[Condition::Event("message")],
+        key: "twilio:{From}:{To}",
+    },
+];
+
+const FIELDS: &[Field] = &[
+    Field::line("From", &["From", "Caller"]),
+    Field::line("To", &["To", "Called"]),
+    Field::line("Status", &["RecordingStatus", "MessageStatus", "SmsStatus", "CallStatus"]),
+    Field::line("Direction", &["Direction"]),
+    Field::line("Name", &["ProfileName", "CallerName"]),
+    Field::line("City", &["FromCity"]),
+    Field::line("Country", &["FromCountry"]),
+    Field::line("Seconds", &["RecordingDuration", "CallDuration"]),
+    Field::line("Digits", &["Digits"]),
+    Field::line("Media", &["NumMedia"]),
+    Field::line("First media", &["MediaUrl0"]),
+    Field::line("Recording", &["RecordingUrl"]),
+    Field::line("Error", &["ErrorCode"]),
+    Field::line("Error text", &["ErrorMessage"]),
+    Field::line("Message id", &["MessageSid", "SmsSid"]),
+    Field::line("Call id", &["CallSid"]),
+    Field::block("Text", &["Body", "SpeechResult", "TranscriptionText"]),
+];
+
+const EVENTS: &[EventType] = &[
+    event("message.received", "A message came in"),
+    event("message.queued", "A message waits to be sent"),
+    event("message.sent", "A message was handed to the carrier"),
+    event("message.delivered", "A message arrived"),
+    event("message.undelivered", "A message did not arrive"),
+    event("message.failed", "A message could not be sent"),
+    event("message.read", "A message was read"),
+    event("call.ringing", "A call rings"),
+    event("call.in-progress", "A call was answered"),
+    event("call.completed", "A call ended"),
+    event("call.busy", "The number called was busy"),
+    event("call.no-answer", "Nobody answered a call"),
+    event("call.failed", "A call could not be made"),
+    event("recording.completed", "A recording is ready"),
+];

@@ -1,0 +1,1 @@
+//! The payments vendor's events, told: docs.stripe.com/api/events/types.

@@ -1,0 +1,139 @@
+//! Whether a delivery comes from whom it says. One verifier over a table of schemes: a vendor more is
+//! an entry in `scheme` and its vectors. Must not know webhooks' records, profiles or the database.
+//!
+//! What a sender learns is yes or no. Why not is for the log and the metrics, by
+//! [`VerifyError::reason`]. All comparisons take the same time for right and wrong, over all candidates.
+
+mod header;
+mod scheme;
+mod secret;
+mod sign;
+mod signed;
+mod token;
+
+use gatehouse_domain::{ErrorCode, Problem};
+use http::HeaderMap;
+
+pub use secret::{BadSecret, check_secret};
+pub use sign::{SignInput, sign};
+
+use crate::auth_mode::AuthMode;
+use scheme::Method;
+
+/// Header of `static_header` when the webhook names none.
+pub const DEFAULT_STATIC_HEADER: &str = "x-webhook-secret";
+
+/// How many signatures one delivery may bring. Senders that rotate their secret send two.
+pub const MAX_CANDIDATES: usize = 10;
+
+/// How long a header that is looked at may be, in bytes; of a header that is there twice, both together.
+pub const MAX_HEADER_BYTES: usize = 4096;
+
+/// How far a sender's time may be from ours, in seconds, either way.
+pub const TOLERANCE_SECONDS: i64 = 300;
+
+/// What is looked at.
+#[derive(Clone, Copy)]
+pub struct VerifyInput<'a> {
+    /// How the webhook verifies.
+    pub mode: AuthMode,
+    /// Which header carries the secret in mode `static_header`.
+    pub header: Option<&'a str>,
+    /// The secrets that are good now: the current one, and during a rotation the previous one.
+    pub secrets: &'a [&'a str],
+    /// The request's headers.
+    pub headers: &'a HeaderMap,
+    /// The body as it came.
+    pub body: &'a [u8],
+    /// The address as the sender called it; some sign it.
+    pub url: &'a str,
+    /// Our time in Unix milliseconds.
+    pub now_ms: i64,
+    /// How far `webhookTimestamp` in a tracker's body may be from our time, in seconds.
+    pub tracker_tolerance_seconds: i64,
+}
+
+/// Why a delivery was not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum VerifyError {
+    /// The header is not there.
+    #[error("no signature or token")]
+    Missing,
+    /// None of the signatures or tokens is right.
+    #[error("wrong signature or token")]
+    Wrong,
+    /// What the header says cannot be read.
+    #[error("malformed signature header")]
+    Malformed,
+    /// The scheme needs a time, and there is none.
+    #[error("no timestamp")]
+    MissingTimestamp,
+    /// The signature is right, and too old.
+    #[error("timestamp too old")]
+    Stale,
+    /// The signature is right, and from the future.
+    #[error("timestamp in the future")]
+    FromFuture,
+    /// More than [`MAX_CANDIDATES`] signatures.
+    #[error("too many signatures")]
+    TooMany,
+    /// More than [`MAX_HEADER_BYTES`] bytes.
+    #[error("header too large")]
+    HeaderTooLarge,
+    /// The webhook has no secret that could verify anything.
+    #[error("no usable secret")]
+    NoSecret,
+}
+
+impl VerifyError {
+    /// A label for metrics and for the delivery's record.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Missing => "missing_signature",
+            Self::Wrong => "wrong_signature",
+            Self::Malformed => "malformed_signature",
+            Self::MissingTimestamp => "missing_timestamp",
+            Self::Stale => "stale_timestamp",
+            Self::FromFuture => "future_timestamp",
+            Self::TooMany => "too_many_signatures",
+            Self::HeaderTooLarge => "header_too_large",
+            Self::NoSecret => "no_secret",
+        }
+    }
+}
+
+/// The same words for every reason.
+impl From<VerifyError> for Problem {
+    fn from(_: VerifyError) -> Self {
+        Self::new(
+            ErrorCode::InvalidCredentials,
+            "The delivery could not be verified.",
+        )
+    }
+}
+
+/// Verifies a delivery.
+pub fn verify(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
+    match scheme::method(input.mode) {
+        Method::Open => Ok(()),
+        Method::OwnHeader => {
+            token::header(input, &[input.header.unwrap_or(DEFAULT_STATIC_HEADER)])
+        }
+        Method::Token(headers) => token::header(input, headers),
+        Method::Bearer => token::bearer(input),
+        Method::Signature(scheme) => signature(input, scheme),
+    }
+}
+
+fn signature(input: &VerifyInput<'_>, scheme: &scheme::Scheme) -> Result<(), VerifyError> {
+    let claim = header::read(scheme, input.headers)?;
+    let outcome = signed::check(scheme, &claim, input)?;
+    if !outcome {
+        return Err(VerifyError::Wrong);
+    }
+    // After the signature: only then is the time the sender's.
+    signed::check_time(scheme, &claim, input)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Secrets as keys.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use http::HeaderValue;
+use zeroize::Zeroizing;
+
+use super::scheme::{self, Key, Method};
+use crate::auth_mode::AuthMode;
+
+const WHSEC: &str = "whsec_";
+
+/// A supplied secret could never verify a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSecret {
+    /// It is empty.
+    #[error("it is empty")]
+    Empty,
+    /// The mode wants Base64.
+    #[error("expected `whsec_` and Base64")]
+    NotBase64,
+    /// The mode sends it in a header, and no header can carry it.
+    #[error("a header cannot carry it")]
+    NotForHeaders,
+}
+
+/// Whether a secret that somebody supplies can work in this mode.
+pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
+    if !mode.needs_secret() {
+        return Ok(());
+    }
+    if secret.is_empty() {
+        return Err(BadSecret::Empty);
+    }
+    match scheme::method(mode) {
+        Method::Signature(scheme) => match key(scheme.key, secret) {
+            Some(_) => Ok(()),
+            None => Err(BadSecret::NotBase64),
+        },
+        Method::OwnHeader | Method::Token(_) | Method::Bearer => {
+            let carried = HeaderValue::from_str(secret).is_ok() && secret.trim() == secret;
+            carried.then_some(()).ok_or(BadSecret::NotForHeaders)
+        }
+        Method::Open => Ok(()),
+    }
+}
+
+/// The key's bytes; none when there would be nothing in it.
+pub(super) fn key(kind: Key, secret: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let bytes: Cow<'_, [u8]> = match kind {
+        Key::Text => Cow::Borrowed(secret.as_bytes()),
+        Key::Whsec => {
+            let encoded = secret.strip_prefix(WHSEC).unwrap_or(secret);
+            Cow::Owned(BASE64.decode(encoded).ok()?)
+        }
+    };
+    let bytes = Zeroizing::new(bytes.into_owned());
+    (!bytes.is_empty()).then_some(bytes)
+}
