@@ -1,18 +1,23 @@
-//! What the gate is compared with: `GET /api/sessions` as the gateway answers it (the same handler,
+//! What ingest is compared with: a handler that reads and verifies a delivery and stores nothing. And
+//! what the gate is compared with: `GET /api/sessions` as the gateway answers it (the same handler,
 //! body and headers of its own), by axum alone, in a process of its own.
 
 use anyhow::Result;
 use axum::Router;
-use axum::body::Body;
-use axum::extract::Query;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::serve::ListenerExt;
+use data_encoding::HEXLOWER_PERMISSIVE;
+use hmac::{Hmac, KeyInit, Mac};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
+use sha2::Sha256;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// What `bare` takes.
@@ -20,6 +25,9 @@ use tokio::net::TcpListener;
 pub struct Args {
     /// Where to listen
     bind: SocketAddr,
+    /// What deliveries are signed with
+    #[arg(default_value = "")]
+    secret: String,
 }
 
 #[derive(Deserialize)]
@@ -51,11 +59,46 @@ async fn sessions(query: Result<Query<SessionQuery>, QueryRejection>) -> Respons
     response
 }
 
+#[derive(Serialize)]
+struct Taken {
+    status: &'static str,
+    delivery_id: &'static str,
+}
+
+/// Reads and verifies as a code host documents it; stores nothing.
+async fn ingest(State(secret): State<Arc<str>>, headers: HeaderMap, body: Bytes) -> Response {
+    let given = headers
+        .get("x-hub-signature-256")
+        .and_then(|value| value.as_bytes().strip_prefix(b"sha256="))
+        .and_then(|hex| HEXLOWER_PERMISSIVE.decode(hex).ok());
+    let is_right = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).is_ok_and(|mut mac| {
+        mac.update(&body);
+        given.is_some_and(|given| mac.verify_slice(&given).is_ok())
+    });
+    let taken = Taken {
+        status: "accepted",
+        delivery_id: "del_00000000000000000000000000000000",
+    };
+    let mut response = Response::new(Body::from(serde_json::to_vec(&taken).unwrap_or_default()));
+    *response.status_mut() = if is_right {
+        StatusCode::ACCEPTED
+    } else {
+        StatusCode::UNAUTHORIZED
+    };
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
 /// Serves until it is killed.
 pub async fn run(args: &Args) -> Result<()> {
     let router = Router::new()
         .route("/api/sessions", get(sessions))
-        .route("/health", get(|| async { "ok" }));
+        .route("/health", get(|| async { "ok" }))
+        .route(
+            "/api/webhooks/ingest/{id}",
+            post(ingest).with_state(Arc::from(args.secret.as_str())),
+        );
     let listener = TcpListener::bind(args.bind).await?.tap_io(|stream| {
         drop(stream.set_nodelay(true));
     });

@@ -56,11 +56,16 @@ impl Server {
         Self::start(command, address)
     }
 
-    /// The bare route.
+    /// The bare routes.
     pub fn bare() -> Result<Self> {
+        Self::bare_with("")
+    }
+
+    /// The bare routes, verifying deliveries with this secret.
+    pub fn bare_with(secret: &str) -> Result<Self> {
         let address = free_address()?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["bare", &address.to_string()]);
+        command.args(["bare", &address.to_string(), secret]);
         Self::start(command, address)
     }
 
@@ -101,6 +106,13 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+        Ok(())
+    }
+
+    /// Ends it at once, as a power cut would.
+    pub fn kill(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
         Ok(())
     }
 

@@ -7,11 +7,14 @@
 )]
 
 mod bare;
+mod crash;
 mod figures;
 mod gate;
 mod gateway;
 mod http1;
+mod ingest;
 mod load;
+mod owner;
 mod prepare;
 mod table;
 
@@ -28,6 +31,10 @@ struct Cli {
 enum Command {
     /// The gate and the vault
     Gate(gate::Args),
+    /// Deliveries while the gateway is killed again and again
+    Crash(crash::Args),
+    /// How fast deliveries are taken in
+    Ingest(ingest::Args),
     /// The route that the gate is compared with, without the gate: started by the harness itself
     #[command(hide = true)]
     Bare(bare::Args),
@@ -42,6 +49,14 @@ fn main() -> anyhow::Result<()> {
                 .build()?
                 .block_on(gate::run(&args))
         }
+        Command::Crash(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(crash::run(&args)),
+        Command::Ingest(args) => tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(ingest::run(&args)),
         Command::Bare(args) => tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?

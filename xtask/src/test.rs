@@ -4,6 +4,7 @@
 mod apt;
 mod browser;
 mod doctests;
+mod node;
 mod postgres;
 mod python;
 mod report;
@@ -56,6 +57,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     // Held to the end of this function: dropping it stops the server.
     let _server = session.prepare_postgres(args.no_postgres);
     session.prepare_python(&target);
+    session.prepare_webhooks(&target);
     let browser = session.prepare_browser(&target);
     match &args.filter {
         Some(filter) => session.tests(Some(filter)),
@@ -125,6 +127,24 @@ impl Session<'_> {
                 self.set(PYTHON, python.program.to_string_lossy());
             }
             Err(error) => self.report.left_out("tests in Python", &error),
+        }
+    }
+
+    /// Other people's webhook libraries and examples, for the tests of ours.
+    fn prepare_webhooks(&mut self, target: &Path) {
+        for (what, name, variable) in node::WEBHOOKS {
+            let tests = self.root.join("tests").join(name);
+            if !tests.join("package.json").is_file() {
+                continue;
+            }
+            let folder = target.join(format!("test-{name}"));
+            match node::install(&tests, &folder).and_then(|()| node::version()) {
+                Ok(version) => {
+                    self.report.engine(&format!("{what}, on {version}"));
+                    self.set(variable, folder.to_string_lossy());
+                }
+                Err(error) => self.report.left_out(what, &error),
+            }
         }
     }
 

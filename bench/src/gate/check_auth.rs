@@ -108,6 +108,7 @@ fn blank(client: &Client) -> CheckInput<'_> {
         class: class_of(&Method::GET, "/api/sessions", false),
         sessions: [None; _],
         api_key: None,
+        device_token: None,
     }
 }
 

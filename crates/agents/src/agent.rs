@@ -145,6 +145,10 @@ pub struct AgentChanges {
 }
 
 /// Tells `null`, which clears, from an absent field.
+#[expect(
+    clippy::option_option,
+    reason = "absent, null and a value are three things here"
+)]
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -176,7 +180,10 @@ impl AgentChanges {
             }
         }
         let config = &mut agent.config;
-        set(&mut agent.name, self.name.map(|name| name.trim().to_owned()));
+        set(
+            &mut agent.name,
+            self.name.map(|name| name.trim().to_owned()),
+        );
         set(&mut config.provider, self.provider);
         set(&mut config.model, self.model);
         set(&mut config.system_prompt, self.system_prompt);
@@ -218,7 +225,10 @@ impl Agent {
         check_id(&self.id)?;
         let refuse = |field, reason: String| Err(AgentsError::invalid(field, reason));
         if !is_line(&self.name, MAX_NAME_CHARACTERS) {
-            return refuse("name", format!("one line of 1 to {MAX_NAME_CHARACTERS} characters"));
+            return refuse(
+                "name",
+                format!("one line of 1 to {MAX_NAME_CHARACTERS} characters"),
+            );
         }
         let config = &self.config;
         for (field, word) in [
@@ -226,13 +236,22 @@ impl Agent {
             ("model", &config.model),
             ("voice_persona_id", &config.voice_persona_id),
         ] {
-            if word.as_ref().is_some_and(|w| !is_line(w, MAX_WORD_CHARACTERS)) {
-                return refuse(field, format!("one line of 1 to {MAX_WORD_CHARACTERS} characters"));
+            if word
+                .as_ref()
+                .is_some_and(|w| !is_line(w, MAX_WORD_CHARACTERS))
+            {
+                return refuse(
+                    field,
+                    format!("one line of 1 to {MAX_WORD_CHARACTERS} characters"),
+                );
             }
         }
         let prompt = config.system_prompt.as_deref().unwrap_or_default();
         if prompt.chars().count() > MAX_PROMPT_CHARACTERS {
-            return refuse("system_prompt", format!("at most {MAX_PROMPT_CHARACTERS} characters"));
+            return refuse(
+                "system_prompt",
+                format!("at most {MAX_PROMPT_CHARACTERS} characters"),
+            );
         }
         for (field, entries) in [("allow", &config.tools.allow), ("deny", &config.tools.deny)] {
             let good = |entry: &String| is_line(entry, MAX_WORD_CHARACTERS);
@@ -240,7 +259,10 @@ impl Agent {
                 return refuse(field, format!("at most {MAX_ENTRIES} names of tools"));
             }
         }
-        if config.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
+        if config
+            .temperature
+            .is_some_and(|t| !(0.0..=2.0).contains(&t))
+        {
             return refuse("temperature", "expected 0 to 2".to_owned());
         }
         if !(1..=MAX_MAX_TURNS).contains(&config.max_turns) {
@@ -261,7 +283,10 @@ fn check_id(id: &str) -> Result<(), AgentsError> {
     if (1..=MAX_ID_CHARACTERS).contains(&id.len()) && id.chars().all(allowed) {
         Ok(())
     } else {
-        Err(AgentsError::invalid("id", "1 to 64 letters, digits and . _ -"))
+        Err(AgentsError::invalid(
+            "id",
+            "1 to 64 letters, digits and . _ -",
+        ))
     }
 }
 

@@ -36,21 +36,43 @@ fn each_limit_at_and_past_it() {
     }
     assert_eq!(refused(|a| a.config.model = Some(text(200))), None);
     assert_eq!(refused(|a| a.config.model = Some(text(201))), Some("model"));
-    assert_eq!(refused(|a| a.config.provider = Some(String::new())), Some("provider"));
-    assert_eq!(refused(|a| a.config.system_prompt = Some("ä".repeat(65_536))), None);
+    assert_eq!(
+        refused(|a| a.config.provider = Some(String::new())),
+        Some("provider")
+    );
+    assert_eq!(
+        refused(|a| a.config.system_prompt = Some("ä".repeat(65_536))),
+        None
+    );
     assert_eq!(
         refused(|a| a.config.system_prompt = Some(text(65_537))),
         Some("system_prompt")
     );
     assert_eq!(refused(|a| a.config.tools.allow = vec![text(1); 200]), None);
-    assert_eq!(refused(|a| a.config.tools.allow = vec![text(1); 201]), Some("allow"));
-    assert_eq!(refused(|a| a.config.tools.deny = vec![String::new()]), Some("deny"));
-    for (value, good) in [(0.0, true), (2.0, true), (2.01, false), (-0.01, false), (f64::NAN, false)] {
+    assert_eq!(
+        refused(|a| a.config.tools.allow = vec![text(1); 201]),
+        Some("allow")
+    );
+    assert_eq!(
+        refused(|a| a.config.tools.deny = vec![String::new()]),
+        Some("deny")
+    );
+    for (value, good) in [
+        (0.0, true),
+        (2.0, true),
+        (2.01, false),
+        (-0.01, false),
+        (f64::NAN, false),
+    ] {
         let found = refused(|a| a.config.temperature = Some(value));
         assert_eq!(found.is_none(), good, "{value}");
     }
     for (value, good) in [(0, false), (1, true), (100, true), (101, false)] {
-        assert_eq!(refused(|a| a.config.max_turns = value).is_none(), good, "{value}");
+        assert_eq!(
+            refused(|a| a.config.max_turns = value).is_none(),
+            good,
+            "{value}"
+        );
     }
 }
 
@@ -65,14 +87,18 @@ fn null_clears_and_absence_keeps() {
     let nothing: AgentChanges = input::from_value(json!({ "id": "a" })).unwrap();
     nothing.apply(&mut found);
     assert_eq!(found, before);
-    let nulls = json!({ "id": "a", "model": null, "temperature": null, "max_turns": null, "tools": null });
+    let nulls =
+        json!({ "id": "a", "model": null, "temperature": null, "max_turns": null, "tools": null });
     let nulls: AgentChanges = input::from_value(nulls).unwrap();
     nulls.apply(&mut found);
     assert_eq!(found.config, AgentConfig::default());
     let some: AgentChanges =
         input::from_value(json!({ "id": "a", "name": " B ", "model": "p/m" })).unwrap();
     some.apply(&mut found);
-    assert_eq!((found.name.as_str(), found.config.model.as_deref()), ("B", Some("p/m")));
+    assert_eq!(
+        (found.name.as_str(), found.config.model.as_deref()),
+        ("B", Some("p/m"))
+    );
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What happens in turns, for those who listen: each event with its name and params on the wire.
 
-use crate::message::{Message, TokenUsage};
+use crate::message::Message;
 use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
 use gatehouse_domain::{Problem, Timestamp};
+use gatehouse_models::Usage;
 use schemars::JsonSchema;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -12,8 +13,7 @@ use std::sync::Arc;
 pub(crate) const QUEUE: usize = 1024;
 
 /// Something that happened. It serialises as the params of its event.
-#[derive(Clone, Debug, serde::Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub enum AgentEvent {
     /// `chat.delta`.
     Delta(Arc<Delta>),
@@ -45,6 +45,19 @@ impl AgentEvent {
     /// Whether it is for those who approve rather than for those who read.
     pub const fn is_for_approvers(&self) -> bool {
         matches!(self, Self::ApprovalRequested(_) | Self::ApprovalResolved(_))
+    }
+}
+
+impl Serialize for AgentEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Delta(params) => params.as_ref().serialize(serializer),
+            Self::Tool(params) => params.as_ref().serialize(serializer),
+            Self::Message(params) => params.as_ref().serialize(serializer),
+            Self::Done(params) => params.as_ref().serialize(serializer),
+            Self::ApprovalRequested(params) => params.as_ref().serialize(serializer),
+            Self::ApprovalResolved(params) => params.as_ref().serialize(serializer),
+        }
     }
 }
 
@@ -101,7 +114,7 @@ pub struct Done {
     /// The turn's id.
     pub turn_id: TurnId,
     /// What its models read and wrote.
-    pub usage: TokenUsage,
+    pub usage: Usage,
     /// Why it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
@@ -206,7 +219,7 @@ mod tests {
         let done = AgentEvent::Done(Arc::new(Done {
             session: session.clone(),
             turn_id,
-            usage: TokenUsage::default(),
+            usage: Usage::default(),
             error: Some(Failure(problem)),
         }));
         assert_eq!(

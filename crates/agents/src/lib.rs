@@ -1,1 +1,45 @@
-//! Agents, sessions, turns; the Tool trait, its registry and policy; approvals; shared snapshots.
+//! Agents, and their conversations: sessions, messages, turns, the tools that turns may use, approvals,
+//! and sessions that are shared with everybody.
+//!
+//! A text comes in by [`Agents::send`], waits for its turn in the session's lane, and is answered by a
+//! model that may call tools. What was said is stored as it happens; who listens hears it as
+//! [`AgentEvent`]s. This room must not know RPC, HTTP, webhooks, or any tool in particular: rooms above
+//! register theirs.
+
+mod agent;
+mod approvals;
+mod context;
+mod error;
+mod event;
+mod handle;
+mod history;
+mod input_check;
+mod lanes;
+mod message;
+mod policy;
+mod presets;
+mod prompt;
+mod registry;
+mod request;
+mod send;
+mod session;
+mod sessions;
+mod share;
+mod start;
+mod tool;
+mod turn;
+
+pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
+pub use error::AgentsError;
+pub use event::{AgentEvent, Approval, Delta, Done, Failure, Resolved, ToolProgress, ToolState};
+pub use gatehouse_models::Usage;
+pub use handle::{Agents, AgentsParts, AgentsSettings};
+pub use history::HistoryPage;
+pub use message::{Message, Role, ToolCallRecord};
+pub use policy::ToolPolicy;
+pub use registry::ToolRegistry;
+pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnReport};
+pub use session::{Session, Source};
+pub use sessions::SessionPage;
+pub use share::{Share, SharedMessage, SharedSession};
+pub use tool::{Audience, Tool, ToolContext, ToolError};

@@ -42,24 +42,6 @@ impl Role {
     }
 }
 
-/// What a model read and wrote.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TokenUsage {
-    /// Tokens read.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-}
-
-impl From<Usage> for TokenUsage {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-        }
-    }
-}
-
 /// A call that an agent asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallRecord {
@@ -115,7 +97,7 @@ pub struct Message {
     pub tool: Option<String>,
     /// What the model read and wrote for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<TokenUsage>,
+    pub usage: Option<Usage>,
     /// Which model wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -140,7 +122,7 @@ impl From<ChatMessageRow> for Message {
             tool_calls: Some(tool_calls).filter(|calls| !calls.is_empty()),
             tool_call_id: row.tool_call_id,
             tool: row.tool_name,
-            usage: usage.map(|(input_tokens, output_tokens)| TokenUsage {
+            usage: usage.map(|(input_tokens, output_tokens)| Usage {
                 input_tokens,
                 output_tokens,
             }),

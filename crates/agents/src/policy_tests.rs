@@ -11,7 +11,7 @@ impl Tool for Fake {
     fn name(&self) -> &str {
         self.0
     }
-    fn description(&self) -> &str {
+    fn description(&self) -> &'static str {
         ""
     }
     fn parameters(&self) -> Value {
@@ -20,7 +20,11 @@ impl Tool for Fake {
     fn audience(&self) -> Audience {
         self.1
     }
-    fn call<'a>(&'a self, _: &'a ToolContext, _: Value) -> BoxFuture<'a, Result<String, ToolError>> {
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        _: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async { Ok(String::new()) })
     }
 }
@@ -73,7 +77,10 @@ fn offered(origin: &Origin, tainted: bool, agent: &ToolPolicy) -> Vec<String> {
 }
 
 /// A webhook's policy, and the tools that its turns have.
-type Row = (Option<(&'static [&'static str], &'static [&'static str])>, &'static [&'static str]);
+type Row = (
+    Option<(&'static [&'static str], &'static [&'static str])>,
+    &'static [&'static str],
+);
 
 const WEBHOOK_ROWS: &[Row] = &[
     (None, &[]),

@@ -19,6 +19,10 @@ pub struct ToolRegistry {
 
 impl ToolRegistry {
     /// Adds a tool for good. One of the same name that was registered before is replaced.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the registry keeps it; who registers a tool has no more use for it"
+    )]
     pub fn register(&self, tool: Arc<dyn Tool>) {
         if !is_name(tool.name()) {
             tracing::error!(tool = tool.name(), "a tool's name cannot be used");
@@ -71,7 +75,7 @@ impl ToolRegistry {
     }
 }
 
-/// Whether both wire formats take the name (OpenAI and Anthropic: `^[a-zA-Z0-9_-]{1,64}$`).
+/// Whether both wire formats take the name (`OpenAI` and Anthropic: `^[a-zA-Z0-9_-]{1,64}$`).
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=64).contains(&name.len()) && name.chars().all(allowed)

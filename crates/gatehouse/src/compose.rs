@@ -5,7 +5,7 @@ use crate::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::{Auth, AuthError};
 use gatehouse_config::{ConfigError, DatabaseUrl, Layers, Settings, Tls};
 use gatehouse_domain::{Clock, Random};
-use gatehouse_rpc::{Build, EventBus, LiveConfig, Rooms, Rpc};
+use gatehouse_rpc::{Build, EventBus, LiveConfig, Rooms, Rpc, Ways, WaysError};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsError, SecretsSettings};
 use gatehouse_store::{Location, Store, StoreError};
 use gatehouse_web::{TlsError, TlsSource, server_config};
@@ -68,6 +68,9 @@ pub enum OpenError {
     /// The certificate.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// The rooms on the ways in and out.
+    #[error(transparent)]
+    Ways(#[from] WaysError),
 }
 
 /// What the rooms stand on: the data directory, its lock, the database.
@@ -148,7 +151,9 @@ impl House {
             config.auth_settings(),
         )
         .await?;
+        let ways = Ways::open(&config, &store, &secrets, (&clock, &random)).await?;
         let rooms = Rooms {
+            ways,
             store,
             secrets,
             auth,

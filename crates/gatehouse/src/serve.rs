@@ -10,6 +10,8 @@ use tokio_util::task::TaskTracker;
 
 /// How often the recorder of metrics tidies up: until then it keeps every single duration.
 const UPKEEP: Duration = Duration::from_secs(1);
+/// How long turns in progress may take to come to their end by themselves.
+const TURNS_GRACE: Duration = Duration::from_secs(10);
 /// How long background tasks may take to end.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -20,9 +22,11 @@ impl App {
         let rooms = self.rooms();
         let tasks = TaskTracker::new();
         self.announce(&listener, &shutdown, &tasks);
-        rooms.auth.background(shutdown.clone(), &tasks);
+        // Listens before the first look at what other nodes changed.
         gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks);
-        self.follow_settings(&shutdown, &tasks);
+        rooms.auth.background(shutdown.clone(), &tasks);
+        rooms.tools.background(shutdown.clone(), &tasks);
+        rooms.webhooks.background(shutdown.clone(), &tasks);
         let wanted = rooms.config.resolved().settings.metrics.enabled;
         let metrics = wanted.then(install_metrics).and_then(|made| {
             made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up"))
@@ -46,6 +50,7 @@ impl App {
 
         shutdown.cancel();
         tasks.close();
+        rooms.agents.shutdown(TURNS_GRACE).await;
         self.0.rpc.tasks().close();
         let ended = async {
             self.0.rpc.tasks().wait().await;
@@ -92,19 +97,6 @@ impl App {
                     say_code(code);
                 }
                 said = now;
-            }
-        }));
-    }
-
-    /// Puts in force what another node has changed.
-    fn follow_settings(&self, shutdown: &CancellationToken, tasks: &TaskTracker) {
-        let rooms = std::sync::Arc::clone(self.rooms());
-        let mut changed = rooms.auth.settings_changed();
-        tasks.spawn(shutdown.clone().run_until_cancelled_owned(async move {
-            while changed.changed().await.is_ok() {
-                if let Err(problem) = rooms.apply_settings().await {
-                    tracing::warn!(%problem, "changed settings could not be read");
-                }
             }
         }));
     }

@@ -4,7 +4,7 @@
 use crate::chat::{Chunk, ToolCall};
 use crate::event_stream::{Event, EventStream, TooLong};
 use crate::family::family;
-use crate::refusal::Refusal;
+pub use crate::refusal::Refusal;
 use crate::{Limits, ProviderKind};
 
 /// Why an answer cannot be read on.

@@ -1,7 +1,7 @@
 //! The clients, one for each policy, and the one way to send.
 
 use crate::policy::Policy;
-use crate::resolver::FilteringResolver;
+use crate::resolver::{self, FilteringResolver, Refused};
 use crate::{OutboundError, OutboundSettings, Reach};
 use arc_swap::ArcSwap;
 use reqwest::{Client, ClientBuilder, Request, Response, redirect};
@@ -65,6 +65,19 @@ impl Outbound {
     pub async fn send(&self, reach: Reach, request: Request) -> Result<Response, OutboundError> {
         self.check_url(reach, request.url())?;
         Ok(self.client(reach).execute(request).await?)
+    }
+
+    /// The addresses of a host that may be called, for protocols other than HTTP: connect to one of them
+    /// and resolve no further.
+    pub async fn resolve(&self, reach: Reach, host: &str) -> Result<Vec<IpAddr>, OutboundError> {
+        let found = resolver::resolve(self.policy(reach), host).await;
+        found.map_err(|error| {
+            if error.is::<Refused>() {
+                OutboundError::RefusedAddress
+            } else {
+                OutboundError::Connect
+            }
+        })
     }
 
     fn policy(&self, reach: Reach) -> Policy {

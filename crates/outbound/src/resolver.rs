@@ -3,7 +3,8 @@
 
 use crate::policy::Policy;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use std::net::SocketAddr;
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
 
 /// Every address of the name is one that must not be called.
 #[derive(Debug, thiserror::Error)]
@@ -20,23 +21,30 @@ impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = self.policy;
         Box::pin(async move {
-            if !policy.allows_name(name.as_str()) {
-                return Err(Refused.into());
-            }
+            let found = resolve(policy, name.as_str()).await?;
             // Port 0 means: the one of the URL.
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let admitted: Addrs = Box::new(admit(policy, found)?.into_iter());
-            Ok(admitted)
+            let addresses: Addrs = Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0)));
+            Ok(addresses)
         })
     }
 }
 
-/// Keeps what may be called; a name that had only other addresses is refused.
-fn admit(
+/// The addresses of a host that may be called; the error may be [`Refused`].
+pub(crate) async fn resolve(
     policy: Policy,
-    found: impl Iterator<Item = SocketAddr>,
-) -> Result<Vec<SocketAddr>, Refused> {
-    let admitted: Vec<_> = found.filter(|to| policy.allows(to.ip())).collect();
+    host: &str,
+) -> Result<Vec<IpAddr>, Box<dyn Error + Send + Sync>> {
+    if !policy.allows_name(host) {
+        return Err(Refused.into());
+    }
+    let found = tokio::net::lookup_host((host, 0)).await?;
+    Ok(admit(policy, found.map(|to| to.ip()))?)
+}
+
+/// Keeps what may be called; a name that had only other addresses is refused.
+fn admit(policy: Policy, found: impl Iterator<Item = IpAddr>) -> Result<Vec<IpAddr>, Refused> {
+    let mut admitted: Vec<_> = found.filter(|address| policy.allows(*address)).collect();
+    admitted.dedup();
     if admitted.is_empty() {
         return Err(Refused);
     }
@@ -47,11 +55,8 @@ fn admit(
 mod tests {
     use super::*;
 
-    fn addresses(texts: &[&str]) -> Vec<SocketAddr> {
-        texts
-            .iter()
-            .map(|text| SocketAddr::new(text.parse().unwrap(), 0))
-            .collect()
+    fn addresses(texts: &[&str]) -> Vec<IpAddr> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
     #[test]

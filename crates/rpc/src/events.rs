@@ -1,18 +1,18 @@
 //! What is told to everybody who listens: events go over one bounded bus to every connection, each
 //! rendered once. Knows no connection; who may hear an event is written on it.
 
+mod bridge;
+mod kinds;
+
+pub use bridge::bridge;
+
 use crate::envelope::notification;
-use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
 use gatehouse_domain::Scope;
-use gatehouse_secrets::Progress;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 use tokio::sync::broadcast;
-use tokio::sync::broadcast::error::RecvError;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// How many events a listener may be behind before it is told that it missed some.
 const QUEUE: usize = 1024;
@@ -31,7 +31,19 @@ pub struct EventKind {
 }
 
 /// Every event.
-pub const EVENTS: &[EventKind] = &[VAULT_STATUS, VAULT_PROGRESS, AUTH_CHANGED];
+pub const EVENTS: &[EventKind] = &[
+    VAULT_STATUS,
+    VAULT_PROGRESS,
+    AUTH_CHANGED,
+    kinds::CHAT_DELTA,
+    kinds::CHAT_TOOL,
+    kinds::CHAT_MESSAGE,
+    kinds::CHAT_DONE,
+    kinds::WEBHOOKS_DELIVERY,
+    kinds::CHANNEL_MESSAGE,
+    kinds::APPROVAL_REQUESTED,
+    kinds::APPROVAL_RESOLVED,
+];
 
 const VAULT_STATUS: EventKind = EventKind {
     name: "vault.status",
@@ -75,7 +87,7 @@ pub struct VaultProgressParams {
 /// Params of `auth.changed`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AuthChangedParams {
-    /// What changed: `sessions`, `api_keys`, `passkeys`, `password`, `setup` or `auth_disabled`.
+    /// What changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`, `setup` or `auth_disabled`.
     pub what: &'static str,
 }
 
@@ -121,64 +133,6 @@ impl EventBus {
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<Event>> {
         self.0.subscribe()
     }
-}
-
-/// Turns what the rooms below tell into events, and puts settings in force that another node
-/// changed, until shutdown.
-pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTracker) {
-    let (bus, mut status) = (rooms.events.clone(), rooms.secrets.subscribe_status());
-    let stop = shutdown.clone();
-    tasks.spawn(stop.run_until_cancelled_owned(async move {
-        while status.changed().await.is_ok() {
-            let status = VaultStatus::from(*status.borrow_and_update());
-            bus.publish_kind(&VAULT_STATUS, &VaultStatusParams { status });
-        }
-    }));
-
-    let (bus, mut progress) = (rooms.events.clone(), rooms.secrets.progress());
-    let stop = shutdown.clone();
-    tasks.spawn(stop.run_until_cancelled_owned(async move {
-        while progress.changed().await.is_ok() {
-            let now = progress.borrow_and_update().clone();
-            if let Some(Progress {
-                operation,
-                done,
-                total,
-            }) = now
-            {
-                bus.publish_kind(
-                    &VAULT_PROGRESS,
-                    &VaultProgressParams {
-                        operation,
-                        done,
-                        total,
-                    },
-                );
-            }
-        }
-    }));
-
-    let (there, mut settings) = (Arc::clone(rooms), rooms.auth.settings_changed());
-    let stop = shutdown.clone();
-    tasks.spawn(stop.run_until_cancelled_owned(async move {
-        while settings.changed().await.is_ok() {
-            settings.mark_unchanged();
-            // Its failure is in the log; the next change tries again.
-            drop(there.apply_settings().await);
-        }
-    }));
-
-    let (bus, mut changes) = (rooms.events.clone(), rooms.auth.changes_events());
-    let stop = shutdown.clone();
-    tasks.spawn(stop.run_until_cancelled_owned(async move {
-        loop {
-            match changes.recv().await {
-                Ok(what) => bus.publish_kind(&AUTH_CHANGED, &AuthChangedParams { what }),
-                Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => break,
-            }
-        }
-    }));
 }
 
 #[cfg(test)]

@@ -21,5 +21,5 @@ pub use events::{Event, EventBus};
 pub use live_config::LiveConfig;
 pub use method::{Call, Method};
 pub use methods::METHODS;
-pub use rooms::{Build, Rooms};
+pub use rooms::{Build, Rooms, Ways, WaysError};
 pub use vault_status::VaultStatus;

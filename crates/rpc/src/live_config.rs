@@ -1,6 +1,8 @@
 //! The settings in force: what stood fast at start, and what was changed since. The one place that
 //! translates settings into what the rooms below take.
 
+pub mod rooms;
+
 use crate::method::told;
 use arc_swap::ArcSwap;
 use gatehouse_auth::client_address::ProxyTrust;
@@ -70,6 +72,11 @@ impl LiveConfig {
     /// What is in force for auth.
     pub fn auth_settings(&self) -> AuthSettings {
         auth_settings(&self.resolved(), &self.layers)
+    }
+
+    /// Where others reach this server.
+    pub fn base_url(&self) -> String {
+        rooms::base_url(&self.resolved().settings)
     }
 
     /// What is in force for secrets.

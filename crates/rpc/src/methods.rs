@@ -5,6 +5,7 @@ pub mod audit;
 pub mod config;
 pub mod connect;
 pub mod env;
+pub mod models;
 pub mod page;
 pub mod pairing;
 pub mod providers;
@@ -33,6 +34,8 @@ pub static METHODS: &[Method] = &[
     providers::LIST,
     providers::SET_KEY,
     providers::REMOVE_KEY,
+    providers::TEST,
+    models::LIST,
     pairing::CREATE,
     pairing::LIST,
     pairing::REVOKE,

@@ -1,7 +1,12 @@
 //! The rooms that calls may use, put together once by the binary.
 
+mod ways;
+
+pub use ways::{Ways, WaysError};
+
 use crate::events::EventBus;
 use crate::live_config::LiveConfig;
+use crate::live_config::rooms as settings;
 use gatehouse_auth::Auth;
 use gatehouse_domain::{Clock, Problem, Random};
 use gatehouse_secrets::Secrets;
@@ -28,6 +33,8 @@ pub struct Rooms {
     pub secrets: Secrets,
     /// Who may come in.
     pub auth: Auth,
+    /// The rooms on the ways in and out.
+    pub ways: Ways,
     /// The settings in force.
     pub config: Arc<LiveConfig>,
     /// Time.
@@ -42,12 +49,33 @@ pub struct Rooms {
     pub started_at_ms: u64,
 }
 
+/// `rooms.agents` and the like.
+impl std::ops::Deref for Rooms {
+    type Target = Ways;
+
+    fn deref(&self) -> &Ways {
+        &self.ways
+    }
+}
+
 impl Rooms {
     /// Reads the run-time changes again and puts them in force: after one was stored here, or by
     /// another node.
     pub async fn apply_settings(&self) -> Result<(), Problem> {
         self.config
             .apply(&self.store, &self.auth, &self.secrets)
-            .await
+            .await?;
+        let (resolved, layers) = (self.config.resolved(), self.config.layers());
+        let now = &resolved.settings;
+        self.outbound
+            .update_settings(settings::outbound_settings(now));
+        self.models
+            .update_settings(settings::models_settings(now, layers));
+        self.agents.update_settings(settings::agents_settings(now));
+        self.tools
+            .update_settings(settings::tools_settings(now, layers));
+        self.webhooks
+            .update_settings(settings::webhooks_settings(&resolved));
+        Ok(())
     }
 }

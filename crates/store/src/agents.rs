@@ -68,9 +68,8 @@ impl Conn {
 
     /// Changes one; `false` when there is none.
     pub async fn update_agent(&mut self, row: &AgentRow) -> Result<bool, StoreError> {
-        let query = sqlx::query(
-            "UPDATE agents SET name = $2, config = $3, updated_at = $4 WHERE id = $1",
-        );
+        let query =
+            sqlx::query("UPDATE agents SET name = $2, config = $3, updated_at = $4 WHERE id = $1");
         let query = query.bind(&row.id).bind(&row.name).bind(&row.config);
         Ok(self.run(query.bind(row.updated_at.as_millis())).await? > 0)
     }

@@ -184,10 +184,7 @@ impl Conn {
         account_id: &str,
         field: &str,
     ) -> Result<(), StoreError> {
-        let query =
-            sqlx::query("DELETE FROM channel_secrets WHERE account_id = $1 AND field = $2");
-        self.run(query.bind(account_id).bind(field))
-            .await
-            .map(drop)
+        let query = sqlx::query("DELETE FROM channel_secrets WHERE account_id = $1 AND field = $2");
+        self.run(query.bind(account_id).bind(field)).await.map(drop)
     }
 }

@@ -154,8 +154,10 @@ impl Conn {
 
     /// How many sessions there are.
     pub async fn count_chat_sessions(&mut self) -> Result<i64, StoreError> {
-        self.number(sqlx::query("SELECT CAST(COUNT(*) AS BIGINT) FROM chat_sessions"))
-            .await
+        self.number(sqlx::query(
+            "SELECT CAST(COUNT(*) AS BIGINT) FROM chat_sessions",
+        ))
+        .await
     }
 
     /// Gives the next turn its number and notes who answers it; from a webhook, the session is

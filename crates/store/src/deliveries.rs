@@ -245,7 +245,10 @@ static INSERTS: LazyLock<Vec<(usize, String)>> = LazyLock::new(|| {
 impl Conn {
     /// Stores deliveries, many in one statement. For each, whether it was stored: one is not when
     /// its webhook has an accepted delivery with the same key, be it earlier in the same call.
-    pub async fn insert_deliveries(&mut self, new: &[NewDelivery]) -> Result<Vec<bool>, StoreError> {
+    pub async fn insert_deliveries(
+        &mut self,
+        new: &[NewDelivery],
+    ) -> Result<Vec<bool>, StoreError> {
         let mut stored: HashSet<String> = HashSet::with_capacity(new.len());
         let mut left = new;
         for (size, sql) in INSERTS.iter() {
@@ -275,7 +278,11 @@ impl Conn {
             "SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND unique_key = $2",
         );
         let id: Option<String> = self
-            .find(query.bind(webhook.as_str().to_owned()).bind(unique_key.to_owned()))
+            .find(
+                query
+                    .bind(webhook.as_str().to_owned())
+                    .bind(unique_key.to_owned()),
+            )
             .await?;
         Ok(id.map(DeliveryId::from_text))
     }

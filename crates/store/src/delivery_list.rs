@@ -97,9 +97,8 @@ impl FromRow for Id {
 /// The conditions that an index or a quick look decides. Each value is bound, in this order: before,
 /// webhook, event.
 fn conditions(filter: &DeliveryFilter) -> String {
-    let mut sql = String::from(
-        "id < $1 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)",
-    );
+    let mut sql =
+        String::from("id < $1 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)");
     let mut place = 1;
     if filter.webhook.is_some() {
         place += 1;
@@ -156,7 +155,8 @@ impl Conn {
             let last = format!(
                 "SELECT id FROM (SELECT id {recent}) AS recent ORDER BY id LIMIT 1 OFFSET 0"
             );
-            let count = format!("SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT id {recent}) AS recent");
+            let count =
+                format!("SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT id {recent}) AS recent");
             let mut query = sqlx::query(AssertSqlSafe(count));
             for value in &values {
                 query = query.bind(value.clone());
@@ -260,7 +260,9 @@ mod tests {
         for _ in 0..50 {
             let id = DeliveryId::generate(&ManualClock::at(now), &random);
             assert!(id.as_str() >= first_id_at(now).as_str());
-            assert!(id.as_str() < first_id_at(Timestamp::from_millis(now.as_millis() + 1)).as_str());
+            assert!(
+                id.as_str() < first_id_at(Timestamp::from_millis(now.as_millis() + 1)).as_str()
+            );
         }
     }
 

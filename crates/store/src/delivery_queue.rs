@@ -305,7 +305,11 @@ impl Conn {
     }
 
     /// Gives up to [`PAGE`] deliveries a place in the queue, or takes it.
-    pub(crate) async fn set_place(&mut self, ids: &[String], at: Option<Timestamp>) -> Result<(), StoreError> {
+    pub(crate) async fn set_place(
+        &mut self,
+        ids: &[String],
+        at: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
         let Some(last) = ids.last() else {
             return Ok(());
         };
@@ -347,9 +351,7 @@ impl Conn {
             "UPDATE webhook_deliveries SET lease_until = $2
              WHERE status = 'processing' AND lease_owner = $1 RETURNING id",
         );
-        let ids: Vec<String> = self
-            .list(query.bind(owner).bind(until.as_millis()))
-            .await?;
+        let ids: Vec<String> = self.list(query.bind(owner).bind(until.as_millis())).await?;
         Ok(ids.into_iter().map(DeliveryId::from_text).collect())
     }
 
@@ -474,3 +476,7 @@ const HEAD: &str = "SELECT id, webhook_id, status, next_attempt_at, error FROM w
 const NEXT_DUE: &str = "SELECT next_attempt_at FROM webhook_deliveries
     WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL
     ORDER BY next_attempt_at LIMIT 1";
+
+#[cfg(all(test, feature = "testing"))]
+#[path = "delivery_queue_tests.rs"]
+mod tests;

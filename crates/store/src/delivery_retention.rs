@@ -40,12 +40,11 @@ impl FromRow for RefusedPile {
     fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
         Ok(Self {
             webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
-            status: row
-                .try_get::<String, _>("status")?
-                .parse()
-                .map_err(|_| StoreError::Damaged {
+            status: row.try_get::<String, _>("status")?.parse().map_err(|_| {
+                StoreError::Damaged {
                     what: "delivery status",
-                })?,
+                }
+            })?,
             count: row.try_get("pile")?,
         })
     }
@@ -70,10 +69,7 @@ impl Conn {
     }
 
     /// Piles of refused deliveries that are higher than `limit`.
-    pub async fn list_refused_piles(
-        &mut self,
-        limit: i64,
-    ) -> Result<Vec<RefusedPile>, StoreError> {
+    pub async fn list_refused_piles(&mut self, limit: i64) -> Result<Vec<RefusedPile>, StoreError> {
         let query = sqlx::query(
             "SELECT webhook_id, status, COUNT(*) AS pile FROM webhook_deliveries
              WHERE status IN ('rejected', 'filtered', 'deduplicated', 'failed')

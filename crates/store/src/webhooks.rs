@@ -225,8 +225,7 @@ impl Conn {
         id: &WebhookId,
         field: &str,
     ) -> Result<bool, StoreError> {
-        let query =
-            sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field = $2");
+        let query = sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field = $2");
         Ok(self.run(query.bind(id.as_str()).bind(field)).await? > 0)
     }
 

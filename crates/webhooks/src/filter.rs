@@ -69,7 +69,15 @@ mod tests {
         for event in ["push", "issues.opened", "issues.opened.again"] {
             assert!(filter.admits(Some(event)), "{event}");
         }
-        for event in ["Push", "push.", "pushed", "issues", "issues.", "issues_x.opened", ""] {
+        for event in [
+            "Push",
+            "push.",
+            "pushed",
+            "issues",
+            "issues.",
+            "issues_x.opened",
+            "",
+        ] {
             assert!(!filter.admits(Some(event)), "{event}");
         }
         assert!(!filter.admits(None));
@@ -94,7 +102,10 @@ mod tests {
     #[test]
     fn a_star_elsewhere_is_a_character() {
         for entry in ["*", "iss*", "*.opened", "issues*", "**"] {
-            assert!(!filter(&[entry], &[]).admits(Some("issues.opened")), "{entry}");
+            assert!(
+                !filter(&[entry], &[]).admits(Some("issues.opened")),
+                "{entry}"
+            );
         }
         assert!(filter(&["iss*"], &[]).admits(Some("iss*")));
         // `.*` alone: what begins with a dot.

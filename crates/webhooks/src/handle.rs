@@ -3,7 +3,7 @@
 
 use crate::delivery::Delivery;
 use crate::error::WebhooksError;
-use crate::ingest::Batches;
+use crate::ingest::{Batches, Refusals};
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
 use arc_swap::ArcSwap;
@@ -58,7 +58,7 @@ pub struct WebhooksSettings {
     /// `webhooks.retry_agent_errors`.
     pub retry_agent_errors: bool,
     /// `webhooks.tracker_tolerance_seconds`.
-    pub tracker_tolerance_seconds: u64,
+    pub tracker_tolerance_seconds: i64,
     /// Where senders reach this server, such as `https://gate.example`: `server.external_url`, else
     /// the address it listens on.
     pub base_url: String,
@@ -136,10 +136,13 @@ pub(crate) struct Inner {
     pub(crate) cancels: Cancels,
     pub(crate) limits: Arc<Limits>,
     pub(crate) batches: Batches,
+    pub(crate) refusals: Refusals,
     /// Changes that must run to their end.
     pub(crate) tasks: TaskTracker,
     /// Held over a change of webhooks and what follows from it in memory.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Held while deliveries of deleted webhooks are removed.
+    pub(crate) purging: tokio::sync::Mutex<()>,
 }
 
 impl fmt::Debug for Inner {
@@ -202,6 +205,7 @@ impl Webhooks {
         let limits = Arc::new(Limits::new(Arc::clone(&parts.clock)));
         let batches = Batches::start(&parts.store, &events, &wake, &tasks);
         let inner = Inner {
+            refusals: Refusals::new(Arc::clone(&parts.clock)),
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
             store: parts.store,
             secrets: parts.secrets,
@@ -218,6 +222,7 @@ impl Webhooks {
             batches,
             tasks,
             changing: tokio::sync::Mutex::new(()),
+            purging: tokio::sync::Mutex::new(()),
         };
         let webhooks = Self(Arc::new(inner));
         webhooks.reload().await?;

@@ -1,11 +1,51 @@
 //! Inbound webhooks: profiles, verification, filters, templates, ingest and the worker.
+//!
+//! A request goes through the steps of `ingest` and is on disk before its sender is answered; the worker
+//! takes it from there to an agent or a channel. Everything that a vendor does in its own way is data in
+//! [`profile`]. This room must not know HTTP servers, RPC or who may do something.
 
 pub mod auth_mode;
+mod clean;
+mod delivery;
+mod entity;
+mod error;
+pub mod event;
 pub mod filter;
+mod handle;
+mod ingest;
+mod input;
+mod limits;
+mod listing;
+mod live;
 pub mod message;
+pub mod metrics;
 pub mod payload;
+pub mod profile;
+mod record;
+mod records;
+mod removal;
+mod replay;
+pub mod retention;
+mod rotate;
+mod run;
+pub mod sample;
+mod secret;
+pub mod summary;
 pub mod template;
+mod tool;
 pub mod verify;
+mod worker;
 
 pub use auth_mode::AuthMode;
+pub use delivery::{Delivery, ResponseAction};
+pub use error::WebhooksError;
+pub use handle::{Webhooks, WebhooksParts, WebhooksSettings};
+pub use ingest::{IngestError, Ingested, Intake, TestResult};
+pub use input::{AuthInput, MAX_BODY_BYTES, Patch, WebhookInput};
+pub use listing::{
+    Bucket, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_HOURS, StoredPayload,
+};
 pub use payload::{BodyKind, Payload, PayloadError};
+pub use record::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};
+pub use records::{WebhookChanged, WebhookPage};
+pub use rotate::{DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS, RotatedSecret};

@@ -89,7 +89,10 @@ fn harmless(text: &str) -> String {
 
 /// Every character that some reader of text begins a new line after.
 fn is_line_break(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 /// Characters without a width, and those that turn the direction of writing.
@@ -101,9 +104,18 @@ fn is_invisible(c: char) -> bool {
 
 /// Every character that looks like a hyphen or a piece of a rule.
 fn is_dash(c: char) -> bool {
-    matches!(c,
-        '-' | '\u{2010}'..='\u{2015}' | '\u{2043}' | '\u{2212}' | '\u{2500}' | '\u{2501}'
-        | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')
+    matches!(
+        c,
+        '-' | '\u{2010}'
+            ..='\u{2015}'
+                | '\u{2043}'
+                | '\u{2212}'
+                | '\u{2500}'
+                | '\u{2501}'
+                | '\u{fe58}'
+                | '\u{fe63}'
+                | '\u{ff0d}'
+    )
 }
 
 /// Three dashes or more and nothing else that is seen, as in `---`, `- - -` or `———`.
@@ -211,10 +223,10 @@ mod tests {
         assert!(text.contains("Event: x --- y \n"), "{text}");
         assert_eq!(separators(&text), 2);
         let long = "é".repeat(MAX_LINE_CHARS + 1);
-        assert!(message(&long, None, "s").contains(&format!(
-            "Webhook: {} (wh_1)",
-            "é".repeat(MAX_LINE_CHARS)
-        )));
+        assert!(
+            message(&long, None, "s")
+                .contains(&format!("Webhook: {} (wh_1)", "é".repeat(MAX_LINE_CHARS)))
+        );
     }
 
     proptest::proptest! {

@@ -35,6 +35,9 @@ const OTHER: &str = "other";
 /// The tools that a webhook's turn can call at all.
 const TOOLS: [&str; 3] = ["calc", "web_search", "web_fetch"];
 
+/// How a tool call ends.
+const ACTION_STATUSES: [&str; 3] = ["ok", "error", "denied"];
+
 /// Every event type that a profile lists.
 static EVENT_TYPES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let profiles = profile::all().iter();
@@ -102,9 +105,15 @@ pub fn processing_duration(milliseconds: u64) {
 }
 
 /// An agent called a tool.
-pub fn response_action(tool: &str, status: &'static str) {
-    let tool = TOOLS.iter().find(|known| **known == tool).unwrap_or(&OTHER);
-    counter!(ACTIONS, "tool" => *tool, "status" => status).increment(1);
+pub fn response_action(tool: &str, status: &str) {
+    let tool = known(&TOOLS, tool);
+    let status = known(&ACTION_STATUSES, status);
+    counter!(ACTIONS, "tool" => tool, "status" => status).increment(1);
+}
+
+fn known(values: &[&'static str], value: &str) -> &'static str {
+    let mut values = values.iter().copied();
+    values.find(|known| *known == value).unwrap_or(OTHER)
 }
 
 /// How many deliveries wait.

@@ -11,7 +11,6 @@ pub(crate) mod trackers;
 
 use serde_json::{Value, json};
 
-use crate::payload::BodyKind;
 use crate::profile::{KeySource, Profile};
 
 /// What a profile's samples are made of.
@@ -46,3 +45,103 @@ pub struct Sample {
     /// The bytes to send.
     pub body: Vec<u8>,
 }
+
+/// What a test delivery should be.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SampleRequest<'a> {
+    /// The event type; the profile's first one, when none is named.
+    pub event: Option<&'a str>,
+    /// The webhook's own header for event types, where the profile allows one.
+    pub event_header: Option<&'a str>,
+    /// Makes this delivery differ from every other.
+    pub id: &'a str,
+    /// Milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// A delivery as the profile's vendor would send it. An event that the vendor does not have is made of
+/// what its family sends.
+pub fn sample(profile: &Profile, request: &SampleRequest<'_>) -> Sample {
+    let first = profile.events.first().map_or("test", |event| event.name);
+    let event = request.event.unwrap_or(first);
+    let input = SampleInput {
+        event,
+        id: request.id,
+        now_ms: request.now_ms,
+    };
+    let (content_type, body) = match profile.sample {
+        SampleKind::Generic => ("application/json", generic(&input).to_string()),
+        SampleKind::Json(make) => ("application/json", make(&input).to_string()),
+        SampleKind::Form(make) => ("application/x-www-form-urlencoded", form(&make(&input))),
+    };
+    let mut headers = vec![("content-type".to_owned(), content_type.to_owned())];
+    headers.extend(event_header(profile, request.event_header, event));
+    headers.extend(profile.delivery_key.iter().find_map(|source| match source {
+        KeySource::Header(name) | KeySource::EventAndHeader(name) => {
+            Some(((*name).to_owned(), request.id.to_owned()))
+        }
+        KeySource::Body(_) | KeySource::BodyHash => None,
+    }));
+    Sample {
+        event_type: Some(event.to_owned()),
+        headers,
+        body: body.into_bytes(),
+    }
+}
+
+/// The header with the vendor's word for the event, where it stands in a header.
+fn event_header(
+    profile: &Profile,
+    own: Option<&str>,
+    event: &str,
+) -> Option<(String, String)> {
+    let source = &profile.event;
+    let own = own.filter(|_| source.own_header);
+    let name = own.or_else(|| source.headers.first().copied())?;
+    let word = if source.detail.is_empty() {
+        event
+    } else {
+        family(event)
+    };
+    let theirs = source.names.as_ref().and_then(|names| {
+        let known = names.known.iter().find(|(_, ours)| *ours == word);
+        known.map(|(theirs, _)| *theirs)
+    });
+    Some((name.to_ascii_lowercase(), theirs.unwrap_or(word).to_owned()))
+}
+
+/// The part of an event type before its detail.
+pub(crate) fn family(event: &str) -> &str {
+    event.split_once('.').map_or(event, |(family, _)| family)
+}
+
+/// The detail of an event type.
+pub(crate) fn action(event: &str) -> Option<&str> {
+    event.split_once('.').map(|(_, action)| action)
+}
+
+/// A point in time as vendors write it.
+pub(crate) fn time(now_ms: i64) -> String {
+    gatehouse_domain::Timestamp::from_millis(now_ms).to_string()
+}
+
+fn generic(input: &SampleInput<'_>) -> Value {
+    json!({
+        "event": input.event,
+        "id": input.id,
+        "sent_at": time(input.now_ms),
+        "message": "This is a test delivery.",
+        "source": { "name": "webhook test", "host": "sender.example" },
+    })
+}
+
+fn form(fields: &Value) -> String {
+    let mut form = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        form.append_pair(name, value.as_str().unwrap_or_default());
+    }
+    form.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,11 +17,7 @@ const RAW: &str = "__raw__";
 /// The template with its placeholders filled. `escape` is what the channel's markup needs; it sees
 /// the inserted values only, after their cut. A placeholder that names nothing stays as it stands, and
 /// so does a brace without its partner; of `{ {a}` the inner one is the placeholder.
-pub fn render(
-    template: &str,
-    payload: &Payload,
-    escape: &dyn Fn(&str) -> Cow<'_, str>,
-) -> String {
+pub fn render(template: &str, payload: &Payload, escape: &dyn Fn(&str) -> Cow<'_, str>) -> String {
     let mut out = String::with_capacity(template.len());
     // A template may name the same large value a thousand times.
     let mut known: HashMap<&str, Option<String>> = HashMap::new();
@@ -43,9 +39,9 @@ pub fn render(
             rest = after;
             continue;
         }
-        let value = known.entry(key).or_insert_with(|| {
-            value(payload, key).map(|inserted| escape(&inserted).into_owned())
-        });
+        let value = known
+            .entry(key)
+            .or_insert_with(|| value(payload, key).map(|inserted| escape(&inserted).into_owned()));
         if let Some(value) = value {
             out.push_str(value);
         } else {

@@ -116,9 +116,7 @@ impl From<VerifyError> for Problem {
 pub fn verify(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
     match scheme::method(input.mode) {
         Method::Open => Ok(()),
-        Method::OwnHeader => {
-            token::header(input, &[input.header.unwrap_or(DEFAULT_STATIC_HEADER)])
-        }
+        Method::OwnHeader => token::header(input, &[input.header.unwrap_or(DEFAULT_STATIC_HEADER)]),
         Method::Token(headers) => token::header(input, headers),
         Method::Bearer => token::bearer(input),
         Method::Signature(scheme) => signature(input, scheme),

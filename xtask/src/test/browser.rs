@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::apt;
-use crate::process::{capture, find_program, run};
+use super::{apt, node};
+use crate::process::{capture, find_program};
 
 /// What browser tests need.
 pub struct Browser {
@@ -26,18 +26,7 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<Browser> {
         apt::install(&["chromium"])?;
         find_chromium().context("installed, and still no chromium")?
     };
-    if find_program("npm").is_none() {
-        apt::install(&["nodejs", "npm"])?;
-    }
-    copy(tests, folder)?;
-    let locked = folder.join("package-lock.json").is_file();
-    let mut npm = Command::new("npm");
-    npm.arg(if locked { "ci" } else { "install" })
-        .args(["--no-audit", "--no-fund"]);
-    // The browser is Debian's: playwright must not fetch one of its own.
-    run(npm
-        .current_dir(folder)
-        .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))?;
+    node::install(tests, folder)?;
     let version = capture(Command::new(&chromium).arg("--version"))?
         .trim()
         .to_owned();
@@ -60,18 +49,4 @@ fn find_chromium() -> Option<PathBuf> {
     ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .find_map(find_program)
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
-    for entry in from.read_dir()? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if !entry.file_type()?.is_dir() {
-            std::fs::copy(entry.path(), &target).with_context(|| target.display().to_string())?;
-        } else if entry.file_name() != "node_modules" {
-            copy(&entry.path(), &target)?;
-        }
-    }
-    Ok(())
 }

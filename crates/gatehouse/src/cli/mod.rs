@@ -2,8 +2,10 @@
 //! to work on a data directory whose server is stopped (`offline`), what to ask (`prompt`) and how to
 //! show it (`output`). Exit codes: 0, 1 when it failed, 2 when the command line was wrong.
 
+mod agents;
 mod audit;
 mod auth;
+mod channels;
 mod client;
 mod completions;
 mod config;
@@ -19,6 +21,7 @@ mod prompt;
 mod serve;
 mod ssh_keys;
 mod vault;
+mod webhooks;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -52,6 +55,15 @@ enum Command {
     /// SSH keys that Gatehouse keeps
     #[command(subcommand)]
     SshKeys(ssh_keys::Command),
+    /// What comes in from other services
+    #[command(subcommand)]
+    Webhooks(Box<webhooks::Command>),
+    /// Where messages go out, and the inbox
+    #[command(subcommand)]
+    Channels(channels::Command),
+    /// Presets of model, prompt and tools
+    #[command(subcommand)]
+    Agents(agents::Command),
     /// What happened to credentials and the vault
     #[command(subcommand)]
     Audit(audit::Command),
@@ -96,6 +108,9 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Vault(command) => vault::run(&globals, &out, command).await,
             Command::Env(command) => env::run(&globals, &out, command).await,
             Command::SshKeys(command) => ssh_keys::run(&globals, &out, command).await,
+            Command::Webhooks(command) => webhooks::run(&globals, &out, *command).await,
+            Command::Channels(command) => channels::run(&globals, &out, command).await,
+            Command::Agents(command) => agents::run(&globals, &out, command).await,
             Command::Audit(command) => audit::run(&globals, &out, command).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,

@@ -31,6 +31,16 @@ impl Output {
         Ok(())
     }
 
+    /// Prints the record on one line, or what people see of it: for what goes on and on.
+    pub fn json_line(&self, record: &impl Serialize, people: impl FnOnce()) -> Result<()> {
+        if self.json {
+            line(serde_json::to_string(record)?);
+        } else {
+            people();
+        }
+        Ok(())
+    }
+
     /// Prints the record, or a table of the rows.
     pub fn table(
         &self,

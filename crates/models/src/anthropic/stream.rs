@@ -215,6 +215,11 @@ impl AnthropicDecoder {
 
 impl Decoder for AnthropicDecoder {
     fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        // llama.cpp sends the inner object alone, known by the event's name.
+        if event.name == "error" {
+            let error: Value = serde_json::from_str(&event.data).map_err(|_| ReadError::Garbage)?;
+            return Err(ReadError::Vendor(refusal::in_stream(&error)));
+        }
         let frame: Frame = serde_json::from_str(&event.data).map_err(|_| ReadError::Garbage)?;
         match frame {
             Frame::MessageStart { message } => {

@@ -101,3 +101,23 @@ async fn nobody_listening_is_worth_another_try_and_says_nothing_of_the_url() {
     assert_eq!(problem.details["provider"], "Telegram");
     assert_eq!(problem.details["retryable"], true);
 }
+
+#[tokio::test]
+async fn other_protocols_get_the_same_addresses() {
+    let outbound = outbound(false);
+    let loopback: std::net::IpAddr = "127.0.0.1".parse().unwrap();
+    for host in ["127.0.0.1", "localhost"] {
+        let owner = outbound.resolve(Reach::Owner, host).await.unwrap();
+        assert!(owner.contains(&loopback), "{host}");
+        let public = outbound.resolve(Reach::Public, host).await;
+        assert_eq!(public, Err(OutboundError::RefusedAddress), "{host}");
+    }
+    for host in [
+        "169.254.169.254",
+        "fd00:ec2::254",
+        "metadata.google.internal",
+    ] {
+        let refused = outbound.resolve(Reach::Owner, host).await;
+        assert_eq!(refused, Err(OutboundError::RefusedAddress), "{host}");
+    }
+}

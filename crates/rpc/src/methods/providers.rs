@@ -3,13 +3,11 @@
 use super::page::{PageParams, by_name};
 use crate::method::{Call, DONE, Done, Method, method, told};
 use crate::rooms::Rooms;
-use gatehouse_config::ProviderKind;
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_secrets::ProviderKeyInfo;
+use gatehouse_models::{ProviderInfo, ProviderTest};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// `providers.list`.
 pub const LIST: Method = method!(
@@ -38,6 +36,15 @@ pub const REMOVE_KEY: Method = method!(
     errors: [NotFound]
 );
 
+/// `providers.test`.
+pub const TEST: Method = method!(
+    "providers.test",
+    "Asks a provider for its models, with its key.",
+    Some(Scope::Write),
+    test(IdParams) -> ProviderTest,
+    errors: [NotFound, NotConfigured, ProviderFailed, Timeout, VaultSealed]
+);
+
 /// Result of `providers.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
@@ -57,9 +64,9 @@ pub struct Provider {
     pub kind: &'static str,
     /// Where it is.
     pub base_url: String,
-    /// Whether it has a key.
+    /// Whether it can be used: it has a key, or is in a private network and needs none.
     pub configured: bool,
-    /// Whether that key was found in the environment.
+    /// Whether its key was found in the environment, or itself on this machine.
     pub detected: bool,
     /// The end of a key that was stored here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,7 +93,7 @@ pub struct IdParams {
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let all = providers(&call.rooms).await?.into_values().collect();
+    let all = providers(&call.rooms).await?;
     let (providers, next_cursor) = by_name(all, &params, |provider: &Provider| &provider.id)?;
     Ok(ListResult {
         providers,
@@ -101,16 +108,13 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
             "there is no such provider; describe it in the settings first",
         )
     };
-    let provider = known(&call.rooms).remove(&id).ok_or_else(unknown)?;
+    let provider = find(&call.rooms, &id).await?.ok_or_else(unknown)?;
     let secrets = &call.rooms.secrets;
     secrets
         .set_provider_key(&call.actor(), &id, key, &provider.base_url)
         .await
         .map_err(told)?;
-    providers(&call.rooms)
-        .await?
-        .remove(&id)
-        .ok_or_else(Problem::internal)
+    find(&call.rooms, &id).await?.ok_or_else(Problem::internal)
 }
 
 async fn remove_key(call: Call, params: IdParams) -> Result<Done, Problem> {
@@ -122,61 +126,34 @@ async fn remove_key(call: Call, params: IdParams) -> Result<Done, Problem> {
     Ok(DONE)
 }
 
-/// The two vendors, and what the settings describe; without what is stored.
-fn known(rooms: &Rooms) -> BTreeMap<String, Provider> {
-    let (resolved, process) = (rooms.config.resolved(), rooms.config.layers().process());
-    let models = &resolved.settings.models;
-    let detected = |id: &str| {
-        models.autodetect
-            && match id {
-                "openai" => process.openai_api_key.is_some(),
-                "anthropic" => process.anthropic_api_key.is_some(),
-                _ => false,
-            }
-    };
-    let provider = |id: &str, kind: ProviderKind, base_url: &str, has_key: bool| Provider {
-        id: id.to_owned(),
-        kind: kind.as_str(),
-        base_url: base_url.trim_end_matches('/').to_owned(),
-        configured: has_key || detected(id),
-        detected: !has_key && detected(id),
-        key_hint: None,
-    };
-    let mut all: BTreeMap<String, Provider> = [ProviderKind::Openai, ProviderKind::Anthropic]
-        .into_iter()
-        .map(|kind| {
-            (
-                kind.as_str(),
-                provider(kind.as_str(), kind, kind.default_base_url(), false),
-            )
-        })
-        .map(|(id, provider)| (id.to_owned(), provider))
-        .collect();
-    for (id, given) in &models.providers {
-        let has_key = given.api_key.is_some();
-        all.insert(
-            id.clone(),
-            provider(id, given.kind, given.base_url.as_str(), has_key),
-        );
+async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Problem> {
+    let all = call.rooms.models.providers().await.map_err(told)?;
+    if !all.iter().any(|provider| provider.id == id) {
+        return Err(Problem::not_found("model provider"));
     }
-    all
+    call.rooms.models.test(&id).await.map_err(told)
 }
 
-/// The same with what is stored. A key whose provider has left the settings is not shown.
-async fn providers(rooms: &Rooms) -> Result<BTreeMap<String, Provider>, Problem> {
-    let mut all = known(rooms);
-    for stored in rooms.secrets.list_provider_keys().await.map_err(told)? {
-        let ProviderKeyInfo {
-            id,
-            key_hint,
-            base_url,
-        } = stored;
-        // A key is for the address that it was entered for: it is never sent to another.
-        if let Some(provider) = all.get_mut(&id).filter(|known| known.base_url == base_url) {
-            provider.configured = true;
-            provider.detected = false;
-            provider.key_hint = Some(key_hint);
+/// The providers, by id.
+async fn providers(rooms: &Rooms) -> Result<Vec<Provider>, Problem> {
+    let all = rooms.models.providers().await.map_err(told)?;
+    Ok(all.into_iter().map(Provider::from).collect())
+}
+
+async fn find(rooms: &Rooms, id: &str) -> Result<Option<Provider>, Problem> {
+    let mut all = providers(rooms).await?.into_iter();
+    Ok(all.find(|provider| provider.id == id))
+}
+
+impl From<ProviderInfo> for Provider {
+    fn from(info: ProviderInfo) -> Self {
+        Self {
+            id: info.id,
+            kind: info.kind.as_str(),
+            base_url: info.base_url,
+            configured: info.configured,
+            detected: info.detected,
+            key_hint: info.key_hint,
         }
     }
-    Ok(all)
 }

@@ -34,9 +34,9 @@ pub struct SystemStatus {
     pub database: DatabaseStatus,
     /// Whether stored secrets can be read.
     pub vault_status: VaultStatus,
-    /// How many webhook deliveries wait; there are none yet.
+    /// How many webhook deliveries wait.
     pub queue_depth: u64,
-    /// How many chat sessions there are; there are none yet.
+    /// How many chat sessions there are.
     pub sessions: u64,
 }
 
@@ -62,6 +62,12 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
         .clock
         .monotonic_ms()
         .saturating_sub(rooms.started_at_ms);
+    // A database that does not answer is told in `database`, not by failing here.
+    let waiting = rooms.webhooks.queue_depth().await.unwrap_or(0);
+    let sessions = rooms
+        .store
+        .read(|conn| Box::pin(async move { conn.count_chat_sessions().await }));
+    let sessions = sessions.await.unwrap_or(0);
     Ok(SystemStatus {
         version: rooms.build.version,
         uptime_seconds: up / 1000,
@@ -70,8 +76,8 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
             ok: rooms.store.ping().await.is_ok(),
         },
         vault_status: rooms.secrets.status().into(),
-        queue_depth: 0,
-        sessions: 0,
+        queue_depth: u64::try_from(waiting).unwrap_or(0),
+        sessions: u64::try_from(sessions).unwrap_or(0),
     })
 }
 

@@ -5,7 +5,7 @@ use gatehouse_auth::{Auth, AuthIdentity, AuthMethod, Decision, RequestFacts, Sub
 use gatehouse_config::{Environment, Invocation, Layers};
 use gatehouse_domain::{Clock, ManualClock, Random, Scope, ScopeSet, SeededRandom, Timestamp};
 use gatehouse_rpc::live_config::LiveConfig;
-use gatehouse_rpc::{Build, EventBus, Rooms, Rpc};
+use gatehouse_rpc::{Build, EventBus, Rooms, Rpc, Ways};
 use gatehouse_secrets::Secrets;
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use http::{HeaderMap, Method, Uri};
@@ -57,7 +57,9 @@ impl House {
             random.clone(),
             config.auth_settings(),
         );
+        let ways = Ways::open(&config, &store, &secrets, (&clock, &random));
         let rooms = Rooms {
+            ways: ways.await.unwrap(),
             store,
             secrets,
             auth: auth.await.unwrap(),

@@ -27,10 +27,7 @@ pub(super) fn payload_field(body: &[u8]) -> Result<String, PayloadError> {
 pub(super) fn fields_as_json(body: &[u8]) -> Result<String, PayloadError> {
     let mut object = serde_json::Map::new();
     for (name, value) in pairs(body) {
-        object.insert(
-            decode(name)?,
-            serde_json::Value::String(decode(value)?),
-        );
+        object.insert(decode(name)?, serde_json::Value::String(decode(value)?));
     }
     if object.is_empty() {
         return Err(PayloadError::Empty);

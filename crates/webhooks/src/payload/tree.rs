@@ -1,5 +1,5 @@
 //! The index over a JSON text: where each value begins and ends. Relies on the text being JSON, which
-//! the caller had serde_json confirm; on any other text it gives up with an error and does not panic.
+//! the caller had `serde_json` confirm; on any other text it gives up with an error, without a panic.
 
 use indexmap::IndexMap;
 

@@ -36,21 +36,12 @@ struct Writer {
 
 impl Writer {
     fn put(&mut self, text: &str) -> Result<(), Full> {
-        // Bytes are never fewer than characters, so this is enough to know that it fits …
-        let chars = if text.len() <= self.left && self.left == usize::MAX {
-            0
-        } else {
-            // … and otherwise they are counted, as far as there is room.
-            match text.char_indices().nth(self.left) {
-                Some((end, _)) => {
-                    self.out.push_str(text.get(..end).unwrap_or_default());
-                    self.left = 0;
-                    return Err(Full);
-                }
-                None => text.chars().count(),
-            }
-        };
-        self.left -= chars;
+        if let Some((end, _)) = text.char_indices().nth(self.left) {
+            self.out.push_str(text.get(..end).unwrap_or_default());
+            self.left = 0;
+            return Err(Full);
+        }
+        self.left -= text.chars().count();
         self.out.push_str(text);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::{Condition, Detail, EntityRule, EventSource, EventType, KeySource, Pr
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::sample::{SampleKind, codehost_a as samples};
-use crate::summary::{Summary, codehost_a as summary};
+use crate::summary::codehost_a::SUMMARY;
 
 pub(super) static PROFILE: Profile = Profile {
     id: "codehost_a",
@@ -45,7 +45,7 @@ example Pushes, Pull requests, Issues and Issue comments.
 6. Leave Active ticked and choose Add webhook. The code host sends a ping at once: look at this \
 webhook's deliveries.",
     handshake: None,
-    summary: Summary::Code(summary::write),
+    summary: SUMMARY,
     sample: SampleKind::Json(samples::body),
 };
 

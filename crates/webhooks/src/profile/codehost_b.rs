@@ -6,7 +6,7 @@ use super::{
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::sample::{SampleKind, codehost_b as samples};
-use crate::summary::{Summary, codehost_b as summary};
+use crate::summary::codehost_b::SUMMARY;
 
 pub(super) static PROFILE: Profile = Profile {
     id: "codehost_b",
@@ -59,7 +59,7 @@ deliveries.
 If the code host runs in your own network, its administrator must allow requests to this address \
 (Admin, Settings, Network, Outbound requests).",
     handshake: None,
-    summary: Summary::Code(summary::write),
+    summary: SUMMARY,
     sample: SampleKind::Json(samples::body),
 };
 

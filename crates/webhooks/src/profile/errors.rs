@@ -4,7 +4,7 @@ use super::{Detail, EntityRule, EventSource, EventType, KeySource, Profile, even
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::sample::{SampleKind, alerts as samples};
-use crate::summary::{Field, Summary};
+use crate::summary::{Field, Section, Summary};
 
 pub(super) static PROFILE: Profile = Profile {
     id: "errors",
@@ -38,7 +38,13 @@ Read, then under Webhooks tick issue, error or comment.
 one made by us is replaced.
 5. In an alert rule, add the action Send a notification via this integration.",
     handshake: None,
-    summary: Summary::Fields(FIELDS),
+    summary: Summary {
+        sentences: SENTENCES,
+        sections: &[Section {
+            of: &[],
+            fields: FIELDS,
+        }],
+    },
     sample: SampleKind::Json(samples::errors),
 };
 
@@ -66,8 +72,24 @@ const ENTITIES: &[EntityRule] = &[
     },
 ];
 
+const SENTENCES: &[(&str, &str)] = &[
+    ("issue", "The issue {data.issue.shortId|data.issue.id} was {action|'changed'}."),
+    ("issue.created", "A new kind of error was seen: {data.issue.shortId|data.issue.id}."),
+    ("issue.unresolved", "The issue {data.issue.shortId|data.issue.id} is open again."),
+    ("event_alert.triggered", "The alert rule {data.triggered_rule} applied."),
+    ("event_alert", "An alert rule applied."),
+    ("metric_alert", "{data.description_title|data.metric_alert.title}."),
+    ("error.created", "An error was seen."),
+    ("comment.created", "{actor.name|'Someone'} commented on an issue."),
+    ("comment.updated", "{actor.name|'Someone'} changed a comment on an issue."),
+    ("comment.deleted", "{actor.name|'Someone'} deleted a comment on an issue."),
+    ("installation", "The integration was {action|'changed'}."),
+    ("installation.created", "The integration was installed."),
+    ("installation.deleted", "The integration was removed."),
+];
+
 const FIELDS: &[Field] = &[
-    Field::head(&["data.issue.shortId"], "Issue"),
+    Field::line("Issue", &["data.issue.shortId"]),
     Field::line(
         "Title",
         &[
@@ -89,7 +111,7 @@ const FIELDS: &[Field] = &[
     ),
     Field::list("Projects", "data.metric_alert.projects", ""),
     Field::line("Level", &["data.issue.level", "data.event.level", "data.error.level"]),
-    Field::line("Status", &["data.issue.status", "data.metric_alert.status"]),
+    Field::line("Status", &["data.issue.status"]),
     Field::line(
         "Where",
         &["data.issue.culprit", "data.event.culprit", "data.error.culprit", "data.event.location"],

@@ -37,6 +37,9 @@ delivery its own id in X-Delivery-Id, so that a repeated one is recognised.
 To try it: curl -X POST {url} -H 'X-Webhook-Secret: {secret}' -H 'X-Event-Type: test' \
 -H 'Content-Type: application/json' -d '{\"hello\": \"world\"}'",
     handshake: None,
-    summary: Summary::Fields(&[]),
+    summary: Summary {
+        sentences: &[],
+        sections: &[],
+    },
     sample: SampleKind::Generic,
 };

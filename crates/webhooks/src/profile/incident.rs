@@ -5,7 +5,7 @@ use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource,
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::sample::{SampleKind, alerts as samples};
-use crate::summary::{Field, Summary};
+use crate::summary::{Field, Section, Summary};
 
 pub(super) static PROFILE: Profile = Profile {
     id: "incident",
@@ -38,7 +38,13 @@ incident.acknowledged and incident.resolved.
 so the one made by us is replaced.
 5. Choose Send Test Event, and look at this webhook's deliveries.",
     handshake: None,
-    summary: Summary::Fields(FIELDS),
+    summary: Summary {
+        sentences: SENTENCES,
+        sections: &[Section {
+            of: &[],
+            fields: FIELDS,
+        }],
+    },
     sample: SampleKind::Json(samples::incident),
 };
 
@@ -54,8 +60,30 @@ const ENTITIES: &[EntityRule] = &[
     },
 ];
 
+const SENTENCES: &[(&str, &str)] = &[
+    ("incident", "Incident #{event.data.number|event.data.incident.summary} was changed ({event.event_type})."),
+    ("incident.triggered", "Incident #{event.data.number} began."),
+    ("incident.acknowledged", "{event.agent.summary|'Someone'} is on incident #{event.data.number}."),
+    ("incident.unacknowledged", "The acknowledgement of incident #{event.data.number} ran out."),
+    ("incident.resolved", "Incident #{event.data.number} is over."),
+    ("incident.reopened", "Incident #{event.data.number} was opened again."),
+    ("incident.escalated", "Incident #{event.data.number} went to the next level."),
+    ("incident.delegated", "Incident #{event.data.number} went to another escalation policy."),
+    ("incident.reassigned", "Incident #{event.data.number} went to someone else."),
+    ("incident.priority_updated", "The priority of incident #{event.data.number} changed."),
+    ("incident.annotated", "{event.agent.summary|'Someone'} noted something on the incident {event.data.incident.summary}."),
+    ("incident.responder.added", "{event.data.user.summary|event.data.escalation_policy.summary|'Someone'} was asked to help with the incident {event.data.incident.summary}."),
+    ("incident.responder.replied", "{event.data.user.summary|'Someone'} answered for the incident {event.data.incident.summary}: {event.data.state|'(nothing)'}."),
+    ("incident.status_update_published", "A status update of the incident {event.data.incident.summary|event.data.incident.id|event.data.title|'(unknown)'} was published."),
+    ("service.created", "The service {event.data.name|event.data.summary} was made."),
+    ("service.updated", "The service {event.data.name|event.data.summary} was changed."),
+    ("service.deleted", "The service {event.data.name|event.data.summary} was deleted."),
+    ("pagey.ping", "The incident service tries the webhook out."),
+    ("", "The incident service tells: {event.event_type}."),
+];
+
 const FIELDS: &[Field] = &[
-    Field::head(&["event.data.number", "event.data.incident.number"], "Incident #"),
+    Field::text("Incident", "#{event.data.number|event.data.incident.number}"),
     Field::line(
         "Title",
         &["event.data.title", "event.data.incident.summary", "event.data.summary"],
@@ -67,7 +95,10 @@ const FIELDS: &[Field] = &[
     Field::list("Assigned to", "event.data.assignees", "summary"),
     Field::line("Escalation policy", &["event.data.escalation_policy.summary"]),
     Field::list("Teams", "event.data.teams", "summary"),
-    Field::line("Responder", &["event.data.user.summary", "event.data.escalation_policy.summary"]),
+    Field::text(
+        "Responder",
+        "{!event.data.state}{event.data.user.summary|event.data.escalation_policy.summary}",
+    ),
     Field::line("Responder's answer", &["event.data.state"]),
     Field::line("Resolve reason", &["event.data.resolve_reason.type"]),
     Field::line("Conference", &["event.data.conference_bridge.conference_url"]),

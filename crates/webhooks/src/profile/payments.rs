@@ -4,7 +4,7 @@ use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource,
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::sample::{SampleKind, payments as samples};
-use crate::summary::{Summary, payments as summary};
+use crate::summary::payments::SUMMARY;
 
 pub(super) static PROFILE: Profile = Profile {
     id: "payments",
@@ -35,7 +35,7 @@ pub(super) static PROFILE: Profile = Profile {
 here the vendor makes the secret, so the one made by us is replaced.
 5. Choose Send test event, and look at this webhook's deliveries.",
     handshake: None,
-    summary: Summary::Code(summary::write),
+    summary: SUMMARY,
     sample: SampleKind::Json(samples::body),
 };
 

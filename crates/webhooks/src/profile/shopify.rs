@@ -4,7 +4,7 @@ use super::{Condition, EntityRule, EventSource, EventType, KeySource, Profile, e
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::sample::{SampleKind, shop as samples};
-use crate::summary::{Field, Summary};
+use crate::summary::{Field, Section, Summary};
 
 pub(super) static PROFILE: Profile = Profile {
     id: "shopify",
@@ -38,7 +38,13 @@ this webhook's secret, which replaces the one made by us.
 
 For an app's own subscriptions the secret is the app's client secret.",
     handshake: None,
-    summary: Summary::Fields(FIELDS),
+    summary: Summary {
+        sentences: SENTENCES,
+        sections: &[Section {
+            of: &[],
+            fields: FIELDS,
+        }],
+    },
     sample: SampleKind::Json(samples::shopify),
 };
 
@@ -76,19 +82,48 @@ const ENTITIES: &[EntityRule] = &[
     },
 ];
 
+const SENTENCES: &[(&str, &str)] = &[
+    ("orders/create", "The order {name} was placed."),
+    ("orders/paid", "The order {name} was paid."),
+    ("orders/updated", "The order {name} was changed."),
+    ("orders/cancelled", "The order {name} was cancelled."),
+    ("orders/fulfilled", "The order {name} was sent."),
+    ("orders/partially_fulfilled", "A part of the order {name} was sent."),
+    ("orders/edited", "An order's items were changed."),
+    ("orders/delete", "An order was deleted."),
+    ("refunds/create", "Money was paid back for an order."),
+    ("fulfillments/create", "The shipment {name} was made."),
+    ("fulfillments/update", "The shipment {name} was changed."),
+    ("customers/create", "A customer was added."),
+    ("customers/update", "A customer's details changed."),
+    ("customers/delete", "A customer was removed."),
+    ("products/create", "The product {title} was added."),
+    ("products/update", "The product {title} was changed."),
+    ("products/delete", "A product was deleted."),
+    ("inventory_levels/update", "What is in stock changed."),
+    ("draft_orders/create", "The draft order {name} was made."),
+    ("checkouts/create", "A checkout was begun."),
+    ("checkouts/update", "A checkout was changed."),
+    ("disputes/create", "A customer disputed a payment."),
+    ("shop/update", "The details of the shop {name} changed."),
+    ("app/uninstalled", "The app was removed from the shop."),
+];
+
 const FIELDS: &[Field] = &[
-    Field::head(&["name", "order_number"], ""),
+    Field::line("Name", &["name", "order_number"]),
     Field::line("Title", &["title"]),
     Field::line("Order", &["order_id"]),
-    Field::line("Total", &["current_total_price", "total_price", "amount"]),
-    Field::line("Currency", &["currency"]),
+    Field::text("Total", "{current_total_price|total_price|amount} {currency|''}"),
     Field::line("Payment", &["financial_status"]),
     Field::line("Fulfilment", &["fulfillment_status"]),
     Field::line("Status", &["status", "shipment_status"]),
+    Field::line("Reason", &["reason"]),
     Field::line("Cancelled because", &["cancel_reason"]),
-    Field::line("Customer", &["customer.first_name", "first_name"]),
-    Field::line("Customer's last name", &["customer.last_name", "last_name"]),
-    Field::line("Customer's e-mail", &["customer.email", "email"]),
+    Field::text(
+        "Customer",
+        "{customer.first_name|first_name} {customer.last_name|last_name|''}",
+    ),
+    Field::line("E-mail", &["customer.email", "email"]),
     Field::list("Items", "line_items", "name"),
     Field::line("Vendor", &["vendor"]),
     Field::line("Type", &["product_type"]),

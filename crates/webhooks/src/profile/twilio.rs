@@ -5,7 +5,7 @@ use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource,
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
 use crate::sample::{SampleKind, talk as samples};
-use crate::summary::{Field, Summary};
+use crate::summary::{Field, Section, Summary};
 
 pub(super) static PROFILE: Profile = Profile {
     id: "twilio",
@@ -54,7 +54,13 @@ the secret, so the one made by us is replaced.
 
 The signature covers the address exactly as the vendor calls it: server.external_url must be that address.",
     handshake: None,
-    summary: Summary::Fields(FIELDS),
+    summary: Summary {
+        sentences: SENTENCES,
+        sections: &[Section {
+            of: &[],
+            fields: FIELDS,
+        }],
+    },
     sample: SampleKind::Form(samples::twilio),
 };
 
@@ -72,6 +78,17 @@ const ENTITIES: &[EntityRule] = &[
         when: &[Condition::Event("message")],
         key: "twilio:{From}:{To}",
     },
+];
+
+const SENTENCES: &[(&str, &str)] = &[
+    ("message.received", "A message from {From} came in."),
+    ("message", "The message to {To} is {MessageStatus|SmsStatus}."),
+    ("message.undelivered", "The message to {To} did not arrive."),
+    ("message.failed", "The message to {To} could not be sent."),
+    ("message.delivered", "The message to {To} arrived."),
+    ("call", "The call from {From} to {To} is {CallStatus}."),
+    ("call.completed", "The call from {From} to {To} ended."),
+    ("recording", "A recording is {RecordingStatus}."),
 ];
 
 const FIELDS: &[Field] = &[

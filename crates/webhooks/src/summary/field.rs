@@ -1,6 +1,7 @@
 //! The table of a summary: sentences and fields by event, and how one field is written.
 
-use super::report::{Report, at, first, word};
+use super::report::{MAX_LINE_CHARS, Report, at, count, first, word};
+use crate::clean;
 use crate::payload::Node;
 use crate::profile::in_family;
 
@@ -8,7 +9,7 @@ use crate::profile::in_family;
 #[derive(Debug)]
 pub struct Summary {
     /// What happened, by event type, family or, with an empty name, any event. The most specific one
-    /// whose parts are all there. `{a.b|c.d|'text'}`: the first path that says something, or the text.
+    /// whose `{parts}` are all there; what a part may be stands at `fill`.
     pub sentences: &'static [(&'static str, &'static str)],
     /// What is worth knowing; the first section that fits. None fits: an outline of the payload.
     pub sections: &'static [Section],
@@ -128,21 +129,61 @@ pub(super) fn most_specific<'t, T>(
     fitting.into_iter().map(|(_, entry)| entry)
 }
 
-/// Puts what the payload says in place of `{paths}`; none, if a part is missing.
+/// Puts what the payload says in place of `{parts}`; none, if a part is missing. A part is paths and a
+/// last `'text'` with `|` between, the first that says something. Before a path: `~` leaves the
+/// beginning of a ref away, `^` shortens a commit's id, `%`
+/// takes the first line, `#list:one:many` counts a list, `!` is
+/// empty text where there is something else than false or null, and `-` where there is not.
 pub(super) fn fill(template: &str, root: Node<'_>) -> Option<String> {
     let mut filled = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         let (choice, after) = after.split_once('}')?;
         filled.push_str(before);
-        let said = choice.split('|').find_map(|path| {
-            path.strip_prefix('\'')
-                .map(|text| text.trim_end_matches('\'').to_owned())
-                .or_else(|| at(root, path))
-        })?;
-        filled.push_str(&said);
+        filled.push_str(&choice.split('|').find_map(|part| say(part, root))?);
         rest = after;
     }
     filled.push_str(rest);
     Some(filled)
+}
+
+fn say(part: &str, root: Node<'_>) -> Option<String> {
+    let mut chars = part.chars();
+    match chars.next()? {
+        '\'' => Some(chars.as_str().trim_end_matches('\'').to_owned()),
+        '~' => at(root, chars.as_str()).map(|name| short_ref(&name).to_owned()),
+        '%' => {
+            let text = root.string(chars.as_str())?;
+            clean::line(text.trim().lines().next()?, MAX_LINE_CHARS)
+        }
+        '^' => at(root, chars.as_str()).map(|id| short_id(&id)),
+        '!' => is_there(root, chars.as_str()).then(String::new),
+        '-' => (!is_there(root, chars.as_str())).then(String::new),
+        '#' => {
+            let mut words = chars.as_str().split(':');
+            let list = root.at(words.next()?).map_or(0, Node::len);
+            let number = u64::try_from(list).ok()?;
+            Some(count(number, words.next()?, words.next()?))
+        }
+        _ => at(root, part),
+    }
+}
+
+/// Whether there is something else than null or false at a path.
+fn is_there(root: Node<'_>, path: &str) -> bool {
+    root.at(path)
+        .is_some_and(|found| !found.is_null() && found.as_bool() != Some(false))
+}
+
+/// A branch's or tag's name without what Git puts before it.
+pub(super) fn short_ref(name: &str) -> &str {
+    ["refs/heads/", "refs/tags/"]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .unwrap_or(name)
+}
+
+/// As much of a commit's id as people need.
+pub(super) fn short_id(id: &str) -> String {
+    id.chars().take(10).collect()
 }

@@ -13,15 +13,13 @@ const MAX_ELEMENTS: usize = 5;
 /// A text longer than this, or with more than one line, is shown below its name.
 const MAX_ON_LINE: usize = 200;
 /// Members that say where or by whom, not what.
-const SURROUNDINGS: [&str; 8] = [
+const SURROUNDINGS: [&str; 6] = [
     "repository",
     "sender",
     "organization",
     "installation",
     "enterprise",
     "changes",
-    "project",
-    "user",
 ];
 
 /// All plain values, from the outside inwards, until there are enough.
@@ -114,7 +112,7 @@ pub(super) fn subject(report: &mut Report, root: Node<'_>) {
     report.line(&kind, Some(what.join(" ")));
     report.line("State", first(subject, &["state", "status"]));
     report.line("Conclusion", first(subject, &["conclusion"]));
-    report.line("URL", first(subject, &["html_url", "web_url", "url"]));
+    report.line("URL", first(subject, &["html_url", "web_url"]));
     for text in ["description", "body", "message"] {
         if let Some(text) = subject.string(text) {
             report.block("Description", &text);

@@ -7,7 +7,7 @@ use crate::payload::{Kind, Node};
 /// No summary is longer, in characters.
 pub const MAX_SUMMARY_CHARS: usize = 8_000;
 /// No value on a line is longer, in characters.
-const MAX_LINE_CHARS: usize = 300;
+pub(crate) const MAX_LINE_CHARS: usize = 300;
 /// No indented text is longer, in characters.
 const MAX_BLOCK_CHARS: usize = 3_000;
 /// No indented text has more lines.

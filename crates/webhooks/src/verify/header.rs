@@ -18,10 +18,7 @@ pub(super) struct Claim<'a> {
 }
 
 /// Reads what the scheme's headers say.
-pub(super) fn read<'a>(
-    scheme: &Scheme,
-    headers: &'a HeaderMap,
-) -> Result<Claim<'a>, VerifyError> {
+pub(super) fn read<'a>(scheme: &Scheme, headers: &'a HeaderMap) -> Result<Claim<'a>, VerifyError> {
     let values = first_present(headers, scheme.headers)?;
     if values.is_empty() {
         return Err(VerifyError::Missing);

@@ -134,7 +134,7 @@ static TRACKER_A: Scheme = Scheme {
     ..BODY
 };
 
-/// <https://developer.pagerduty.com/docs/verifying-webhook-signatures>
+/// <https://docs.pagerduty.com/developer/verifying-webhook-signatures>
 static INCIDENT: Scheme = Scheme {
     headers: &["x-incident-signature", "x-pagerduty-signature"],
     sends: "v1=",
@@ -184,9 +184,10 @@ static SLACK: Scheme = Scheme {
     ..BODY
 };
 
-/// <https://shopify.dev/docs/apps/build/webhooks/subscribe/https#step-2-validate-the-origin-of-your-webhook-to-ensure-its-coming-from-shopify>
+/// <https://shopify.dev/docs/apps/build/webhooks/verify-deliveries>; the second name is that of its newer
+/// "events", as in `ShopifyEventsHeader` of its Node library.
 static SHOPIFY: Scheme = Scheme {
-    headers: &["x-shopify-hmac-sha256"],
+    headers: &["x-shopify-hmac-sha256", "shopify-hmac-sha256"],
     encoding: Encoding::Base64,
     prefixes: &[],
     separator: None,

@@ -75,7 +75,11 @@ fn signature(scheme: &Scheme, key: &[u8], input: &SignInput<'_>) -> Vec<(&'stati
 }
 
 fn first(names: &[&'static str], value: String) -> Vec<(&'static str, String)> {
-    names.first().map(|name| (*name, value)).into_iter().collect()
+    names
+        .first()
+        .map(|name| (*name, value))
+        .into_iter()
+        .collect()
 }
 
 fn carry(headers: &[(&str, String)]) -> Vec<(HeaderName, HeaderValue)> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hmac::{Hmac, KeyInit as _, Mac as _};
+use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
@@ -82,22 +82,20 @@ pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> V
         }
     }
     match scheme.algorithm {
-        Algorithm::Sha256 => {
-            // Keys may have any length.
-            let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
-                return Vec::new();
-            };
-            parts.iter().for_each(|part| mac.update(part));
-            mac.finalize().into_bytes().to_vec()
-        }
-        Algorithm::Sha1 => {
-            let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(key) else {
-                return Vec::new();
-            };
-            parts.iter().for_each(|part| mac.update(part));
-            mac.finalize().into_bytes().to_vec()
-        }
+        Algorithm::Sha256 => mac::<Hmac<Sha256>>(key, &parts),
+        Algorithm::Sha1 => mac::<Hmac<Sha1>>(key, &parts),
     }
+}
+
+fn mac<M: Mac + KeyInit>(key: &[u8], parts: &[Cow<'_, [u8]>]) -> Vec<u8> {
+    // A key of any length will do.
+    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else {
+        return Vec::new();
+    };
+    for part in parts {
+        mac.update(part);
+    }
+    mac.finalize().into_bytes().to_vec()
 }
 
 /// The address and then the form's names and values, by name; of a name that is there twice its

@@ -1,0 +1,79 @@
+//! The world outside, which remembers: a sink for forwarded messages and a model server. Both note
+//! each delivery's mark as often as it comes.
+
+use anyhow::Result;
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::TcpListener;
+
+/// What begins the mark of a delivery in its payload.
+pub const MARK: &str = "mark-";
+
+/// What came, and how often.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    seen: Arc<Mutex<HashMap<String, u32>>>,
+}
+
+impl Recorder {
+    /// How often a mark came.
+    pub fn count(&self, mark: &str) -> u32 {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.get(mark).copied().unwrap_or(0)
+    }
+
+    fn note(&self, body: &str) {
+        let Some(at) = body.rfind(MARK) else { return };
+        let mark: String = body
+            .get(at..)
+            .unwrap_or_default()
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen.entry(mark).or_default() += 1;
+    }
+}
+
+async fn sink(State(recorder): State<Recorder>, body: String) -> &'static str {
+    recorder.note(&body);
+    "ok"
+}
+
+/// An answer as the vendor's API reference describes a streamed chat completion.
+async fn model(State(recorder): State<Recorder>, body: String) -> Response {
+    recorder.note(&body);
+    let answer = concat!(
+        "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",",
+        "\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Noted.\"},",
+        "\"finish_reason\":null}]}\n\n",
+        "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",",
+        "\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+        "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",",
+        "\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":2,",
+        "\"total_tokens\":12}}\n\n",
+        "data: [DONE]\n\n",
+    );
+    ([(CONTENT_TYPE, "text/event-stream")], answer).into_response()
+}
+
+/// Both, running until the harness ends; where they listen.
+pub async fn start() -> Result<(SocketAddr, Recorder, Recorder)> {
+    let (sunk, asked) = (Recorder::default(), Recorder::default());
+    let router = Router::new()
+        .route("/sink", post(sink).with_state(sunk.clone()))
+        .route(
+            "/v1/chat/completions",
+            post(model).with_state(asked.clone()),
+        );
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok((address, sunk, asked))
+}

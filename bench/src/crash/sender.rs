@@ -1,0 +1,148 @@
+//! A sender as code hosts are: it sends a delivery, and again under the same id when it got no answer.
+
+use super::Lane;
+use super::recorder::MARK;
+use crate::http1::{Client, request};
+use anyhow::{Result, bail};
+use data_encoding::HEXLOWER;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+/// Connections for each webhook.
+const CONNECTIONS: usize = 8;
+/// A delivery is given up after so many tries: the gateway would be broken.
+const TRIES: usize = 10_000;
+
+/// How many deliveries there are to be, and how many may be sent so far.
+pub struct Plan {
+    wanted: usize,
+    released: AtomicUsize,
+    next: AtomicUsize,
+    accepted: AtomicUsize,
+    more: Notify,
+}
+
+impl Plan {
+    /// Nothing but the first share is released.
+    pub fn new(wanted: usize) -> Self {
+        Self {
+            wanted,
+            released: AtomicUsize::new(wanted / 100 + 1),
+            next: AtomicUsize::new(0),
+            accepted: AtomicUsize::new(0),
+            more: Notify::new(),
+        }
+    }
+
+    /// Releases the share that belongs to so many kills.
+    pub fn release(&self, kills: u32, of: u32) {
+        let share = self.wanted * (kills as usize + 1) / (of.max(1) as usize) + 1;
+        self.released
+            .fetch_max(share.min(self.wanted), Ordering::AcqRel);
+        self.more.notify_waiters();
+    }
+
+    /// Releases all.
+    pub fn release_all(&self) {
+        self.released.store(self.wanted, Ordering::Release);
+        self.more.notify_waiters();
+    }
+
+    /// How many were answered 202.
+    pub fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::Acquire)
+    }
+
+    /// The number of the next delivery, when it may be sent; none after the last.
+    async fn take(&self) -> Option<usize> {
+        let number = self.next.fetch_add(1, Ordering::AcqRel);
+        while number >= self.released.load(Ordering::Acquire) && number < self.wanted {
+            // A wake-up between the look and the wait costs this long, no more.
+            let wait = self.more.notified();
+            drop(tokio::time::timeout(Duration::from_millis(20), wait).await);
+        }
+        (number < self.wanted).then_some(number)
+    }
+}
+
+/// A delivery that was answered 202, or 200 as a repetition of one that is stored.
+pub struct Accepted {
+    /// Its mark, which is its id at the sender too.
+    pub mark: String,
+    /// Which webhook.
+    pub lane: &'static str,
+}
+
+/// Starts the senders of one webhook.
+pub fn start(
+    lane: &Lane,
+    plan: &Arc<Plan>,
+    address: &watch::Receiver<SocketAddr>,
+) -> Vec<JoinHandle<Result<Vec<Accepted>>>> {
+    let one = |_| {
+        let (plan, address) = (Arc::clone(plan), address.clone());
+        let (name, public_id) = (lane.name, lane.public_id.clone());
+        let secret = lane.secret.clone();
+        tokio::spawn(async move {
+            let mut accepted = Vec::new();
+            while let Some(number) = plan.take().await {
+                let mark = format!("{MARK}{name}-{number}");
+                send(&address, &public_id, &secret, &mark).await?;
+                plan.accepted.fetch_add(1, Ordering::AcqRel);
+                accepted.push(Accepted { mark, lane: name });
+            }
+            Ok(accepted)
+        })
+    };
+    (0..CONNECTIONS).map(one).collect()
+}
+
+async fn send(
+    address: &watch::Receiver<SocketAddr>,
+    public_id: &str,
+    secret: &str,
+    mark: &str,
+) -> Result<()> {
+    let body = format!(
+        r#"{{"ref":"refs/heads/main","mark":"{mark}","repository":{{"full_name":"a/b"}},"commits":[{{"id":"1","message":"{mark}"}}]}}"#
+    );
+    let signature = sign(secret, &body)?;
+    let headers = [
+        ("x-github-event", "push"),
+        ("x-github-delivery", mark),
+        ("x-hub-signature-256", signature.as_str()),
+    ];
+    let path = format!("/api/webhooks/ingest/{public_id}");
+    let message = request("POST", &path, &headers, Some(&body));
+    for _ in 0..TRIES {
+        let now = *address.borrow();
+        match attempt(now, &message).await {
+            Ok(200 | 202) => return Ok(()),
+            // Killed, or not there yet.
+            Err(_) | Ok(503) => tokio::time::sleep(Duration::from_millis(2)).await,
+            Ok(status) => bail!("a delivery was answered {status}"),
+        }
+    }
+    bail!("the gateway did not come back")
+}
+
+async fn attempt(address: SocketAddr, message: &[u8]) -> Result<u16> {
+    let mut client = Client::connect(address).await?;
+    Ok(client.exchange(message).await?.status)
+}
+
+/// As the code host documents it: `sha256=` and the hex of the HMAC-SHA256 of the body.
+pub fn sign(secret: &str, body: &str) -> Result<String> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes())?;
+    mac.update(body.as_bytes());
+    Ok(format!(
+        "sha256={}",
+        HEXLOWER.encode(&mac.finalize().into_bytes())
+    ))
+}

@@ -1,0 +1,109 @@
+//! What became of each delivery: the gateway's rows beside what the world outside remembers.
+
+use super::{Accepted, Lane};
+use crate::gateway::Server;
+use crate::owner::{Home, text};
+use crate::table::Report;
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// A row, as far as it matters here.
+struct Row {
+    status: String,
+    attempts: u64,
+}
+
+/// Counts and tells.
+pub async fn tell(
+    home: &Home,
+    server: &Server,
+    lanes: &[Lane],
+    accepted: &[Accepted],
+    report: &mut Report,
+) -> Result<()> {
+    for lane in lanes {
+        let rows = rows(home, server, lane).await?;
+        let mine: Vec<&str> = accepted
+            .iter()
+            .filter(|one| one.lane == lane.name)
+            .map(|one| one.mark.as_str())
+            .collect();
+        let (mut lost, mut undone, mut silent, mut repeated) = (0, 0, 0, 0);
+        for mark in &mine {
+            let came = lane.recorder.count(mark);
+            let Some(row) = rows.get(*mark) else {
+                lost += 1;
+                continue;
+            };
+            undone += u32::from(row.status != "completed" || came == 0);
+            repeated += u32::from(came > 1);
+            silent += u32::from(came > 1 && row.attempts < u64::from(came));
+        }
+        let name = lane.name;
+        let zero = |report: &mut Report, what: &str, count: u32| {
+            report.fact(format!("{name}: {what}"), "0", count == 0, count);
+        };
+        report.fact(
+            format!("{name}: answered 202"),
+            "",
+            !mine.is_empty(),
+            mine.len(),
+        );
+        zero(report, "answered 202 and lost", lost);
+        zero(report, "stored and never done", undone);
+        zero(report, "done twice without a record", silent);
+        report.fact(
+            format!("{name}: done twice, attempts counted"),
+            "",
+            true,
+            repeated,
+        );
+    }
+    let left = count(home, server, "processing").await?;
+    report.fact("left in processing", "0", left == 0, left);
+    let failed = count(home, server, "failed").await?;
+    report.fact("failed", "0", failed == 0, failed);
+    Ok(())
+}
+
+/// Every accepted delivery of a webhook by the id that its sender gave it.
+async fn rows(home: &Home, server: &Server, lane: &Lane) -> Result<HashMap<String, Row>> {
+    let mut rows = HashMap::new();
+    let mut cursor = Value::Null;
+    loop {
+        let mut params = json!({ "id": lane.id, "limit": 500 });
+        if let (Some(params), Value::String(_)) = (params.as_object_mut(), &cursor) {
+            params.insert("cursor".to_owned(), cursor.take());
+        }
+        let mut page = home.rpc(server, "webhooks.deliveries", params).await?;
+        for item in page
+            .get("deliveries")
+            .and_then(Value::as_array)
+            .unwrap_or(&Vec::new())
+        {
+            if text(item, "status")? == "deduplicated" {
+                continue;
+            }
+            let row = Row {
+                status: text(item, "status")?,
+                attempts: item.get("attempts").and_then(Value::as_u64).unwrap_or(0),
+            };
+            rows.insert(text(item, "delivery_key")?, row);
+        }
+        match page.get_mut("next_cursor").map(Value::take) {
+            Some(Value::String(next)) => cursor = Value::String(next),
+            _ => return Ok(rows),
+        }
+    }
+}
+
+/// How many deliveries have this status; one page of them is enough to tell.
+pub async fn count(home: &Home, server: &Server, status: &str) -> Result<usize> {
+    let params = json!({ "status": status, "limit": 500 });
+    let page = home.rpc(server, "webhooks.deliveries", params).await?;
+    Ok(page
+        .get("deliveries")
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len))
+}

@@ -1,0 +1,59 @@
+//! One connection, against a bare fsync of as many bytes on the same disk.
+
+use super::Site;
+use crate::figures::{median, micros};
+use crate::table::{Aim, Report};
+use anyhow::Result;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const SAMPLES: usize = 2_000;
+/// The two are measured in turn, so many at a time.
+const TURN: usize = 100;
+
+/// Measures both in turn.
+pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
+    let target = site.target()?;
+    let gateway = site.start()?;
+    let mut client = gateway.connect().await?;
+    let mut disk = File::create(site.home.data_dir().join("bench-fsync"))?;
+    let (mut taken, mut synced) = (Vec::new(), Vec::new());
+    target.send(&mut client).await?;
+    while taken.len() < SAMPLES {
+        for _ in 0..TURN {
+            taken.push(target.send(&mut client).await?);
+        }
+        for _ in 0..TURN {
+            synced.push(fsync(&mut disk)?);
+        }
+    }
+    let (taken, synced) = (micros(median(&mut taken)), micros(median(&mut synced)));
+    report.value(
+        "answer at 1 connection, p50, in bare fsyncs",
+        Aim::AtMost(2.0),
+        taken / synced,
+        (2, ""),
+    );
+    report.value("answer at 1 connection, p50", Aim::Told, taken, (0, "µs"));
+    report.value(
+        "appending 1 KiB and fsync, p50",
+        Aim::Told,
+        synced,
+        (0, "µs"),
+    );
+    remove(&site.home.data_dir().join("bench-fsync"))?;
+    gateway.stop()
+}
+
+fn fsync(file: &mut File) -> Result<Duration> {
+    let begun = Instant::now();
+    file.write_all(&[b'x'; 1024])?;
+    file.sync_all()?;
+    Ok(begun.elapsed())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    Ok(std::fs::remove_file(path)?)
+}

@@ -1,0 +1,142 @@
+//! A table of a million rows: the start, the first page, a claim.
+
+use super::Site;
+use crate::figures::{median, millis};
+use crate::table::{Aim, Report};
+use anyhow::Result;
+use gatehouse_domain::{
+    Clock, DeliveryId, DeliveryStatus, SystemClock, SystemRandom, Timestamp, WebhookId,
+};
+use gatehouse_store::{ClaimRequest, NewDelivery, Store, StoreError};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Rows in one transaction.
+const GROUP: usize = 5_000;
+/// How many of them wait for the worker.
+const WAITING: usize = 1_000;
+const STARTS: usize = 5;
+const SAMPLES: usize = 50;
+
+/// Fills the table and measures.
+pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()> {
+    let store = Store::open(&crate::prepare::location(site.home.data_dir())).await?;
+    eprintln!("  filling the table with {rows} rows");
+    fill(&store, &site.webhook_id, rows).await?;
+    let mut claims = Vec::new();
+    for number in 0..SAMPLES {
+        claims.push(claim(&store, number).await?);
+    }
+    store.close().await;
+    let what = |what: &str| format!("{what}, {rows} rows");
+    report.value(
+        what("a claim"),
+        Aim::AtMost(5.0),
+        millis(median(&mut claims)),
+        (2, "ms"),
+    );
+    let mut starts = Vec::new();
+    for _ in 0..STARTS {
+        let server = site.start()?;
+        starts.push(server.started_in);
+        server.stop()?;
+    }
+    report.value(
+        what("start to /health"),
+        Aim::AtMost(150.0),
+        millis(median(&mut starts)),
+        (1, "ms"),
+    );
+    let server = site.start()?;
+    let mut client = server.connect().await?;
+    for (name, params) in [
+        ("first page of all deliveries", json!({})),
+        (
+            "first page of one webhook's",
+            json!({ "id": site.webhook_id }),
+        ),
+        ("first page of the failed", json!({ "status": "failed" })),
+    ] {
+        let mut pages = Vec::new();
+        for _ in 0..SAMPLES {
+            let begun = Instant::now();
+            site.home
+                .rpc_on(&mut client, "webhooks.deliveries", params.clone())
+                .await?;
+            pages.push(begun.elapsed());
+        }
+        let took = millis(median(&mut pages));
+        report.value(what(name), Aim::AtMost(5.0), took, (2, "ms"));
+    }
+    server.stop()
+}
+
+async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
+    let clock = SystemClock::new();
+    let mut made = 0;
+    while made < rows {
+        let group: Vec<NewDelivery> = (made..rows.min(made + GROUP))
+            .map(|number| row(&clock, webhook_id, number, rows))
+            .collect();
+        made += group.len();
+        let written: Result<(), StoreError> = store
+            .write(move |conn| {
+                Box::pin(async move { conn.insert_deliveries(&group).await.map(drop) })
+            })
+            .await;
+        written?;
+    }
+    Ok(())
+}
+
+/// Nearly all are done; the last ones wait.
+fn row(clock: &SystemClock, webhook_id: &str, number: usize, rows: usize) -> NewDelivery {
+    let now = clock.now();
+    let waits = number + WAITING >= rows;
+    let status = match number % 1000 {
+        _ if waits => DeliveryStatus::Queued,
+        0 => DeliveryStatus::Failed,
+        1 => DeliveryStatus::Filtered,
+        _ => DeliveryStatus::Completed,
+    };
+    let id = DeliveryId::generate(clock, &SystemRandom);
+    NewDelivery {
+        webhook_id: WebhookId::from_text(webhook_id),
+        status,
+        event_type: Some("push".to_owned()),
+        entity_key: None,
+        delivery_key: Some(format!("million-{number}")),
+        unique_key: Some(format!("million-{number}")),
+        duplicate_of: None,
+        replay_of: None,
+        session_key: format!("webhook:bench:{id}"),
+        received_at: now,
+        next_attempt_at: waits.then_some(now),
+        headers: "{}".to_owned(),
+        body_size: 1024,
+        body_preview: "x".repeat(256),
+        payload: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(1000))),
+        config: Some(Arc::from("{}")),
+        error: None,
+        id,
+    }
+}
+
+async fn claim(store: &Store, number: usize) -> Result<Duration> {
+    let now = SystemClock::new().now();
+    let request = ClaimRequest {
+        owner: format!("bench-{number}"),
+        now,
+        lease_until: Timestamp::from_millis(now.as_millis() + 60_000),
+        limit: 4,
+    };
+    let begun = Instant::now();
+    let claimed = store
+        .write(move |conn| Box::pin(async move { conn.claim_deliveries(&request).await }))
+        .await;
+    let took = begun.elapsed();
+    let claims: gatehouse_store::Claims = claimed.map_err(|error: StoreError| error)?;
+    anyhow::ensure!(claims.claimed.len() == 4, "nothing was claimed");
+    Ok(took)
+}

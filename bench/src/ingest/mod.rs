@@ -1,0 +1,112 @@
+//! `bench ingest`: how fast deliveries are taken in, each on disk before its 202. Every figure stands
+//! beside one of the same run that does less: a handler that stores nothing, a bare fsync.
+
+mod latency;
+mod memory;
+mod million;
+mod sending;
+mod throughput;
+
+use crate::gateway::Server;
+use crate::owner::{Home, text};
+use crate::table::Report;
+use anyhow::Result;
+use sending::Target;
+use serde_json::json;
+use std::net::Ipv4Addr;
+use std::time::Instant;
+use tokio::net::TcpListener;
+
+/// What `ingest` takes.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only these: throughput, latency, memory, million
+    only: Vec<String>,
+    /// Length of a round of load
+    #[arg(long, default_value_t = 3000)]
+    round_ms: u64,
+    /// Deliveries over which memory is watched
+    #[arg(long, default_value_t = 100_000)]
+    deliveries: usize,
+    /// Rows in the table for the last part
+    #[arg(long, default_value_t = 1_000_000)]
+    rows: usize,
+}
+
+/// A gateway with one webhook whose deliveries are taken in and not worked on: its channel never
+/// answers, so that the worker waits and what is measured is the way in.
+struct Site {
+    home: Home,
+    webhook_id: String,
+    public_id: String,
+    secret: String,
+    /// Accepts and says nothing.
+    _silence: TcpListener,
+}
+
+impl Site {
+    async fn set_up() -> Result<Self> {
+        let silence = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let url = format!("http://{}/", silence.local_addr()?);
+        let environment = [
+            (
+                "SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE",
+                "100000000".to_owned(),
+            ),
+            ("SERVICE_WEBHOOKS__WORKERS", "1".to_owned()),
+        ];
+        let home = Home::set_up(&environment).await?;
+        let server = home.start()?;
+        let account = json!({
+            "type": "http", "id": "silence", "label": "silence", "fields": { "url": url },
+        });
+        home.rpc(&server, "channels.create", account).await?;
+        let params = json!({
+            "name": "bench", "source_profile": "codehost_a", "deliver_only": true,
+            "deliver_to": "http:silence", "rate_limit_per_minute": 100_000_000,
+        });
+        let made = home.rpc(&server, "webhooks.create", params).await?;
+        server.stop()?;
+        Ok(Self {
+            public_id: text(&made, "public_id")?,
+            secret: text(&made, "secret")?,
+            webhook_id: text(&made, "id")?,
+            home,
+            _silence: silence,
+        })
+    }
+
+    fn target(&self) -> Result<Target> {
+        Target::new(&self.public_id, &self.secret)
+    }
+
+    fn start(&self) -> Result<Server> {
+        self.home.start()
+    }
+}
+
+/// Runs them and prints the table.
+pub async fn run(args: &Args) -> Result<()> {
+    let begun = Instant::now();
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let mut report = Report::default();
+    if wanted("throughput") {
+        throughput::measure(&Site::set_up().await?, args.round_ms, &mut report).await?;
+    }
+    if wanted("latency") {
+        latency::measure(&Site::set_up().await?, &mut report).await?;
+    }
+    if wanted("memory") {
+        memory::measure(&Site::set_up().await?, args.deliveries, &mut report).await?;
+    }
+    if wanted("million") {
+        million::measure(&Site::set_up().await?, args.rows, &mut report).await?;
+    }
+    report.print();
+    let cores = std::thread::available_parallelism()?;
+    eprintln!(
+        "{cores} cores, shared by gateway and load generator; {:.0} s",
+        begun.elapsed().as_secs_f64()
+    );
+    Ok(())
+}

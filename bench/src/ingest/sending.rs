@@ -1,0 +1,133 @@
+//! Signed deliveries of 1 KB under ids of their own, cheap enough not to be what is measured.
+
+use crate::crash::sign;
+use crate::gateway::Server;
+use crate::http1::{Client, request};
+use anyhow::{Context, Result, ensure};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// Bytes of a body.
+const BODY_BYTES: usize = 1024;
+/// Digits of an id.
+const DIGITS: usize = 16;
+
+/// Ids are told apart over all rounds.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Where deliveries go, and one of them with a blank for its id.
+pub struct Target {
+    message: Vec<u8>,
+    id_at: usize,
+    /// What the bare handler verifies with.
+    pub secret: String,
+}
+
+impl Target {
+    /// The signature is over the body alone, so that one serves for every id.
+    pub fn new(public_id: &str, secret: &str) -> Result<Self> {
+        let start = r#"{"ref":"refs/heads/main","repository":{"full_name":"a/b"},"text":""#;
+        let fill = BODY_BYTES.saturating_sub(start.len() + 2);
+        let body = format!("{start}{}\"}}", "x".repeat(fill));
+        let blank = "0".repeat(DIGITS);
+        let signature = sign(secret, &body)?;
+        let headers = [
+            ("x-github-event", "push"),
+            ("x-hub-signature-256", signature.as_str()),
+            ("x-github-delivery", blank.as_str()),
+        ];
+        let path = format!("/api/webhooks/ingest/{public_id}");
+        let message = request("POST", &path, &headers, Some(&body));
+        let name = b"x-github-delivery: ";
+        let at = message
+            .windows(name.len())
+            .position(|part| part == name)
+            .context("no header for the id")?;
+        Ok(Self {
+            id_at: at + name.len(),
+            message,
+            secret: secret.to_owned(),
+        })
+    }
+
+    /// The next delivery.
+    pub fn next(&self) -> Vec<u8> {
+        let mut message = self.message.clone();
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let digits = format!("{id:0DIGITS$}");
+        if let Some(place) = message.get_mut(self.id_at..self.id_at + DIGITS) {
+            place.copy_from_slice(digits.as_bytes());
+        }
+        message
+    }
+
+    /// Sends one on this connection; the answer must be a 202.
+    pub async fn send(&self, client: &mut Client) -> Result<Duration> {
+        let message = self.next();
+        let begun = Instant::now();
+        let status = client.exchange(&message).await?.status;
+        let took = begun.elapsed();
+        ensure!(status == 202, "a delivery was answered {status}");
+        Ok(took)
+    }
+
+    /// Sends on so many connections until `until` says stop; how long each answer took.
+    pub async fn flood(
+        &'static self,
+        server: &Server,
+        connections: usize,
+        until: impl Fn(usize, Duration) -> bool + Clone + Send + 'static,
+    ) -> Result<Flood> {
+        let mut clients = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            clients.push(server.connect().await?);
+        }
+        let before = server.processor_time()?;
+        let begun = Instant::now();
+        let mut tasks = JoinSet::new();
+        for mut client in clients {
+            let until = until.clone();
+            tasks.spawn(async move {
+                let mut took = Vec::new();
+                while !until(took.len(), begun.elapsed()) {
+                    took.push(self.send(&mut client).await?);
+                }
+                anyhow::Ok(took)
+            });
+        }
+        let mut all = Vec::new();
+        while let Some(done) = tasks.join_next().await {
+            all.extend(done??);
+        }
+        Ok(Flood {
+            elapsed: begun.elapsed(),
+            processor: server.processor_time()?.saturating_sub(before),
+            took: all,
+        })
+    }
+}
+
+/// What a flood gave.
+pub struct Flood {
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The server's processor time.
+    pub processor: Duration,
+    /// How long each answer took.
+    pub took: Vec<Duration>,
+}
+
+impl Flood {
+    /// Deliveries a second.
+    #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
+    pub fn per_second(&self) -> f64 {
+        self.took.len() as f64 / self.elapsed.as_secs_f64()
+    }
+
+    /// The server's processor time for each, in microseconds.
+    #[expect(clippy::cast_precision_loss, reason = "a count of samples")]
+    pub fn micros_each(&self) -> f64 {
+        self.processor.as_secs_f64() * 1e6 / (self.took.len().max(1) as f64)
+    }
+}

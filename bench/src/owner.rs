@@ -1,0 +1,102 @@
+//! A gateway with an owner, as the endurance runs use it: set up once, then asked over RPC.
+
+use crate::gateway::Server;
+use crate::http1::{Client, request};
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The owner's password.
+const PASSWORD: &str = "correct horse battery staple";
+
+/// A data directory whose gateway is set up, and the environment it is started with.
+pub struct Home {
+    /// Kept: its end removes the directory.
+    _root: TempDir,
+    data_dir: PathBuf,
+    environment: Vec<(String, String)>,
+    cookie: String,
+}
+
+impl Home {
+    /// Sets one up; the gateway is stopped then.
+    pub async fn set_up(environment: &[(&str, String)]) -> Result<Self> {
+        let root = tempfile::tempdir()?;
+        let mut home = Self {
+            data_dir: root.path().join("data"),
+            _root: root,
+            environment: environment
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+            cookie: String::new(),
+        };
+        let server = home.start()?;
+        let body = json!({ "password": PASSWORD }).to_string();
+        let mut client = server.connect().await?;
+        let answer = client
+            .exchange(&request("POST", "/api/auth/setup", &[], Some(&body)))
+            .await?;
+        answer.expect_ok()?;
+        let session = answer.session_cookie().context("setup gave no session")?;
+        home.cookie = format!("service_session={session}");
+        home.switch_off_vault(&server).await?;
+        server.stop()?;
+        Ok(home)
+    }
+
+    /// A killed gateway starts sealed, and nobody is there to type the password.
+    async fn switch_off_vault(&self, server: &Server) -> Result<()> {
+        let headers = [("cookie", self.cookie.as_str())];
+        let ask = request("POST", "/api/auth/vault/disable", &headers, Some("{}"));
+        let mut client = server.connect().await?;
+        client.exchange(&ask).await?.expect_ok()
+    }
+
+    /// Starts the gateway.
+    pub fn start(&self) -> Result<Server> {
+        let environment: Vec<(&str, &str)> = self
+            .environment
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        Server::gateway(&self.data_dir, &environment)
+    }
+
+    /// Where its database is.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    /// One RPC call as the owner.
+    pub async fn rpc(&self, server: &Server, method: &str, params: Value) -> Result<Value> {
+        let mut client = server.connect().await?;
+        self.rpc_on(&mut client, method, params).await
+    }
+
+    /// The same on a connection that is open.
+    pub async fn rpc_on(&self, client: &mut Client, method: &str, params: Value) -> Result<Value> {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let headers = [("cookie", self.cookie.as_str())];
+        let ask = request("POST", "/api/rpc", &headers, Some(&body.to_string()));
+        let answer = client.exchange(&ask).await?;
+        answer.expect_ok()?;
+        let mut answer: Value = serde_json::from_slice(answer.body)?;
+        if let Some(error) = answer.get("error") {
+            bail!("{method}: {error}");
+        }
+        Ok(answer
+            .get_mut("result")
+            .map(Value::take)
+            .unwrap_or_default())
+    }
+}
+
+/// The text under a name.
+pub fn text(value: &Value, name: &str) -> Result<String> {
+    let found = value.get(name).and_then(Value::as_str);
+    Ok(found
+        .with_context(|| format!("no {name} in {value}"))?
+        .to_owned())
+}

@@ -1,0 +1,102 @@
+//! Tool calls that wait for somebody's yes. They wait in the memory of the process whose turn it is.
+
+use crate::error::AgentsError;
+use crate::event::{AgentEvent, Approval, Resolved};
+use crate::handle::{Agents, Inner};
+use gatehouse_domain::id::{ApprovalId, SessionId};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// The calls that wait.
+#[derive(Debug, Default)]
+pub(crate) struct Approvals(Mutex<BTreeMap<ApprovalId, Waiting>>);
+
+#[derive(Debug)]
+struct Waiting {
+    approval: Arc<Approval>,
+    answer: oneshot::Sender<bool>,
+}
+
+impl Approvals {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ApprovalId, Waiting>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes the call off the list however the waiting ends, and tells everybody the answer.
+struct Asked<'a> {
+    inner: &'a Inner,
+    id: ApprovalId,
+    allowed: bool,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.inner.approvals.lock().remove(&self.id);
+        let resolved = Resolved {
+            id: self.id.clone(),
+            allowed: self.allowed,
+        };
+        self.inner
+            .tell(AgentEvent::ApprovalResolved(Arc::new(resolved)));
+    }
+}
+
+impl Inner {
+    /// Asks for a yes and waits; no answer in time is a no. When the future is dropped, because the
+    /// turn was stopped, the question goes away.
+    pub(crate) async fn ask_approval(
+        &self,
+        session: &SessionId,
+        tool: &str,
+        arguments: Value,
+    ) -> bool {
+        let wait = self.settings.load().approval_wait;
+        let approval = Arc::new(Approval {
+            id: ApprovalId::generate(&*self.clock, &*self.random),
+            tool: tool.to_owned(),
+            arguments,
+            session: session.clone(),
+            expires_at: self.clock.now().after(wait),
+        });
+        let (answer, answered) = oneshot::channel();
+        let mut asked = Asked {
+            inner: self,
+            id: approval.id.clone(),
+            allowed: false,
+        };
+        let waiting = Waiting {
+            approval: Arc::clone(&approval),
+            answer,
+        };
+        self.approvals.lock().insert(approval.id.clone(), waiting);
+        self.tell(AgentEvent::ApprovalRequested(approval));
+        let answered = tokio::time::timeout(wait, answered).await;
+        asked.allowed = matches!(answered, Ok(Ok(true)));
+        asked.allowed
+    }
+}
+
+impl Agents {
+    /// The calls that wait, oldest first.
+    pub fn list_approvals(&self) -> Vec<Approval> {
+        let waiting = self.0.approvals.lock();
+        waiting
+            .values()
+            .map(|waiting| Approval::clone(&waiting.approval))
+            .collect()
+    }
+
+    /// Says yes or no to one; `NotFound` when it does not wait any more.
+    pub fn resolve_approval(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
+        let waiting = self.0.approvals.lock().remove(id);
+        let waiting = waiting.ok_or(AgentsError::NotFound("approval"))?;
+        // Its turn may have ended in this very moment.
+        waiting
+            .answer
+            .send(allow)
+            .map_err(|_| AgentsError::NotFound("approval"))
+    }
+}

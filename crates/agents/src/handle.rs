@@ -1,0 +1,161 @@
+//! The handle of this room: opening it, its settings, its events, its end. The operations are in the
+//! other modules, each on the same type.
+
+use crate::agent::{Agent, AgentConfig, DEFAULT_AGENT};
+use crate::approvals::Approvals;
+use crate::error::AgentsError;
+use crate::event::{self, AgentEvent};
+use crate::lanes::Lanes;
+use crate::registry::ToolRegistry;
+use arc_swap::ArcSwap;
+use gatehouse_domain::{Clock, Random};
+use gatehouse_models::Models;
+use gatehouse_store::Store;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How long turns that were told to stop may take to store what they have.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// What this room stands on.
+#[derive(Debug)]
+pub struct AgentsParts {
+    /// The database.
+    pub store: Store,
+    /// Who answers.
+    pub models: Models,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Random>,
+}
+
+/// What the settings say of this room.
+#[derive(Clone, Debug)]
+pub struct AgentsSettings {
+    /// Tools that wait for somebody's yes: names as in a [`crate::ToolPolicy`].
+    pub require_approval: Vec<String>,
+    /// How long they wait before that counts as a no.
+    pub approval_wait: Duration,
+}
+
+impl Default for AgentsSettings {
+    fn default() -> Self {
+        Self {
+            require_approval: Vec::new(),
+            approval_wait: Duration::from_mins(5),
+        }
+    }
+}
+
+/// Agents and their conversations. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Agents(pub(crate) Arc<Inner>);
+
+/// What all operations share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) models: Models,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) settings: ArcSwap<AgentsSettings>,
+    pub(crate) tools: ToolRegistry,
+    pub(crate) lanes: Lanes,
+    pub(crate) approvals: Approvals,
+    pub(crate) tasks: TaskTracker,
+    /// No more turns are taken.
+    pub(crate) stopping: CancellationToken,
+    events: broadcast::Sender<AgentEvent>,
+}
+
+impl Inner {
+    /// Tells those who listen; that nobody does is no error.
+    pub(crate) fn tell(&self, event: AgentEvent) {
+        drop(self.events.send(event));
+    }
+}
+
+impl Agents {
+    /// Opens the room; the agent `default` is made when it is not there.
+    pub async fn open(parts: AgentsParts, settings: AgentsSettings) -> Result<Self, AgentsError> {
+        let inner = Inner {
+            store: parts.store,
+            models: parts.models,
+            clock: parts.clock,
+            random: parts.random,
+            settings: ArcSwap::from_pointee(settings),
+            tools: ToolRegistry::default(),
+            lanes: Lanes::default(),
+            approvals: Approvals::default(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            events: broadcast::Sender::new(event::QUEUE),
+        };
+        make_default_agent(&inner).await?;
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Puts new settings in force, for tool calls from now on.
+    pub fn update_settings(&self, settings: AgentsSettings) {
+        self.0.settings.store(Arc::new(settings));
+    }
+
+    /// The tools that turns may be offered.
+    pub fn tools(&self) -> &ToolRegistry {
+        &self.0.tools
+    }
+
+    /// Listens from now on. A listener that falls 1,024 events behind misses the oldest.
+    pub fn subscribe(&self) -> broadcast::Receiver<AgentEvent> {
+        self.0.events.subscribe()
+    }
+
+    /// Takes no more turns and ends those that wait; lets running ones finish within `grace`, then
+    /// stops them, and waits until they have stored what was said.
+    pub async fn shutdown(&self, grace: Duration) {
+        let Inner {
+            lanes,
+            tasks,
+            stopping,
+            ..
+        } = &*self.0;
+        stopping.cancel();
+        tasks.close();
+        lanes.cancel_waiting();
+        if tokio::time::timeout(grace, tasks.wait()).await.is_ok() {
+            return;
+        }
+        lanes.cancel_all();
+        if tokio::time::timeout(LAST_WORDS, tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("a turn did not end; what it said last may not be stored");
+        }
+    }
+}
+
+async fn make_default_agent(inner: &Inner) -> Result<(), AgentsError> {
+    let now = inner.clock.now();
+    let agent = Agent {
+        id: DEFAULT_AGENT.to_owned(),
+        name: "Default".to_owned(),
+        config: AgentConfig::default(),
+        created_at: now,
+        updated_at: now,
+    };
+    let row = agent.row()?;
+    let write = inner.store.write(move |conn| {
+        Box::pin(async move {
+            if conn.find_agent(&row.id).await?.is_none() {
+                conn.insert_agent(&row).await?;
+            }
+            Ok(())
+        })
+    });
+    write.await
+}

@@ -1,0 +1,246 @@
+//! Whether a tool's input is as its JSON schema says, before the tool is called.
+//!
+//! The part of JSON Schema (draft 2020-12) that schemas of tools use: type, properties, required,
+//! additionalProperties, items, enum, const, bounds and lengths, anyOf, oneOf, allOf, and `$ref` within the
+//! document. Other keywords, such as `pattern` and `format`, are the tool's own to check: a whole validator
+//! would be forty crates for what a tool must read strictly anyway.
+
+use serde_json::{Map, Value};
+
+/// How deep schemas may lie in each other; also ends references that run in a circle.
+const MAX_DEPTH: usize = 32;
+
+/// What is wrong with an input, as the model is told; nothing of the input is repeated.
+pub(crate) fn check(schema: &Value, input: &Value) -> Result<(), String> {
+    Checker { root: schema }.check(schema, input, &Place { name: "", up: None }, 0)
+}
+
+struct Checker<'a> {
+    root: &'a Value,
+}
+
+/// Where in the input.
+struct Place<'a> {
+    name: &'a str,
+    up: Option<&'a Self>,
+}
+
+impl Place<'_> {
+    fn path(&self) -> String {
+        match self.up {
+            None => "input".to_owned(),
+            Some(up) => format!("{}.{}", up.path(), self.name),
+        }
+    }
+
+    fn refuse(&self, reason: impl AsRef<str>) -> Result<(), String> {
+        Err(format!("{} {}", self.path(), reason.as_ref()))
+    }
+}
+
+impl<'a> Checker<'a> {
+    fn check(
+        &self,
+        schema: &Value,
+        input: &Value,
+        at: &Place<'_>,
+        depth: usize,
+    ) -> Result<(), String> {
+        let schema = match schema {
+            Value::Bool(false) => return at.refuse("is not expected"),
+            Value::Object(schema) => schema,
+            _ => return Ok(()),
+        };
+        if depth > MAX_DEPTH {
+            return at.refuse("lies too deep");
+        }
+        if let Some(target) = schema.get("$ref").and_then(Value::as_str)
+            && let Some(target) = self.find(target)
+        {
+            self.check(target, input, at, depth + 1)?;
+        }
+        check_type(schema, input, at)?;
+        check_values(schema, input, at)?;
+        self.check_combined(schema, input, at, depth)?;
+        match input {
+            Value::Object(object) => self.check_object(schema, object, at, depth),
+            Value::Array(items) => self.check_array(schema, items, at, depth),
+            Value::String(text) => check_length(schema, text.chars().count(), "Length", at),
+            Value::Number(number) => check_number(schema, number.as_f64(), at),
+            Value::Null | Value::Bool(_) => Ok(()),
+        }
+    }
+
+    /// The schema that a reference such as `#/$defs/Name` names.
+    fn find(&self, target: &str) -> Option<&'a Value> {
+        let pointer = target.strip_prefix('#')?;
+        self.root.pointer(pointer)
+    }
+
+    fn check_combined(
+        &self,
+        schema: &Map<String, Value>,
+        input: &Value,
+        at: &Place<'_>,
+        depth: usize,
+    ) -> Result<(), String> {
+        let list = |name: &str| schema.get(name).and_then(Value::as_array);
+        for part in list("allOf").into_iter().flatten() {
+            self.check(part, input, at, depth + 1)?;
+        }
+        let fits = |part: &&Value| self.check(part, input, at, depth + 1).is_ok();
+        if let Some(parts) = list("anyOf")
+            && !parts.iter().any(|part| fits(&part))
+        {
+            return at.refuse("fits none of the allowed forms");
+        }
+        if let Some(parts) = list("oneOf")
+            && parts.iter().filter(fits).count() != 1
+        {
+            return at.refuse("does not fit exactly one of the allowed forms");
+        }
+        Ok(())
+    }
+
+    fn check_object(
+        &self,
+        schema: &Map<String, Value>,
+        object: &Map<String, Value>,
+        at: &Place<'_>,
+        depth: usize,
+    ) -> Result<(), String> {
+        let required = schema.get("required").and_then(Value::as_array);
+        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+            if !object.contains_key(name) {
+                return at.refuse(format!("lacks the required field `{name}`"));
+            }
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let others = schema.get("additionalProperties");
+        for (name, value) in object {
+            let inner = Place { name, up: Some(at) };
+            match properties.and_then(|all| all.get(name)).or(others) {
+                // Said in the owner's words: which field, not that it fits no schema.
+                Some(Value::Bool(false)) => {
+                    return at.refuse(format!("has no field `{}`", shown(name)));
+                }
+                Some(schema) => self.check(schema, value, &inner, depth + 1)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_array(
+        &self,
+        schema: &Map<String, Value>,
+        items: &[Value],
+        at: &Place<'_>,
+        depth: usize,
+    ) -> Result<(), String> {
+        check_length(schema, items.len(), "Items", at)?;
+        let Some(each) = schema.get("items") else {
+            return Ok(());
+        };
+        for (number, item) in items.iter().enumerate() {
+            let inner = Place {
+                name: &number.to_string(),
+                up: Some(at),
+            };
+            self.check(each, item, &inner, depth + 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// A model's own word for a field, not longer than one can read.
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(60).collect()
+}
+
+fn is_of(kind: &str, input: &Value) -> bool {
+    match kind {
+        "object" => input.is_object(),
+        "array" => input.is_array(),
+        "string" => input.is_string(),
+        "boolean" => input.is_boolean(),
+        "null" => input.is_null(),
+        "number" => input.is_number(),
+        // 2.0 is an integer, says the standard.
+        "integer" => input.as_f64().is_some_and(|number| number.fract() == 0.0),
+        _ => true,
+    }
+}
+
+fn check_type(schema: &Map<String, Value>, input: &Value, at: &Place<'_>) -> Result<(), String> {
+    let kinds: Vec<&str> = match schema.get("type") {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => return Ok(()),
+    };
+    if kinds.iter().any(|kind| is_of(kind, input)) {
+        return Ok(());
+    }
+    at.refuse(format!("must be of type {}", kinds.join(" or ")))
+}
+
+fn check_values(schema: &Map<String, Value>, input: &Value, at: &Place<'_>) -> Result<(), String> {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array)
+        && !values.contains(input)
+    {
+        let values: Vec<String> = values.iter().take(50).map(Value::to_string).collect();
+        return at.refuse(format!("must be one of {}", values.join(", ")));
+    }
+    match schema.get("const") {
+        Some(value) if value != input => at.refuse(format!("must be {value}")),
+        _ => Ok(()),
+    }
+}
+
+fn check_length(
+    schema: &Map<String, Value>,
+    length: usize,
+    of: &str,
+    at: &Place<'_>,
+) -> Result<(), String> {
+    let bound = |name: &str| {
+        let bound = schema.get(&format!("{name}{of}")).and_then(Value::as_u64);
+        bound.and_then(|bound| usize::try_from(bound).ok())
+    };
+    let what = if of == "Items" { "items" } else { "characters" };
+    match (bound("min"), bound("max")) {
+        (Some(least), _) if length < least => {
+            at.refuse(format!("must have at least {least} {what}"))
+        }
+        (_, Some(most)) if length > most => at.refuse(format!("must have at most {most} {what}")),
+        _ => Ok(()),
+    }
+}
+
+fn check_number(
+    schema: &Map<String, Value>,
+    number: Option<f64>,
+    at: &Place<'_>,
+) -> Result<(), String> {
+    let Some(number) = number else {
+        return Ok(());
+    };
+    let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+    if let Some(least) = bound("minimum").filter(|&least| number < least) {
+        return at.refuse(format!("must be at least {least}"));
+    }
+    if let Some(most) = bound("maximum").filter(|&most| number > most) {
+        return at.refuse(format!("must be at most {most}"));
+    }
+    if let Some(least) = bound("exclusiveMinimum").filter(|&least| number <= least) {
+        return at.refuse(format!("must be more than {least}"));
+    }
+    if let Some(most) = bound("exclusiveMaximum").filter(|&most| number >= most) {
+        return at.refuse(format!("must be less than {most}"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "input_check_tests.rs"]
+mod tests;

@@ -1,0 +1,131 @@
+//! One turn at a time in each session, the others behind it in the order in which they came. Counts and
+//! orders turns; knows nothing of what they do.
+
+use crate::error::AgentsError;
+use crate::start::Turn;
+use gatehouse_domain::id::SessionId;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// How many turns may wait behind the one that runs.
+pub(crate) const MAX_WAITING: usize = 64;
+
+/// The lanes that have something in them.
+#[derive(Debug, Default)]
+pub(crate) struct Lanes(Mutex<HashMap<SessionId, Lane>>);
+
+#[derive(Debug, Default)]
+struct Lane {
+    /// Turns that were promised a place and are being stored.
+    promised: usize,
+    waiting: VecDeque<Turn>,
+    /// What stops the turn that runs.
+    running: Option<CancellationToken>,
+    /// Whether somebody takes turns out of it.
+    is_served: bool,
+    /// Who holds it stores the next turn: turns are numbered in the order in which they wait.
+    entrance: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Lane {
+    fn turns(&self) -> usize {
+        self.promised + self.waiting.len() + usize::from(self.running.is_some())
+    }
+}
+
+/// A place in a lane; given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    lanes: &'a Lanes,
+    session: SessionId,
+    /// To be locked while the turn is stored and put in.
+    pub(crate) entrance: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut lanes = self.lanes.lock();
+        if let Some(lane) = lanes.get_mut(&self.session) {
+            lane.promised -= 1;
+            if lane.turns() == 0 && !lane.is_served {
+                lanes.remove(&self.session);
+            }
+        }
+    }
+}
+
+impl Lanes {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Lane>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Promises a place; refused when 64 turns wait behind the one that runs.
+    pub(crate) fn promise(&self, session: &SessionId) -> Result<Place<'_>, AgentsError> {
+        let mut lanes = self.lock();
+        let lane = lanes.entry(session.clone()).or_default();
+        if lane.turns() > MAX_WAITING {
+            return Err(AgentsError::TooManyWaiting);
+        }
+        lane.promised += 1;
+        Ok(Place {
+            lanes: self,
+            session: session.clone(),
+            entrance: Arc::clone(&lane.entrance),
+        })
+    }
+
+    /// Puts a turn at the end of its lane. `true`: nobody serves the lane, so the caller has to.
+    pub(crate) fn push(&self, turn: Turn) -> bool {
+        let mut lanes = self.lock();
+        let lane = lanes.entry(turn.session.clone()).or_default();
+        lane.waiting.push_back(turn);
+        !std::mem::replace(&mut lane.is_served, true)
+    }
+
+    /// The turn to run next, for the one who serves the lane; at `None` nobody does any more.
+    pub(crate) fn next(&self, session: &SessionId) -> Option<Turn> {
+        let mut lanes = self.lock();
+        let lane = lanes.get_mut(session)?;
+        lane.running = None;
+        if let Some(turn) = lane.waiting.pop_front() {
+            lane.running = Some(turn.cancel.clone());
+            return Some(turn);
+        }
+        lane.is_served = false;
+        if lane.turns() == 0 {
+            lanes.remove(session);
+        }
+        None
+    }
+
+    /// Stops the turn that runs in a session; those behind it follow.
+    pub(crate) fn cancel_running(&self, session: &SessionId) {
+        if let Some(running) = self.lock().get(session).and_then(|l| l.running.as_ref()) {
+            running.cancel();
+        }
+    }
+
+    /// Stops the turn that runs in a session and those behind it.
+    pub(crate) fn cancel_session(&self, session: &SessionId) {
+        if let Some(lane) = self.lock().get(session) {
+            lane.running.iter().for_each(CancellationToken::cancel);
+            lane.waiting.iter().for_each(|turn| turn.cancel.cancel());
+        }
+    }
+
+    /// Stops every turn that waits.
+    pub(crate) fn cancel_waiting(&self) {
+        for lane in self.lock().values() {
+            lane.waiting.iter().for_each(|turn| turn.cancel.cancel());
+        }
+    }
+
+    /// Stops every turn.
+    pub(crate) fn cancel_all(&self) {
+        for lane in self.lock().values() {
+            lane.running.iter().for_each(CancellationToken::cancel);
+            lane.waiting.iter().for_each(|turn| turn.cancel.cancel());
+        }
+    }
+}

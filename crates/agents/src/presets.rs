@@ -1,0 +1,123 @@
+//! `agents.*`: the agents that there are.
+
+use crate::agent::{Agent, AgentChanges, DEFAULT_AGENT, NewAgent, id_after};
+use crate::error::AgentsError;
+use crate::handle::Agents;
+use gatehouse_store::{AgentRow, Conn, StoreError};
+
+/// How many names in a row may be taken before the owner has to choose an id.
+const MAX_TRIES: u32 = 1000;
+
+impl Agents {
+    /// Every agent, by id.
+    pub async fn list_agents(&self) -> Result<Vec<Agent>, AgentsError> {
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { conn.list_agents().await }));
+        let rows: Vec<AgentRow> = read.await?;
+        let agents: Result<_, _> = rows.into_iter().map(Agent::of).collect();
+        Ok(agents?)
+    }
+
+    /// One agent.
+    pub async fn get_agent(&self, id: &str) -> Result<Agent, AgentsError> {
+        let found = self.0.find_agent(id).await?;
+        found.ok_or(AgentsError::NotFound("agent"))
+    }
+
+    /// Makes an agent. `IdTaken` when its owner chose an id that another has.
+    pub async fn create_agent(&self, new: NewAgent) -> Result<Agent, AgentsError> {
+        let now = self.0.clock.now();
+        let chosen = new.id.clone();
+        let (name, config) = new.into_parts();
+        let mut agent = Agent {
+            id: chosen.clone().unwrap_or_else(|| id_after(&name, 1)),
+            name,
+            config,
+            created_at: now,
+            updated_at: now,
+        };
+        agent.check()?;
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                if chosen.is_none() {
+                    agent.id = free_id(conn, &agent.name).await?;
+                }
+                match conn.insert_agent(&agent.row()?).await {
+                    Ok(()) => Ok(agent),
+                    Err(StoreError::Duplicate(_)) => Err(AgentsError::IdTaken),
+                    Err(error) => Err(error.into()),
+                }
+            })
+        });
+        write.await
+    }
+
+    /// Changes an agent, for turns that begin from now on.
+    pub async fn update_agent(&self, changes: AgentChanges) -> Result<Agent, AgentsError> {
+        let now = self.0.clock.now();
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let mut agent = find(conn, &changes.id)
+                    .await?
+                    .ok_or(AgentsError::NotFound("agent"))?;
+                changes.apply(&mut agent);
+                agent.check()?;
+                agent.updated_at = now;
+                conn.update_agent(&agent.row()?).await?;
+                Ok(agent)
+            })
+        });
+        write.await
+    }
+
+    /// Deletes an agent; its sessions go to `default`, which cannot be deleted.
+    pub async fn delete_agent(&self, id: &str) -> Result<(), AgentsError> {
+        if id == DEFAULT_AGENT {
+            return Err(AgentsError::DefaultAgent);
+        }
+        if id.contains('\0') {
+            return Err(AgentsError::NotFound("agent"));
+        }
+        let id = id.to_owned();
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                if !conn.delete_agent(&id).await? {
+                    return Err(AgentsError::NotFound("agent"));
+                }
+                conn.update_chat_session_agents(&id, DEFAULT_AGENT).await?;
+                Ok(())
+            })
+        });
+        write.await
+    }
+}
+
+impl crate::handle::Inner {
+    /// The agent of this id.
+    pub(crate) async fn find_agent(&self, id: &str) -> Result<Option<Agent>, StoreError> {
+        let id = id.to_owned();
+        self.store
+            .read(move |conn| Box::pin(async move { find(conn, &id).await }))
+            .await
+    }
+}
+
+/// The agent of this id, in a transaction. PostgreSQL refuses to look for a NUL character.
+pub(crate) async fn find(conn: &mut Conn, id: &str) -> Result<Option<Agent>, StoreError> {
+    if id.contains('\0') {
+        return Ok(None);
+    }
+    conn.find_agent(id).await?.map(Agent::of).transpose()
+}
+
+async fn free_id(conn: &mut Conn, name: &str) -> Result<String, AgentsError> {
+    for number in 1..=MAX_TRIES {
+        let id = id_after(name, number);
+        if conn.find_agent(&id).await?.is_none() {
+            return Ok(id);
+        }
+    }
+    Err(AgentsError::IdTaken)
+}

@@ -1,0 +1,202 @@
+//! From what is stored to what a model is sent: valid for every provider, whatever a crash or a stop left
+//! behind, and with tool output marked as data.
+
+use crate::message::{ToolCallRecord, calls_of};
+use gatehouse_models::{ChatMessage, ToolCall};
+use gatehouse_store::ChatMessageRow;
+use std::fmt::Write as _;
+
+/// How many characters of a tool's output are sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caps {
+    /// The turn that runs.
+    pub(crate) turn: i64,
+    /// In the turns before it.
+    pub(crate) old: usize,
+    /// In that turn.
+    pub(crate) current: usize,
+}
+
+impl Caps {
+    fn of(self, row: &ChatMessageRow) -> usize {
+        if row.turn_no < self.turn {
+            self.old
+        } else {
+            self.current
+        }
+    }
+}
+
+/// The messages to send. Calls that were never answered, because the process or the turn ended, are
+/// answered here; answers to nothing and empty messages are left out; texts of one side that follow each
+/// other become one message, as some providers want it.
+pub(crate) fn messages(
+    lead: Option<String>,
+    rows: &[ChatMessageRow],
+    caps: Caps,
+) -> Vec<ChatMessage> {
+    let mut messages = Vec::with_capacity(rows.len() + 1);
+    if let Some(text) = lead {
+        messages.push(ChatMessage::User { text });
+    }
+    let mut rest = rows.iter().peekable();
+    while let Some(row) = rest.next() {
+        match row.role.as_str() {
+            "user" => push_user(&mut messages, &row.content),
+            "assistant" => {
+                let calls = calls_of(row);
+                if calls.is_empty() && row.content.is_empty() {
+                    continue;
+                }
+                let mut answers = Vec::new();
+                while let Some(answer) = rest.next_if(|next| next.role == "tool") {
+                    answers.push(answer);
+                }
+                messages.push(ChatMessage::Assistant {
+                    text: row.content.clone(),
+                    tool_calls: calls.iter().cloned().map(sendable).collect(),
+                });
+                answer_calls(&mut messages, calls, &answers, caps);
+            }
+            // A tool's answer whose call was cut off, or a note of ours.
+            _ => {}
+        }
+    }
+    messages
+}
+
+fn push_user(messages: &mut Vec<ChatMessage>, text: &str) {
+    if let Some(ChatMessage::User { text: before }) = messages.last_mut() {
+        before.push_str("\n\n");
+        before.push_str(text);
+    } else {
+        messages.push(ChatMessage::User {
+            text: text.to_owned(),
+        });
+    }
+}
+
+fn answer_calls(
+    messages: &mut Vec<ChatMessage>,
+    calls: Vec<ToolCallRecord>,
+    answers: &[&ChatMessageRow],
+    caps: Caps,
+) {
+    for call in calls {
+        let answer = answers
+            .iter()
+            .find(|row| row.tool_call_id.as_deref() == Some(&call.id));
+        let text = match answer {
+            Some(row) => marked(row, caps.of(row)),
+            None => "The call was broken off before the tool answered.".to_owned(),
+        };
+        messages.push(ChatMessage::Tool {
+            call_id: call.id,
+            name: call.name,
+            text,
+        });
+    }
+}
+
+/// Providers read the arguments again; what is not an object they would refuse together with the whole
+/// conversation.
+fn sendable(call: ToolCallRecord) -> ToolCall {
+    let mut call = ToolCall::from(call);
+    let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments);
+    if read.is_err() {
+        "{}".clone_into(&mut call.arguments);
+    }
+    call
+}
+
+/// A tool's output between marks that it cannot end by itself: they carry the id of its message, which
+/// was made after the output.
+fn marked(row: &ChatMessageRow, cap: usize) -> String {
+    let id = &row.id;
+    let text = shortened(&row.content, cap);
+    format!("<tool_output id=\"{id}\">\n{text}\n</tool_output id=\"{id}\">")
+}
+
+/// The beginning of a text, saying so when it is not all of it.
+pub(crate) fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            let beginning = text.get(..end).unwrap_or_default();
+            format!("{beginning}\n[… shortened: {} bytes in all]", text.len())
+        }
+    }
+}
+
+/// The newest part of what was said, as one text of at most so many characters, for a summary.
+pub(crate) fn transcript(
+    summary: Option<&str>,
+    rows: &[ChatMessageRow],
+    characters: usize,
+) -> String {
+    let each = (characters / 4).clamp(1, 1500);
+    let mut parts = Vec::new();
+    let mut room = characters;
+    for row in rows.iter().rev() {
+        let part = transcript_of(row, each);
+        let length = part.chars().count();
+        if length > room {
+            break;
+        }
+        room -= length;
+        parts.push(part);
+    }
+    if let Some(summary) = summary {
+        parts.push(format!(
+            "Summary of what was before: {}\n",
+            shortened(summary, room.max(1))
+        ));
+    }
+    parts.reverse();
+    parts.concat()
+}
+
+fn transcript_of(row: &ChatMessageRow, characters: usize) -> String {
+    let mut part = String::new();
+    if row.content.is_empty() {
+        let _ = write!(part, "{}:", row.role);
+    } else {
+        let _ = write!(
+            part,
+            "{}: {}",
+            row.role,
+            shortened(&row.content, characters)
+        );
+    }
+    for call in calls_of(row) {
+        let arguments = shortened(&call.arguments, characters / 4);
+        let _ = write!(part, " [calls {} {arguments}]", call.name);
+    }
+    part.push('\n');
+    part
+}
+
+/// About how many tokens a text is: four ASCII characters, or one other character.
+pub(crate) fn tokens_of(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let others = text.chars().filter(|c| !c.is_ascii()).count();
+    u64::try_from(ascii / 4 + others + 4).unwrap_or(u64::MAX)
+}
+
+/// About how many tokens a message is.
+pub(crate) fn tokens_in(message: &ChatMessage) -> u64 {
+    match message {
+        ChatMessage::User { text } => tokens_of(text),
+        ChatMessage::Assistant { text, tool_calls } => {
+            let calls = tool_calls
+                .iter()
+                .map(|call| tokens_of(&call.name) + tokens_of(&call.arguments));
+            tokens_of(text) + calls.sum::<u64>()
+        }
+        ChatMessage::Tool { name, text, .. } => tokens_of(name) + tokens_of(text),
+    }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+pub(crate) mod tests;

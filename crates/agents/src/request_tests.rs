@@ -1,0 +1,195 @@
+use super::*;
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use proptest::prelude::*;
+use serde_json::json;
+
+pub(crate) fn row(turn: i64, role: &str, content: &str) -> ChatMessageRow {
+    ChatMessageRow {
+        session_id: SessionId::from_text("ses_1"),
+        turn_no: turn,
+        seq: 0,
+        id: MessageId::from_text("msg_1"),
+        turn_id: TurnId::from_text("turn_1"),
+        role: role.to_owned(),
+        from_webhook: false,
+        content: content.to_owned(),
+        tool_calls: None,
+        tool_call_id: None,
+        tool_name: None,
+        input_tokens: None,
+        output_tokens: None,
+        model: None,
+        audio: None,
+        created_at: Timestamp::from_millis(0),
+    }
+}
+
+pub(crate) fn calling(turn: i64, content: &str, calls: &[(&str, &str)]) -> ChatMessageRow {
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|(id, arguments)| json!({ "id": id, "name": "calc", "arguments": arguments }))
+        .collect();
+    ChatMessageRow {
+        tool_calls: Some(json!(calls).to_string()),
+        ..row(turn, "assistant", content)
+    }
+}
+
+pub(crate) fn answering(turn: i64, call: &str, content: &str) -> ChatMessageRow {
+    ChatMessageRow {
+        tool_call_id: Some(call.to_owned()),
+        tool_name: Some("calc".to_owned()),
+        ..row(turn, "tool", content)
+    }
+}
+
+const WHOLE: Caps = Caps {
+    turn: 9,
+    old: usize::MAX,
+    current: usize::MAX,
+};
+
+fn sent(rows: &[ChatMessageRow]) -> Vec<ChatMessage> {
+    messages(None, rows, WHOLE)
+}
+
+#[test]
+fn calls_that_were_never_answered_are_answered() {
+    let found = sent(&[
+        row(1, "user", "a"),
+        calling(1, "", &[("c1", "{}"), ("c2", "{\"x\":1}")]),
+        answering(1, "c2", "two"),
+        row(2, "user", "b"),
+    ]);
+    let [
+        _,
+        _,
+        ChatMessage::Tool { call_id, text, .. },
+        ChatMessage::Tool { text: second, .. },
+        _,
+    ] = &found[..]
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(call_id, "c1");
+    assert!(text.contains("broken off"), "{text}");
+    assert!(second.contains("two"), "{second}");
+}
+
+#[test]
+fn answers_to_nothing_and_empty_messages_are_left_out() {
+    let found = sent(&[
+        answering(1, "c0", "orphan"),
+        row(1, "user", "a"),
+        row(1, "assistant", ""),
+        row(1, "system", "a note"),
+        row(2, "user", "b"),
+    ]);
+    assert_eq!(
+        found,
+        [ChatMessage::User {
+            text: "a\n\nb".to_owned()
+        }]
+    );
+}
+
+#[test]
+fn arguments_that_are_no_object_are_not_sent_again() {
+    for bad in ["{", "1", "[]", "", "null"] {
+        let found = sent(&[row(1, "user", "a"), calling(1, "x", &[("c", bad)])]);
+        let ChatMessage::Assistant { tool_calls, .. } = &found[1] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(tool_calls[0].arguments, "{}", "{bad}");
+    }
+}
+
+#[test]
+fn output_is_marked_and_shortened_by_turn() {
+    let rows = [
+        row(1, "user", "a"),
+        calling(1, "", &[("c", "{}")]),
+        answering(1, "c", "äbcdef"),
+        row(2, "user", "b"),
+        calling(2, "", &[("d", "{}")]),
+        answering(2, "d", "äbcdef"),
+    ];
+    let caps = Caps {
+        turn: 2,
+        old: 2,
+        current: 6,
+    };
+    let texts: Vec<String> = messages(None, &rows, caps)
+        .into_iter()
+        .filter_map(|message| match message {
+            ChatMessage::Tool { text, .. } => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        texts[0],
+        "<tool_output id=\"msg_1\">\näb\n[… shortened: 7 bytes in all]\n</tool_output id=\"msg_1\">"
+    );
+    assert_eq!(
+        texts[1],
+        "<tool_output id=\"msg_1\">\näbcdef\n</tool_output id=\"msg_1\">"
+    );
+}
+
+#[test]
+fn a_transcript_keeps_the_newest() {
+    let rows: Vec<_> = (0..100)
+        .map(|n| row(n, "user", &format!("text {n}")))
+        .collect();
+    let text = transcript(Some("before"), &rows, 100);
+    assert!(text.chars().count() < 200, "{text}");
+    assert!(text.ends_with("user: text 99\n"), "{text}");
+    assert!(
+        text.starts_with("Summary of what was before: before"),
+        "{text}"
+    );
+    assert!(!text.contains("text 50"), "{text}");
+    assert!(transcript(None, &rows, 0).is_empty());
+}
+
+fn any_rows() -> impl Strategy<Value = Vec<ChatMessageRow>> {
+    let one = (0..4, 0..3_usize, "[a-c]{0,3}").prop_map(|(kind, id, text)| {
+        let id = format!("c{id}");
+        match kind {
+            0 => row(1, "user", &text),
+            1 => row(1, "assistant", &text),
+            2 => calling(1, &text, &[(&id, "{}"), ("d", &text)]),
+            _ => answering(1, &id, &text),
+        }
+    });
+    proptest::collection::vec(one, 0..20)
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_stored_what_is_sent_is_valid(rows in any_rows()) {
+        let found = sent(&rows);
+        let mut open: Vec<String> = Vec::new();
+        let mut before_user = false;
+        for message in found {
+            match message {
+                ChatMessage::User { .. } => {
+                    prop_assert!(open.is_empty() && !before_user);
+                    before_user = true;
+                }
+                ChatMessage::Assistant { tool_calls, text } => {
+                    prop_assert!(open.is_empty());
+                    prop_assert!(!text.is_empty() || !tool_calls.is_empty());
+                    open = tool_calls.into_iter().map(|call| call.id).collect();
+                    before_user = false;
+                }
+                ChatMessage::Tool { call_id, .. } => {
+                    prop_assert_eq!(open.remove(0), call_id);
+                    before_user = false;
+                }
+            }
+        }
+        prop_assert!(open.is_empty());
+    }
+}

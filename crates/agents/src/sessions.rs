@@ -1,0 +1,173 @@
+//! `sessions.*`: the sessions that there are.
+
+use crate::agent::is_line;
+use crate::error::AgentsError;
+use crate::handle::{Agents, Inner};
+use crate::session::{Session, Source};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::SessionId;
+use gatehouse_store::{ChatSessionPage, ChatSessionRow, Conn, StoreError};
+
+/// The longest label, and the longest key.
+pub(crate) const MAX_LABEL_CHARACTERS: usize = 200;
+
+/// Some sessions, and where the next ones begin.
+#[derive(Clone, Debug)]
+pub struct SessionPage {
+    /// Those in which something was said last first.
+    pub sessions: Vec<Session>,
+    /// The cursor of the next page; `None` on the last.
+    pub next_cursor: Option<String>,
+}
+
+/// A cursor names the last session of its page: the moment when something was last said in it, and its
+/// id. Sessions in which something is said meanwhile move to the front and leave no gap.
+fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
+    let parts = cursor.split_once('.');
+    let read = parts.and_then(|(at, id)| Some((at.parse::<i64>().ok()?, id)));
+    match read {
+        Some((at, id)) if !id.contains('\0') => Ok((Timestamp::from_millis(at), id.to_owned())),
+        _ => Err(AgentsError::invalid("cursor", "not one that was given out")),
+    }
+}
+
+impl Agents {
+    /// Sessions, those in which something was said last first. `q` finds in label, key and id.
+    pub async fn list_sessions(
+        &self,
+        q: Option<&str>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<SessionPage, AgentsError> {
+        let q = q.map(str::trim).filter(|q| !q.is_empty());
+        let after = cursor.map(read_cursor).transpose()?;
+        if q.is_some_and(|q| q.contains('\0')) {
+            return Ok(SessionPage {
+                sessions: Vec::new(),
+                next_cursor: None,
+            });
+        }
+        let page = ChatSessionPage {
+            q: q.map(str::to_owned),
+            after,
+            limit: i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1),
+        };
+        let read = self
+            .0
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_chat_sessions(&page).await }));
+        let mut rows: Vec<ChatSessionRow> = read.await?;
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let next_cursor = rows
+            .last()
+            .filter(|_| has_more)
+            .map(|row| format!("{}.{}", row.updated_at.as_millis(), row.id));
+        Ok(SessionPage {
+            sessions: rows.into_iter().map(Session::from).collect(),
+            next_cursor,
+        })
+    }
+
+    /// One session, by its id or its key.
+    pub async fn get_session(&self, name: &str) -> Result<Session, AgentsError> {
+        Ok(self.0.session_row(name).await?.into())
+    }
+
+    /// Who began the session of this key; `None` when there is none.
+    pub async fn session_source(&self, key: &str) -> Result<Option<Source>, AgentsError> {
+        if key.contains('\0') {
+            return Ok(None);
+        }
+        let key = key.to_owned();
+        let read = self
+            .0
+            .store
+            .read(move |conn| Box::pin(async move { conn.find_chat_session_by_key(&key).await }));
+        let row: Option<ChatSessionRow> = read.await?;
+        Ok(row.map(|row| Source::of(&row.source)))
+    }
+
+    /// How many sessions there are.
+    pub async fn count_sessions(&self) -> Result<u64, AgentsError> {
+        let read = self
+            .0
+            .store
+            .read(|conn| Box::pin(async move { conn.count_chat_sessions().await }));
+        let count: i64 = read.await?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// Renames a session.
+    pub async fn rename_session(&self, name: &str, label: &str) -> Result<Session, AgentsError> {
+        let label = label.trim().to_owned();
+        if !is_line(&label, MAX_LABEL_CHARACTERS) {
+            let reason = format!("one line of 1 to {MAX_LABEL_CHARACTERS} characters");
+            return Err(AgentsError::invalid("label", reason));
+        }
+        let name = name.to_owned();
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let mut row = find(conn, &name)
+                    .await?
+                    .ok_or(AgentsError::NotFound("session"))?;
+                conn.update_chat_session_label(&row.id, &label).await?;
+                row.label = label;
+                Ok(Session::from(row))
+            })
+        });
+        write.await
+    }
+
+    /// Deletes a session with its messages and its share, and stops what runs and waits in it.
+    pub async fn delete_session(&self, name: &str) -> Result<(), AgentsError> {
+        let name = name.to_owned();
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let row = find(conn, &name)
+                    .await?
+                    .ok_or(AgentsError::NotFound("session"))?;
+                conn.delete_chat_session(&row.id).await?;
+                Ok::<_, AgentsError>(row.id)
+            })
+        });
+        let id: SessionId = write.await?;
+        // A turn that stores something in between finds no session and ends by itself.
+        self.0.lanes.cancel_session(&id);
+        Ok(())
+    }
+
+    /// Stops the turn that runs in a session; what was said so far stays. The turns that wait behind it
+    /// follow. That nothing runs is no error.
+    pub async fn abort(&self, session: &str) -> Result<(), AgentsError> {
+        let row = self.0.session_row(session).await?;
+        self.0.lanes.cancel_running(&row.id);
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// The session of this id or key.
+    pub(crate) async fn session_row(&self, name: &str) -> Result<ChatSessionRow, AgentsError> {
+        let name = name.to_owned();
+        let read = self
+            .store
+            .read(move |conn| Box::pin(async move { find(conn, &name).await }));
+        let row: Option<ChatSessionRow> = read.await?;
+        row.ok_or(AgentsError::NotFound("session"))
+    }
+}
+
+/// The session of this id, else of this key. PostgreSQL refuses to look for a NUL character.
+pub(crate) async fn find(
+    conn: &mut Conn,
+    name: &str,
+) -> Result<Option<ChatSessionRow>, StoreError> {
+    if name.contains('\0') {
+        return Ok(None);
+    }
+    match conn.find_chat_session(&SessionId::from_text(name)).await? {
+        Some(row) => Ok(Some(row)),
+        None => conn.find_chat_session_by_key(name).await,
+    }
+}

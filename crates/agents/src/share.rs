@@ -1,0 +1,150 @@
+//! Sessions that anybody with the link may read: what people and agents said up to the moment of
+//! sharing, and nothing else. Sharing again moves that moment and keeps the link; unsharing kills the
+//! link for good.
+
+use crate::error::AgentsError;
+use crate::handle::Agents;
+use crate::message::Role;
+use crate::sessions;
+use data_encoding::BASE64URL_NOPAD;
+use gatehouse_domain::{Actor, Random, Timestamp};
+use gatehouse_store::{AuditEntry, ChatMessageRow, ChatShareRow};
+use serde_json::json;
+use std::sync::Arc;
+
+/// How many messages a shared page shows: the newest.
+const MAX_SHOWN: i64 = 1000;
+
+/// A share that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Its id, 22 characters of 128 random bits: who has it may read.
+    pub id: String,
+}
+
+/// A session as strangers see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedSession {
+    /// The session's label when it was shared.
+    pub title: String,
+    /// When it was shared.
+    pub shared_at: Timestamp,
+    /// What was said.
+    pub messages: Vec<SharedMessage>,
+    /// Whether there is more before these messages.
+    pub is_cut: bool,
+}
+
+/// A message as strangers see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedMessage {
+    /// Who speaks.
+    pub role: Role,
+    /// The text; `None` for a webhook's delivery, whose content is not for strangers.
+    pub text: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+fn new_id(random: &dyn Random) -> String {
+    BASE64URL_NOPAD.encode(&random.bytes::<16>())
+}
+
+impl Agents {
+    /// Shares a session as it is now, or brings its share up to now.
+    pub async fn share_session(&self, actor: &Actor, name: &str) -> Result<Share, AgentsError> {
+        let (name, actor) = (name.to_owned(), actor.clone());
+        let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let found = sessions::find(conn, &name).await?;
+                let session = found.ok_or(AgentsError::NotFound("session"))?;
+                let row = ChatShareRow {
+                    id: new_id(&*random),
+                    session_id: session.id,
+                    title: session.label,
+                    through_seq: session.last_seq,
+                    created_at: now,
+                    updated_at: now,
+                };
+                let stored = conn.update_chat_share(&row).await?;
+                // Not the share's id: it is a credential.
+                let entry = AuditEntry {
+                    kind: "session.shared",
+                    actor: &actor,
+                    detail: json!({ "session": row.session_id }),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                Ok(Share { id: stored.id })
+            })
+        });
+        write.await
+    }
+
+    /// Stops sharing a session; `NotFound` when it is not shared.
+    pub async fn unshare_session(&self, actor: &Actor, name: &str) -> Result<(), AgentsError> {
+        let (name, actor) = (name.to_owned(), actor.clone());
+        let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let found = sessions::find(conn, &name).await?;
+                let session = found.ok_or(AgentsError::NotFound("session"))?;
+                if !conn.delete_chat_share(&session.id).await? {
+                    return Err(AgentsError::NotFound("share"));
+                }
+                let entry = AuditEntry {
+                    kind: "session.unshared",
+                    actor: &actor,
+                    detail: json!({ "session": session.id }),
+                };
+                conn.append_audit(&entry, now, &*random).await?;
+                Ok(())
+            })
+        });
+        write.await
+    }
+
+    /// What a share shows. `None` for an id that is unknown or was revoked: the same one look-up, so
+    /// that nobody can tell which.
+    pub async fn shared_session(&self, id: &str) -> Result<Option<SharedSession>, AgentsError> {
+        if id.contains('\0') {
+            return Ok(None);
+        }
+        let id = id.to_owned();
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let Some(share) = conn.find_chat_share(&id).await? else {
+                    return Ok(None);
+                };
+                let (session, through) = (&share.session_id, share.through_seq);
+                let rows = conn
+                    .list_chat_spoken(session, through, MAX_SHOWN + 1)
+                    .await?;
+                Ok::<_, AgentsError>(Some((share, rows)))
+            })
+        });
+        Ok(read.await?.map(|(share, rows)| shown(share, rows)))
+    }
+}
+
+fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
+    let most = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
+    let more = rows.len().saturating_sub(most);
+    rows.drain(..more);
+    let message = |row: ChatMessageRow| {
+        let is_user = row.role == Role::User.as_str();
+        SharedMessage {
+            role: if is_user { Role::User } else { Role::Assistant },
+            text: Some(row.content).filter(|_| !row.from_webhook),
+            at: row.created_at,
+        }
+    };
+    // An agent that only calls tools says nothing.
+    let said = |message: &SharedMessage| message.text.as_deref() != Some("");
+    SharedSession {
+        title: share.title,
+        shared_at: share.updated_at,
+        messages: rows.into_iter().map(message).filter(said).collect(),
+        is_cut: more > 0,
+    }
+}

@@ -1,0 +1,356 @@
+//! The beginning of a turn: the session is found or made, the text stored, the turn put into its lane.
+//! What happens in a turn is `turn`'s.
+
+use crate::agent::{DEFAULT_AGENT, is_line};
+use crate::error::AgentsError;
+use crate::event::AgentEvent;
+use crate::handle::{Agents, Inner};
+use crate::lanes::Place;
+use crate::message::{Message, Role, storable};
+use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
+use crate::session::Source;
+use crate::sessions::MAX_LABEL_CHARACTERS;
+use crate::{presets, sessions, turn};
+use gatehouse_domain::Actor;
+use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_store::{ChatMessageRow, ChatSessionRow, Conn};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// The longest text.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+const MAX_MODEL_CHARACTERS: usize = 200;
+const MAX_KEY_CHARACTERS: usize = 1000;
+/// How much of a text names its session.
+const LABEL_OF_TEXT_CHARACTERS: usize = 60;
+
+/// A turn in its lane. Its text is stored.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) session: SessionId,
+    pub(crate) session_key: String,
+    pub(crate) id: TurnId,
+    /// Its number in the session.
+    pub(crate) number: i64,
+    pub(crate) agent: String,
+    pub(crate) model: Option<String>,
+    pub(crate) system_suffix: Option<String>,
+    pub(crate) origin: Origin,
+    pub(crate) actor: Actor,
+    pub(crate) cancel: CancellationToken,
+    /// Who waits for the end.
+    pub(crate) report: Option<oneshot::Sender<TurnReport>>,
+}
+
+impl Agents {
+    /// Accepts a text. What comes of it is told by events; the turn runs on whatever becomes of the
+    /// caller.
+    pub async fn send(&self, request: SendRequest) -> Result<Sent, AgentsError> {
+        self.accept(request, None).await
+    }
+
+    /// Accepts a text and waits for the end of its turn. An error means that the turn did not begin;
+    /// one that began and failed is told in the report.
+    pub async fn send_sync(&self, request: SendRequest) -> Result<TurnReport, AgentsError> {
+        let (report, ended) = oneshot::channel();
+        self.accept(request, Some(report)).await?;
+        // The other half is dropped without a word only when the process ends.
+        ended.await.map_err(|_| AgentsError::ShuttingDown)
+    }
+
+    /// In a task of its own: a text that is stored also gets its turn, even if the caller goes away.
+    async fn accept(
+        &self,
+        request: SendRequest,
+        report: Option<oneshot::Sender<TurnReport>>,
+    ) -> Result<Sent, AgentsError> {
+        if self.0.stopping.is_cancelled() {
+            return Err(AgentsError::ShuttingDown);
+        }
+        check(&request)?;
+        let inner = Arc::clone(&self.0);
+        let accepted = self.0.tasks.spawn(begin(inner, request, report));
+        accepted.await.unwrap_or(Err(AgentsError::ShuttingDown))
+    }
+}
+
+fn check(request: &SendRequest) -> Result<(), AgentsError> {
+    let refuse = |field, reason: &str| Err(AgentsError::invalid(field, reason));
+    if request.text.trim().is_empty() {
+        return refuse("text", "must not be empty");
+    }
+    if request.text.len() > MAX_TEXT_BYTES {
+        return refuse("text", "at most 1 MiB");
+    }
+    if let Some(model) = &request.model
+        && !is_line(model, MAX_MODEL_CHARACTERS)
+    {
+        return refuse("model", "one line of 1 to 200 characters");
+    }
+    if let Target::Keyed { key, .. } = &request.session
+        && !is_line(key, MAX_KEY_CHARACTERS)
+    {
+        return refuse("session_key", "one line of 1 to 1000 characters");
+    }
+    Ok(())
+}
+
+async fn begin(
+    inner: Arc<Inner>,
+    request: SendRequest,
+    report: Option<oneshot::Sender<TurnReport>>,
+) -> Result<Sent, AgentsError> {
+    let session = inner.locate(&request).await?;
+    let place = inner.lanes.promise(&session.id)?;
+    // Turns get their numbers in the order in which they wait.
+    let _in_order = place.entrance.lock().await;
+    let id = TurnId::generate(&*inner.clock, &*inner.random);
+    let stored = inner.store_text(&request, session, id).await?;
+    let sent = Sent {
+        session: stored.message.session_id.clone(),
+        session_key: stored.session_key.clone(),
+        turn_id: stored.message.turn_id.clone(),
+    };
+    let turn = Turn {
+        session: sent.session.clone(),
+        session_key: stored.session_key,
+        id: sent.turn_id.clone(),
+        number: stored.message.turn_no,
+        agent: stored.agent,
+        model: request.model,
+        system_suffix: request.system_suffix,
+        origin: request.origin,
+        actor: request.actor,
+        cancel: request.cancel.child_token(),
+        report,
+    };
+    inner.tell(AgentEvent::Message(Arc::new(Message::from(stored.message))));
+    enter(&inner, &place, turn);
+    Ok(sent)
+}
+
+fn enter(inner: &Arc<Inner>, _place: &Place<'_>, turn: Turn) {
+    let session = turn.session.clone();
+    if inner.stopping.is_cancelled() {
+        turn.cancel.cancel();
+    }
+    if inner.lanes.push(turn) {
+        let inner = Arc::clone(inner);
+        inner
+            .tasks
+            .clone()
+            .spawn(async move { turn::serve(&inner, &session).await });
+    }
+}
+
+/// Where a text goes.
+struct Spot {
+    id: SessionId,
+    /// To be made with the text.
+    new: Option<ChatSessionRow>,
+}
+
+/// A text that is on disk.
+struct Stored {
+    session_key: String,
+    agent: String,
+    message: ChatMessageRow,
+}
+
+impl Inner {
+    /// Finds the session, or makes a webhook's.
+    async fn locate(&self, request: &SendRequest) -> Result<Spot, AgentsError> {
+        match &request.session {
+            Target::New => {
+                let id = SessionId::generate(&*self.clock, &*self.random);
+                let label = label_of_text(&request.text);
+                let row = self.new_session(id, None, label, Source::User);
+                Ok(Spot {
+                    id: row.id.clone(),
+                    new: Some(row),
+                })
+            }
+            Target::Existing(name) => Ok(Spot {
+                id: self.session_row(name).await?.id,
+                new: None,
+            }),
+            Target::Keyed { key, label } => {
+                let id = SessionId::generate(&*self.clock, &*self.random);
+                let label = label_of(label, MAX_LABEL_CHARACTERS);
+                let row = self.new_session(id, Some(key.clone()), label, Source::Webhook);
+                let agent = request.agent.clone();
+                let write = self.store.write(move |conn| {
+                    Box::pin(async move { find_or_make(conn, row, agent).await })
+                });
+                Ok(Spot {
+                    id: write.await?,
+                    new: None,
+                })
+            }
+        }
+    }
+
+    fn new_session(
+        &self,
+        id: SessionId,
+        key: Option<String>,
+        label: String,
+        source: Source,
+    ) -> ChatSessionRow {
+        let now = self.clock.now();
+        ChatSessionRow {
+            key: key.unwrap_or_else(|| id.to_string()),
+            id,
+            label,
+            agent_id: DEFAULT_AGENT.to_owned(),
+            source: source.as_str().to_owned(),
+            tainted: false,
+            message_count: 0,
+            last_seq: 0,
+            last_turn: 0,
+            summary: None,
+            summary_turn: 0,
+            share_id: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Stores the text as the first message of a new turn, with the session when it is new. Webhook
+    /// text taints the session in the same transaction: there is no moment when the one is there
+    /// without the other.
+    async fn store_text(
+        &self,
+        request: &SendRequest,
+        place: Spot,
+        turn: TurnId,
+    ) -> Result<Stored, AgentsError> {
+        let from_webhook = matches!(request.origin, Origin::Webhook { .. });
+        let mut message = ChatMessageRow {
+            session_id: place.id,
+            turn_no: 0,
+            seq: 0,
+            id: MessageId::generate(&*self.clock, &*self.random),
+            turn_id: turn,
+            role: Role::User.as_str().to_owned(),
+            from_webhook,
+            content: storable(&request.text),
+            tool_calls: None,
+            tool_call_id: None,
+            tool_name: None,
+            input_tokens: None,
+            output_tokens: None,
+            model: None,
+            audio: None,
+            created_at: self.clock.now(),
+        };
+        let (wanted, new) = (request.agent.clone(), place.new);
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                if let Some(row) = &new {
+                    conn.insert_chat_session(row).await?;
+                }
+                let gone = || AgentsError::NotFound("session");
+                let found = conn.find_chat_session(&message.session_id).await?;
+                let session = found.ok_or_else(gone)?;
+                let agent = choose_agent(conn, wanted, Some(session.agent_id)).await?;
+                let id = &message.session_id;
+                let number = conn.claim_chat_turn(id, &agent, from_webhook).await?;
+                message.turn_no = number.ok_or_else(gone)?;
+                message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
+                Ok(Stored {
+                    session_key: session.key,
+                    agent,
+                    message,
+                })
+            })
+        });
+        write.await
+    }
+}
+
+/// The webhook's session of this key, or a new one. A session that no webhook made is not theirs.
+async fn find_or_make(
+    conn: &mut Conn,
+    mut row: ChatSessionRow,
+    agent: Option<String>,
+) -> Result<SessionId, AgentsError> {
+    if let Some(found) = conn.find_chat_session_by_key(&row.key).await? {
+        return if Source::of(&found.source) == Source::Webhook {
+            Ok(found.id)
+        } else {
+            let reason = "names a session that no webhook made";
+            Err(AgentsError::invalid("session_key", reason))
+        };
+    }
+    if sessions::find(conn, &row.key).await?.is_some() {
+        let reason = "is the id of another session";
+        return Err(AgentsError::invalid("session_key", reason));
+    }
+    row.agent_id = choose_agent(conn, agent, None).await?;
+    conn.insert_chat_session(&row).await?;
+    Ok(row.id)
+}
+
+/// The agent that was asked for, which must exist; else the session's, else `default`.
+async fn choose_agent(
+    conn: &mut Conn,
+    wanted: Option<String>,
+    of_session: Option<String>,
+) -> Result<String, AgentsError> {
+    if let Some(wanted) = wanted {
+        return match presets::find(conn, &wanted).await? {
+            Some(agent) => Ok(agent.id),
+            None => Err(AgentsError::invalid("agent", "there is no such agent")),
+        };
+    }
+    Ok(of_session.unwrap_or_else(|| DEFAULT_AGENT.to_owned()))
+}
+
+/// A session's name after the first line of a text.
+fn label_of_text(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    label_of(first, LABEL_OF_TEXT_CHARACTERS)
+}
+
+/// A label of what may be too long for one, or hold what no label holds.
+fn label_of(text: &str, most: usize) -> String {
+    let clean: String = text.chars().filter(|c| !c.is_control()).collect();
+    let clean = clean.trim();
+    let mut label: String = clean.chars().take(most).collect();
+    if label.len() < clean.len() {
+        label.pop();
+        label.push('…');
+    }
+    if label.is_empty() {
+        label.push('…');
+    }
+    label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_the_first_line_and_not_long() {
+        assert_eq!(label_of_text("\n  Hello \u{1b}[1m\nworld"), "Hello [1m");
+        assert_eq!(label_of_text(&"ä".repeat(60)), "ä".repeat(60));
+        assert_eq!(
+            label_of_text(&"ä".repeat(61)),
+            format!("{}…", "ä".repeat(59))
+        );
+        assert_eq!(label_of_text("\u{1}"), "…");
+        assert_eq!(label_of("webhook:a:b", 200), "webhook:a:b");
+    }
+
+    #[test]
+    fn a_text_at_and_past_the_limit() {
+        let send = |text: String| check(&SendRequest::new(text, Actor::system()));
+        assert!(send("x".repeat(1 << 20)).is_ok());
+        assert!(send("x".repeat((1 << 20) + 1)).is_err());
+        assert!(send(" \n".to_owned()).is_err());
+    }
+}

@@ -1,0 +1,208 @@
+//! One question to the model: the conversation is made to fit, the answer comes in pieces.
+
+use super::failure::TurnFailure;
+use super::{Running, Setup};
+use crate::event::{AgentEvent, Delta};
+use crate::message::ToolCallRecord;
+use crate::request::tokens_of;
+use futures_util::StreamExt;
+use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, ToolSpec, Usage};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How many pieces that are there already are told as one.
+const PIECES_AT_ONCE: usize = 64;
+
+/// A whole answer.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    pub(super) text: String,
+    pub(super) calls: Vec<ToolCallRecord>,
+    pub(super) usage: Usage,
+}
+
+impl Running<'_> {
+    /// Asks the model. A conversation that is too long for it is made shorter until it fits; it is an
+    /// error only when the newest text alone does not.
+    pub(super) async fn ask(&mut self, setup: &mut Setup) -> Result<Reply, TurnFailure> {
+        loop {
+            let tools = self.specs(setup);
+            let system = self.system_prompt(setup, !tools.is_empty());
+            let budget = self.budget(&setup.model, system.as_deref(), &tools);
+            let fitted = setup.conversation.fit(budget);
+            if let Some(through) = fitted.left_out {
+                self.shorten(setup, through, budget).await?;
+                continue;
+            }
+            let request = ChatRequest {
+                system,
+                messages: fitted.messages,
+                tools,
+                temperature: setup.agent.config.temperature,
+                max_tokens: None,
+            };
+            match self.stream(&setup.model, request).await {
+                Err((_, TurnFailure::Model(ModelError::ContextTooLong { .. })))
+                    if !fitted.is_least =>
+                {
+                    self.limit = Some(fitted.tokens / 2);
+                }
+                Err((said, failure)) => {
+                    self.keep(setup, said).await;
+                    return Err(failure);
+                }
+                Ok(reply) => {
+                    self.add_usage(reply.usage);
+                    return Ok(reply);
+                }
+            }
+        }
+    }
+
+    fn specs(&self, setup: &Setup) -> Vec<ToolSpec> {
+        let offered = setup.permit.offered(&self.inner.tools);
+        let spec = |tool: &Arc<dyn crate::Tool>| ToolSpec {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            parameters: tool.parameters(),
+        };
+        offered.iter().map(spec).collect()
+    }
+
+    /// How many tokens the messages may have: what the model has room for, without what stands beside
+    /// them and without its answer; less when it has said no before.
+    fn budget(&self, model: &ModelRef, system: Option<&str>, tools: &[ToolSpec]) -> Option<u64> {
+        let beside = system.map_or(0, tokens_of)
+            + tools
+                .iter()
+                .map(|tool| tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string()))
+                .sum::<u64>();
+        let known = self.inner.models.context_tokens(model).map(|context| {
+            // A tenth because tokens are only guessed here.
+            let room = context - context / 10 - (context / 4).min(4096);
+            room.saturating_sub(beside)
+        });
+        match (known, self.limit) {
+            (Some(known), Some(limit)) => Some(known.min(limit)),
+            (known, limit) => known.or(limit),
+        }
+    }
+
+    /// Takes in an answer; on failure, with what was said so far.
+    async fn stream(
+        &self,
+        model: &ModelRef,
+        request: ChatRequest,
+    ) -> Result<Reply, (Reply, TurnFailure)> {
+        let cancel = &self.turn.cancel;
+        let mut reply = Reply::default();
+        let asked = cancel
+            .run_until_cancelled(self.inner.models.chat(model, request))
+            .await;
+        let stream = match asked {
+            None => return Err((reply, TurnFailure::Stopped)),
+            Some(Err(error)) => return Err((reply, error.into())),
+            Some(Ok(stream)) => stream,
+        };
+        let mut pieces = stream.ready_chunks(PIECES_AT_ONCE);
+        loop {
+            let batch = match cancel.run_until_cancelled(pieces.next()).await {
+                None => return Err((reply, TurnFailure::Stopped)),
+                Some(None) => break,
+                Some(Some(batch)) => batch,
+            };
+            let before = reply.text.len();
+            let taken = batch.into_iter().try_for_each(|chunk| {
+                take(&mut reply, chunk?);
+                Ok::<_, ModelError>(())
+            });
+            self.tell_delta(reply.text.get(before..).unwrap_or_default());
+            if let Err(error) = taken {
+                return Err((reply, error.into()));
+            }
+        }
+        name_apart(&mut reply.calls);
+        Ok(reply)
+    }
+
+    fn tell_delta(&self, text: &str) {
+        if !text.is_empty() {
+            self.inner.tell(AgentEvent::Delta(Arc::new(Delta {
+                session: self.turn.session.clone(),
+                turn_id: self.turn.id.clone(),
+                text: text.to_owned(),
+            })));
+        }
+    }
+
+    /// Stores what was said when the turn ends in the middle of an answer. Calls are left out: they
+    /// may not be complete, and nobody makes them any more.
+    async fn keep(&mut self, setup: &mut Setup, mut said: Reply) {
+        self.add_usage(said.usage);
+        said.calls.clear();
+        if said.text.is_empty() {
+            return;
+        }
+        self.text.clone_from(&said.text);
+        let row = self.assistant_row(&setup.model, &said);
+        // The turn has failed already; that its session is gone, too, changes nothing.
+        match self.say(&mut setup.conversation, row).await {
+            Ok(()) | Err(TurnFailure::SessionGone) => {}
+            Err(error) => tracing::warn!(%error, "a broken-off answer was not stored"),
+        }
+    }
+}
+
+fn take(reply: &mut Reply, chunk: Chunk) {
+    match chunk {
+        Chunk::Text(text) => reply.text.push_str(&text),
+        Chunk::ToolCall(call) => reply.calls.push(storable_call(call)),
+        Chunk::End { usage, .. } => reply.usage = usage,
+    }
+}
+
+/// A call as it is stored: its name is told to people and put into metrics.
+fn storable_call(call: ToolCall) -> ToolCallRecord {
+    let clean =
+        |text: &str| -> String { text.chars().filter(|c| !c.is_control()).take(100).collect() };
+    ToolCallRecord {
+        id: clean(&call.id),
+        name: clean(&call.name),
+        arguments: call.arguments,
+    }
+}
+
+/// Some servers give every call the same id, or none; an answer has to name its call.
+fn name_apart(calls: &mut [ToolCallRecord]) {
+    let mut taken = HashSet::new();
+    for (number, call) in calls.iter_mut().enumerate() {
+        if call.id.is_empty() || !taken.insert(call.id.clone()) {
+            call.id = format!("{}call_{number}", call.id);
+            taken.insert(call.id.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_one_answer_have_ids_of_their_own() {
+        let call = |id: &str| {
+            storable_call(ToolCall {
+                id: id.to_owned(),
+                name: "calc\n".to_owned(),
+                arguments: "{}".to_owned(),
+            })
+        };
+        let mut calls = vec![call("a"), call(""), call("a"), call("")];
+        name_apart(&mut calls);
+        let ids: HashSet<_> = calls.iter().map(|call| &call.id).collect();
+        assert_eq!(ids.len(), 4, "{calls:?}");
+        assert_eq!(
+            (calls[0].id.as_str(), calls[0].name.as_str()),
+            ("a", "calc")
+        );
+    }
+}

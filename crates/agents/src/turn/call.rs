@@ -1,0 +1,270 @@
+//! The tool calls of one answer. Whatever goes wrong with one is told to the model as its answer: the
+//! turn goes on.
+
+use super::failure::TurnFailure;
+use super::repeats::CallKey;
+use super::{Running, Setup};
+use crate::event::{AgentEvent, ToolProgress, ToolState};
+use crate::input_check;
+use crate::message::{Role, ToolCallRecord};
+use crate::policy::matches_any;
+use crate::send::{Action, ActionStatus, Origin};
+use crate::tool::{Tool, ToolContext};
+use futures_util::FutureExt;
+use gatehouse_store::ChatMessageRow;
+use serde_json::Value;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The most of a tool's output that is kept.
+pub(crate) const MAX_OUTPUT_BYTES: usize = 64 * 1024;
+/// The longest time that a tool may ask for.
+const MAX_TIME: Duration = Duration::from_mins(10);
+/// How many calls of one answer are made.
+const MAX_CALLS: usize = 32;
+/// How much of an output events show.
+const SUMMARY_CHARACTERS: usize = 200;
+
+/// What a call gave.
+struct Answer {
+    status: ActionStatus,
+    text: String,
+}
+
+impl Answer {
+    fn error(text: impl Into<String>) -> Self {
+        Self {
+            status: ActionStatus::Error,
+            text: text.into(),
+        }
+    }
+
+    fn denied(text: impl Into<String>) -> Self {
+        Self {
+            status: ActionStatus::Denied,
+            text: text.into(),
+        }
+    }
+}
+
+impl Running<'_> {
+    /// Makes the calls, one after the other, and stores what each gave. At the last step, and when the
+    /// model repeats itself without end, calls are answered but not made.
+    pub(super) async fn call_all(
+        &mut self,
+        setup: &mut Setup,
+        calls: Vec<ToolCallRecord>,
+        is_last_step: bool,
+    ) -> Result<(), TurnFailure> {
+        for (number, call) in calls.into_iter().enumerate() {
+            let answer = if is_last_step {
+                Answer::error("Not called: the turn has no more steps.")
+            } else if self.repeats.is_hopeless() {
+                Answer::error("Not called: the turn ends.")
+            } else if number >= MAX_CALLS {
+                Answer::error(format!("Not called: at most {MAX_CALLS} calls at once."))
+            } else {
+                self.call(setup, &call).await?
+            };
+            let row = self.finish_call(call, answer);
+            self.say(&mut setup.conversation, row).await?;
+        }
+        if self.repeats.is_hopeless() {
+            return Err(TurnFailure::Repeating);
+        }
+        Ok(())
+    }
+
+    fn finish_call(&mut self, call: ToolCallRecord, answer: Answer) -> ChatMessageRow {
+        let Answer { status, text } = answer;
+        let text = capped(text);
+        let known = self.inner.tools.find(&call.name).is_some();
+        let label = if known {
+            call.name.clone()
+        } else {
+            "unknown".to_owned()
+        };
+        metrics::counter!("agent_tool_calls_total", "tool" => label, "status" => status.as_str())
+            .increment(1);
+        let state = match status {
+            ActionStatus::Ok => ToolState::Ok,
+            ActionStatus::Error => ToolState::Error,
+            ActionStatus::Denied => ToolState::Denied,
+        };
+        let summary = text.chars().take(SUMMARY_CHARACTERS).collect();
+        self.tell_tool(&call, state, Some(summary));
+        self.actions.push(Action {
+            tool: call.name.clone(),
+            status,
+            at: self.inner.clock.now(),
+        });
+        ChatMessageRow {
+            tool_call_id: Some(call.id),
+            tool_name: Some(call.name),
+            ..self.row(Role::Tool, &text)
+        }
+    }
+
+    fn tell_tool(&self, call: &ToolCallRecord, state: ToolState, summary: Option<String>) {
+        self.inner.tell(AgentEvent::Tool(Arc::new(ToolProgress {
+            session: self.turn.session.clone(),
+            turn_id: self.turn.id.clone(),
+            id: call.id.clone(),
+            name: call.name.clone(),
+            state,
+            summary,
+        })));
+    }
+
+    async fn call(&mut self, setup: &Setup, call: &ToolCallRecord) -> Result<Answer, TurnFailure> {
+        let Some(input) = read_input(&call.arguments) else {
+            let key = CallKey::of(&call.name, &Value::String(call.arguments.clone()));
+            let text = "The arguments are not a JSON object.";
+            return Ok(self.answer_once(key, Answer::error(text)));
+        };
+        let key = CallKey::of(&call.name, &input);
+        let Some(tool) = self.inner.tools.find(&call.name) else {
+            let answer = Answer::error("There is no tool of this name.");
+            return Ok(self.answer_once(key, answer));
+        };
+        // What was offered may have changed, and a model may call what it was never offered.
+        if !setup.permit.admits(&*tool) {
+            let answer = Answer::denied("This tool may not be used here.");
+            return Ok(self.answer_once(key, answer));
+        }
+        if let Err(reason) = input_check::check(&tool.parameters(), &input) {
+            let answer = Answer::error(format!("The input is not valid: {reason}."));
+            return Ok(self.answer_once(key, answer));
+        }
+        if self.repeats.is_too_often(key) {
+            return Ok(too_often());
+        }
+        if !self.is_approved(call, &input).await? {
+            let answer = Answer::denied("The operator did not approve this call.");
+            self.repeats.note(key, &answer.text);
+            return Ok(answer);
+        }
+        self.tell_tool(call, ToolState::Running, None);
+        let answer = self.run_tool(call, &tool, input).await?;
+        self.repeats.note(key, &answer.text);
+        Ok(answer)
+    }
+
+    /// An answer that needs no tool, unless it has been given too often.
+    fn answer_once(&mut self, key: CallKey, answer: Answer) -> Answer {
+        if self.repeats.is_too_often(key) {
+            return too_often();
+        }
+        self.repeats.note(key, &answer.text);
+        answer
+    }
+
+    async fn is_approved(&self, call: &ToolCallRecord, input: &Value) -> Result<bool, TurnFailure> {
+        if !matches_any(&self.inner.settings.load().require_approval, &call.name) {
+            return Ok(true);
+        }
+        self.tell_tool(call, ToolState::Waiting, None);
+        let asking = self
+            .inner
+            .ask_approval(&self.turn.session, &call.name, input.clone());
+        let asked = self.turn.cancel.run_until_cancelled(asking).await;
+        asked.ok_or(TurnFailure::Stopped)
+    }
+
+    async fn run_tool(
+        &self,
+        call: &ToolCallRecord,
+        tool: &Arc<dyn Tool>,
+        input: Value,
+    ) -> Result<Answer, TurnFailure> {
+        let delivery = match &self.turn.origin {
+            Origin::Chat => None,
+            Origin::Webhook { delivery, .. } => Some(delivery.clone()),
+        };
+        let context = ToolContext {
+            session: self.turn.session.clone(),
+            turn: self.turn.id.clone(),
+            actor: self.turn.actor.clone(),
+            delivery,
+            cancel: self.turn.cancel.child_token(),
+        };
+        // What the tool started elsewhere ends with its call.
+        let _ends = context.cancel.clone().drop_guard();
+        let limit = tool.time_limit().min(MAX_TIME);
+        // A tool may panic before its future is even there.
+        let calling = AssertUnwindSafe(async { tool.call(&context, input).await }).catch_unwind();
+        let calling = tokio::time::timeout(limit, calling);
+        let Some(called) = self.turn.cancel.run_until_cancelled(calling).await else {
+            let text = Some("The turn was stopped.".to_owned());
+            self.tell_tool(call, ToolState::Error, text);
+            return Err(TurnFailure::Stopped);
+        };
+        Ok(match called {
+            Ok(Ok(Ok(text))) => Answer {
+                status: ActionStatus::Ok,
+                text,
+            },
+            Ok(Ok(Err(error))) => Answer::error(error.message),
+            Ok(Err(_panic)) => {
+                tracing::error!(tool = tool.name(), "a tool panicked");
+                Answer::error("The tool failed.")
+            }
+            Err(_elapsed) => {
+                let seconds = limit.as_secs_f64();
+                Answer::error(format!("The tool did not answer within {seconds} s."))
+            }
+        })
+    }
+}
+
+fn too_often() -> Answer {
+    Answer::error(
+        "Not called: this very call gave the same answer three times. Do something else, or answer \
+         with what you have.",
+    )
+}
+
+/// The input as an object; models write nothing where there is nothing to say.
+fn read_input(arguments: &str) -> Option<Value> {
+    if arguments.trim().is_empty() {
+        return Some(Value::Object(serde_json::Map::new()));
+    }
+    let input = serde_json::from_str(arguments).ok();
+    input.filter(Value::is_object)
+}
+
+/// A tool's output, cut at the limit between two characters.
+fn capped(mut text: String) -> String {
+    const NOTE: &str = "\n[… cut: the output is too long]";
+    if text.len() > MAX_OUTPUT_BYTES {
+        let end = text.floor_char_boundary(MAX_OUTPUT_BYTES - NOTE.len());
+        text.truncate(end);
+        text.push_str(NOTE);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_at_and_past_the_limit() {
+        let whole = "ä".repeat(MAX_OUTPUT_BYTES / 2);
+        assert_eq!(capped(whole.clone()), whole);
+        let cut = capped(format!("{whole}b"));
+        assert!(cut.len() <= MAX_OUTPUT_BYTES && cut.len() > MAX_OUTPUT_BYTES - 50);
+        assert!(cut.ends_with("too long]"));
+    }
+
+    #[test]
+    fn input_is_an_object() {
+        for good in ["", " ", "{}", "{\"a\":1}"] {
+            assert!(read_input(good).is_some(), "{good}");
+        }
+        for bad in ["{", "1", "null", "[]", "\"x\""] {
+            assert!(read_input(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Why a turn did not come to its end, and what is told of it.
+
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_models::ModelError;
+use gatehouse_store::StoreError;
+
+/// Why a turn did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TurnFailure {
+    /// Somebody stopped it, or Gatehouse ends.
+    #[error("stopped")]
+    Stopped,
+    /// Its session was deleted meanwhile.
+    #[error("the session is gone")]
+    SessionGone,
+    /// Not even the agent `default` is there.
+    #[error("there is no agent")]
+    NoAgent,
+    /// The model wanted more tools at its last step.
+    #[error("all {0} steps are used up")]
+    TooManySteps(u32),
+    /// The model made the same call again and again.
+    #[error("the agent repeats itself")]
+    Repeating,
+    /// A fault of ours.
+    #[error("a turn panicked")]
+    Panicked,
+    /// No model could be chosen, or it did not answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl TurnFailure {
+    /// A word for the metrics.
+    pub(crate) const fn outcome(&self) -> &'static str {
+        match self {
+            Self::Stopped | Self::SessionGone => "stopped",
+            Self::TooManySteps(_) | Self::Repeating => "no_answer",
+            Self::Model(_) => "model_failed",
+            Self::NoAgent | Self::Panicked | Self::Store(_) => "error",
+        }
+    }
+
+    /// What a caller may see. What is our own fault is logged here, once.
+    pub(crate) fn told(self) -> Problem {
+        if matches!(self, Self::NoAgent | Self::Panicked | Self::Store(_)) {
+            tracing::error!(error = &self as &dyn std::error::Error, "a turn failed");
+        }
+        let conflict = |message: String| Problem::new(ErrorCode::Conflict, message);
+        match self {
+            Self::Stopped => conflict("The turn was stopped.".to_owned()),
+            Self::SessionGone => Problem::not_found("session"),
+            Self::TooManySteps(1) => conflict(
+                "The agent may call its model once in a turn (max_turns is 1), and wanted to go on \
+                 with tools. Raise max_turns of the agent."
+                    .to_owned(),
+            ),
+            Self::TooManySteps(steps) => conflict(format!(
+                "The agent used all of its {steps} steps (max_turns) without coming to an answer. \
+                 Raise max_turns of the agent, or ask for less at once."
+            ))
+            .with("max_turns", steps),
+            Self::Repeating => conflict(
+                "The agent made the same tool call again and again; the turn was ended.".to_owned(),
+            ),
+            Self::Model(error) => error.into(),
+            Self::Store(error) => error.into(),
+            Self::NoAgent | Self::Panicked => Problem::internal(),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! A turn: a model is asked, the tools that it calls are called, it is asked again, until it has an
+//! answer. All of it is stored as it happens and told to those who listen.
+
+mod ask;
+mod call;
+mod failure;
+mod repeats;
+mod summarise;
+
+use crate::agent::{Agent, DEFAULT_AGENT};
+use crate::context::Conversation;
+use crate::event::{AgentEvent, Done, Failure};
+use crate::handle::Inner;
+use crate::message::{Message, Role, ToolCallRecord, storable};
+use crate::policy::Permit;
+use crate::prompt;
+use crate::send::{Action, Origin, TurnReport};
+use crate::start::Turn;
+use failure::TurnFailure;
+use futures_util::FutureExt;
+use gatehouse_domain::Problem;
+use gatehouse_domain::id::{MessageId, SessionId};
+use gatehouse_models::{ModelRef, Usage};
+use gatehouse_store::{ChatMessageRow, ChatSessionRow};
+use repeats::Repeats;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+/// How many messages are looked at; older ones that no summary tells of are left out.
+const MAX_MESSAGES: i64 = 2000;
+
+/// Runs the turns of a lane, one after the other, until none waits.
+pub(crate) async fn serve(inner: &Inner, session: &SessionId) {
+    while let Some(turn) = inner.lanes.next(session) {
+        run(inner, turn).await;
+    }
+}
+
+/// A turn that runs, and what there is to tell of it.
+struct Running<'a> {
+    inner: &'a Inner,
+    turn: Turn,
+    usage: Usage,
+    actions: Vec<Action>,
+    text: String,
+    repeats: Repeats,
+    /// How many tokens the conversation may have, once a model has said no.
+    limit: Option<u64>,
+}
+
+/// What a turn works with.
+struct Setup {
+    agent: Agent,
+    model: ModelRef,
+    permit: Permit,
+    has_webhook_text: bool,
+    conversation: Conversation,
+}
+
+async fn run(inner: &Inner, mut turn: Turn) {
+    let began = inner.clock.monotonic_ms();
+    let report = turn.report.take();
+    let mut running = Running {
+        inner,
+        turn,
+        usage: Usage::default(),
+        actions: Vec::new(),
+        text: String::new(),
+        repeats: Repeats::default(),
+        limit: None,
+    };
+    // A fault of ours ends one turn, not the lane.
+    let ended = AssertUnwindSafe(running.answer()).catch_unwind().await;
+    let failure = match ended {
+        Ok(Ok(())) => None,
+        Ok(Err(failure)) => Some(failure),
+        Err(_panic) => Some(TurnFailure::Panicked),
+    };
+    let duration_ms = inner.clock.monotonic_ms().saturating_sub(began);
+    let outcome = failure.as_ref().map_or("ok", TurnFailure::outcome);
+    count(outcome, duration_ms);
+    let cancelled = matches!(failure, Some(TurnFailure::Stopped));
+    let error = failure.map(|failure| {
+        let problem = failure.told();
+        tracing::info!(turn = %running.turn.id, code = problem.code.name(), "a turn ended early");
+        problem
+    });
+    running.finish(report, error, cancelled, duration_ms);
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a duration in a histogram")]
+fn count(outcome: &'static str, duration_ms: u64) {
+    metrics::counter!("agent_turns_total", "outcome" => outcome).increment(1);
+    metrics::histogram!("agent_turn_duration_seconds").record(duration_ms as f64 / 1000.0);
+}
+
+impl Running<'_> {
+    /// Tells everybody that the turn ended, and who waits for it, how.
+    fn finish(
+        self,
+        report: Option<tokio::sync::oneshot::Sender<TurnReport>>,
+        error: Option<Problem>,
+        cancelled: bool,
+        duration_ms: u64,
+    ) {
+        self.inner.tell(AgentEvent::Done(Arc::new(Done {
+            session: self.turn.session.clone(),
+            turn_id: self.turn.id.clone(),
+            usage: self.usage,
+            error: error.clone().map(Failure),
+        })));
+        // Who waited may have gone away: the turn stands all the same.
+        if let Some(report) = report {
+            drop(report.send(TurnReport {
+                session: self.turn.session,
+                session_key: self.turn.session_key,
+                turn_id: self.turn.id,
+                text: self.text,
+                usage: self.usage,
+                duration_ms,
+                actions: self.actions,
+                error,
+                cancelled,
+            }));
+        }
+    }
+
+    async fn answer(&mut self) -> Result<(), TurnFailure> {
+        if self.turn.cancel.is_cancelled() {
+            return Err(TurnFailure::Stopped);
+        }
+        let mut setup = self.set_up().await?;
+        let steps = setup.agent.config.max_turns;
+        for step in 1..=steps {
+            let reply = self.ask(&mut setup).await?;
+            if !reply.text.is_empty() {
+                self.text.clone_from(&reply.text);
+            }
+            let calls: Vec<ToolCallRecord> = reply.calls.clone();
+            let row = self.assistant_row(&setup.model, &reply);
+            self.say(&mut setup.conversation, row).await?;
+            if calls.is_empty() {
+                return Ok(());
+            }
+            self.call_all(&mut setup, calls, step == steps).await?;
+        }
+        Err(TurnFailure::TooManySteps(steps))
+    }
+
+    async fn set_up(&self) -> Result<Setup, TurnFailure> {
+        let (session, agent) = self.read_session().await?;
+        let turn = &self.turn;
+        let rows = self.read_rows(&session).await?;
+        let has_gap = rows.len() >= usize::try_from(MAX_MESSAGES).unwrap_or(usize::MAX);
+        let config = &agent.config;
+        let wanted = turn.model.as_deref().or(config.model.as_deref());
+        let choosing = self.inner.models.choose(config.provider.as_deref(), wanted);
+        let model = turn
+            .cancel
+            .run_until_cancelled(choosing)
+            .await
+            .ok_or(TurnFailure::Stopped)??;
+        Ok(Setup {
+            permit: Permit::of(&turn.origin, session.tainted, &config.tools),
+            has_webhook_text: session.tainted,
+            conversation: Conversation::new(session.summary, rows, turn.number, has_gap),
+            agent,
+            model,
+        })
+    }
+
+    async fn read_session(&self) -> Result<(ChatSessionRow, Agent), TurnFailure> {
+        let (id, agent) = (self.turn.session.clone(), self.turn.agent.clone());
+        let read = self.inner.store.read(move |conn| {
+            Box::pin(async move {
+                let session = conn.find_chat_session(&id).await?;
+                let row = match conn.find_agent(&agent).await? {
+                    Some(row) => Some(row),
+                    None => conn.find_agent(DEFAULT_AGENT).await?,
+                };
+                Ok::<_, TurnFailure>((session, row.map(Agent::of).transpose()?))
+            })
+        });
+        match read.await? {
+            (Some(session), Some(agent)) => Ok((session, agent)),
+            (None, _) => Err(TurnFailure::SessionGone),
+            (_, None) => Err(TurnFailure::NoAgent),
+        }
+    }
+
+    async fn read_rows(
+        &self,
+        session: &ChatSessionRow,
+    ) -> Result<Vec<ChatMessageRow>, TurnFailure> {
+        let (id, turns) = (session.id.clone(), (session.summary_turn, self.turn.number));
+        let read = self.inner.store.read(move |conn| {
+            Box::pin(async move { conn.list_chat_context(&id, turns, MAX_MESSAGES).await })
+        });
+        let rows: Vec<ChatMessageRow> = read.await?;
+        if rows.is_empty() {
+            return Err(TurnFailure::SessionGone);
+        }
+        Ok(rows)
+    }
+
+    fn row(&self, role: Role, content: &str) -> ChatMessageRow {
+        let inner = self.inner;
+        ChatMessageRow {
+            session_id: self.turn.session.clone(),
+            turn_no: self.turn.number,
+            seq: 0,
+            id: MessageId::generate(&*inner.clock, &*inner.random),
+            turn_id: self.turn.id.clone(),
+            role: role.as_str().to_owned(),
+            from_webhook: false,
+            content: storable(content),
+            tool_calls: None,
+            tool_call_id: None,
+            tool_name: None,
+            input_tokens: None,
+            output_tokens: None,
+            model: None,
+            audio: None,
+            created_at: inner.clock.now(),
+        }
+    }
+
+    fn assistant_row(&self, model: &ModelRef, reply: &ask::Reply) -> ChatMessageRow {
+        let tokens = |count: u64| i64::try_from(count).ok();
+        let calls = (!reply.calls.is_empty())
+            .then(|| serde_json::to_string(&reply.calls).ok())
+            .flatten();
+        ChatMessageRow {
+            tool_calls: calls,
+            input_tokens: tokens(reply.usage.input_tokens),
+            output_tokens: tokens(reply.usage.output_tokens),
+            model: Some(model.to_string()),
+            ..self.row(Role::Assistant, &reply.text)
+        }
+    }
+
+    /// Stores a message, tells of it, and adds it to the conversation.
+    async fn say(
+        &self,
+        conversation: &mut Conversation,
+        row: ChatMessageRow,
+    ) -> Result<(), TurnFailure> {
+        let row = self.store(row).await?;
+        conversation.push(row);
+        Ok(())
+    }
+
+    async fn store(&self, row: ChatMessageRow) -> Result<ChatMessageRow, TurnFailure> {
+        let write = self.inner.store.write(move |conn| {
+            Box::pin(async move {
+                let mut row = row;
+                let seq = conn.insert_chat_message(&row).await?;
+                row.seq = seq.ok_or(TurnFailure::SessionGone)?;
+                Ok::<_, TurnFailure>(row)
+            })
+        });
+        let row = write.await?;
+        self.inner
+            .tell(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
+        Ok(row)
+    }
+
+    fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
+        let from_webhook = matches!(self.turn.origin, Origin::Webhook { .. });
+        prompt::system(
+            setup.agent.config.system_prompt.as_deref(),
+            self.turn.system_suffix.as_deref(),
+            from_webhook || setup.has_webhook_text,
+            has_tools,
+        )
+    }
+
+    fn add_usage(&mut self, usage: Usage) {
+        let sum = &mut self.usage;
+        sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+        sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+    }
+}

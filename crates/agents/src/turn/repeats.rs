@@ -1,0 +1,104 @@
+//! Notices a model that makes the same call again and again although nothing changes.
+
+use serde_json::Value;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// How often a call may give the same answer in a row before it is not made again.
+const MAX_SAME: u32 = 3;
+/// How many calls may be refused for that before the turn ends.
+const MAX_REFUSED: u32 = 3;
+
+/// What was called in a turn.
+#[derive(Debug, Default)]
+pub(crate) struct Repeats {
+    calls: HashMap<u64, Seen>,
+    refused: u32,
+}
+
+#[derive(Debug)]
+struct Seen {
+    answer: u64,
+    times: u32,
+}
+
+/// A tool and its input, whatever the order of the fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallKey(u64);
+
+fn hash(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl CallKey {
+    pub(crate) fn of(name: &str, input: &Value) -> Self {
+        let mut input = input.clone();
+        input.sort_all_objects();
+        Self(hash((name, input.to_string())))
+    }
+}
+
+impl Repeats {
+    /// Whether the call has been made so often, with the same answer, that it is not made again.
+    pub(crate) fn is_too_often(&mut self, call: CallKey) -> bool {
+        let too_often = self
+            .calls
+            .get(&call.0)
+            .is_some_and(|seen| seen.times >= MAX_SAME);
+        self.refused += u32::from(too_often);
+        too_often
+    }
+
+    /// Whether so many calls were refused that there is no sense in going on.
+    pub(crate) const fn is_hopeless(&self) -> bool {
+        self.refused >= MAX_REFUSED
+    }
+
+    /// Notes what a call gave.
+    pub(crate) fn note(&mut self, call: CallKey, answer: &str) {
+        let answer = hash(answer);
+        let seen = self
+            .calls
+            .entry(call.0)
+            .or_insert(Seen { answer, times: 0 });
+        if seen.answer == answer {
+            seen.times += 1;
+        } else {
+            *seen = Seen { answer, times: 1 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_same_call_with_the_same_answer_is_made_three_times() {
+        let mut repeats = Repeats::default();
+        let one = CallKey::of("calc", &json!({ "a": 1, "b": 2 }));
+        let same = CallKey::of("calc", &json!({ "b": 2, "a": 1 }));
+        for _ in 0..3 {
+            assert!(!repeats.is_too_often(one));
+            repeats.note(same, "3");
+        }
+        assert!(!repeats.is_too_often(CallKey::of("other", &json!({}))));
+        for hopeless in [false, false, true] {
+            assert!(repeats.is_too_often(one));
+            assert_eq!(repeats.is_hopeless(), hopeless);
+        }
+    }
+
+    #[test]
+    fn a_call_whose_answer_changes_may_go_on() {
+        let mut repeats = Repeats::default();
+        let call = CallKey::of("deliveries", &json!({}));
+        for n in 0..20 {
+            assert!(!repeats.is_too_often(call));
+            repeats.note(call, &n.to_string());
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The older part of a conversation that its model has no room for becomes a summary, which is kept.
+
+use super::failure::TurnFailure;
+use super::{Running, Setup};
+use crate::message::storable;
+use crate::prompt;
+use crate::request;
+use futures_util::StreamExt;
+use gatehouse_models::{ChatMessage, ChatRequest, Chunk, ModelError, ModelRef, Usage};
+
+/// How much of the older part is shown, in characters, when nobody knows how much the model takes.
+const USUAL_CHARACTERS: u64 = 60_000;
+/// A summary that is longer is cut.
+const MAX_CHARACTERS: usize = 8_000;
+
+impl Running<'_> {
+    /// Puts a summary in the place of everything up to a turn. When none can be had, that part is left
+    /// out with a note; stored history stays whole in either case.
+    pub(super) async fn shorten(
+        &mut self,
+        setup: &mut Setup,
+        through: i64,
+        budget: Option<u64>,
+    ) -> Result<(), TurnFailure> {
+        // Three characters a token leave room for the question around it.
+        let whole = budget.map_or(USUAL_CHARACTERS, |tokens| tokens.saturating_mul(2));
+        for characters in [whole, whole / 4] {
+            match self.summary(setup, through, characters).await {
+                Ok(Some(summary)) => {
+                    self.keep_summary(&summary, through).await?;
+                    setup.conversation.summarise(through, summary);
+                    return Ok(());
+                }
+                Err(TurnFailure::Model(ModelError::ContextTooLong { .. })) => {}
+                Err(TurnFailure::Model(error)) => {
+                    tracing::warn!(%error, "older messages are left out without a summary");
+                    break;
+                }
+                Err(error) => return Err(error),
+                Ok(None) => break,
+            }
+        }
+        setup.conversation.forget(through);
+        Ok(())
+    }
+
+    async fn summary(
+        &mut self,
+        setup: &Setup,
+        through: i64,
+        characters: u64,
+    ) -> Result<Option<String>, TurnFailure> {
+        let characters = usize::try_from(characters).unwrap_or(usize::MAX);
+        let conversation = &setup.conversation;
+        let (before, rows) = (conversation.summary(), conversation.older(through));
+        let transcript = request::transcript(before, rows, characters);
+        if transcript.trim().is_empty() {
+            return Ok(None);
+        }
+        let asking = summarise(&self.inner.models, &setup.model, transcript);
+        let asked = self.turn.cancel.run_until_cancelled(asking).await;
+        let (text, usage) = asked.ok_or(TurnFailure::Stopped)??;
+        self.add_usage(usage);
+        let text: String = storable(text.trim()).chars().take(MAX_CHARACTERS).collect();
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    async fn keep_summary(&self, summary: &str, through: i64) -> Result<(), TurnFailure> {
+        let (session, summary) = (self.turn.session.clone(), summary.to_owned());
+        let write = self.inner.store.write(move |conn| {
+            Box::pin(async move {
+                conn.update_chat_session_summary(&session, &summary, through)
+                    .await
+            })
+        });
+        let _was_newest: bool = write.await?;
+        Ok(())
+    }
+}
+
+async fn summarise(
+    models: &gatehouse_models::Models,
+    model: &ModelRef,
+    transcript: String,
+) -> Result<(String, Usage), ModelError> {
+    let request = ChatRequest {
+        system: Some(prompt::SUMMARISE.to_owned()),
+        messages: vec![ChatMessage::User { text: transcript }],
+        ..ChatRequest::default()
+    };
+    let mut stream = models.chat(model, request).await?;
+    let (mut text, mut usage) = (String::new(), Usage::default());
+    while let Some(chunk) = stream.next().await {
+        match chunk? {
+            Chunk::Text(more) => text.push_str(&more),
+            Chunk::ToolCall(_) => {}
+            Chunk::End { usage: all, .. } => usage = all,
+        }
+    }
+    Ok((text, usage))
+}

@@ -1,0 +1,206 @@
+//! A model provider on this machine. The wire format is that of OpenAI's chat completions with streaming
+//! (<https://platform.openai.com/docs/api-reference/chat-streaming>); errors as in
+//! <https://platform.openai.com/docs/guides/error-codes>.
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+
+/// What the model does at one request.
+#[derive(Clone, Debug)]
+pub enum Act {
+    /// Says this, in these pieces.
+    Say(Vec<String>),
+    /// Says the first and makes these calls: name and arguments. Their ids are `call_0`, `call_1`, …
+    Call(String, Vec<(String, String)>),
+    /// Says this and then nothing more, without an end.
+    Hang(String),
+    /// Says this and breaks off with an error.
+    Break(String),
+    /// Refuses.
+    Refuse(u16, Value),
+    /// Says how many messages it was sent, once the gate is open.
+    Gate(watch::Receiver<bool>),
+}
+
+pub fn say(text: &str) -> Act {
+    Act::Say(vec![text.to_owned()])
+}
+
+pub fn call(name: &str, arguments: &Value) -> Act {
+    Act::Call(
+        String::new(),
+        vec![(name.to_owned(), arguments.to_string())],
+    )
+}
+
+/// OpenAI's refusal of a conversation that is too long.
+pub fn too_long() -> Act {
+    let error = json!({ "error": { "code": "context_length_exceeded", "type": "invalid_request_error",
+        "message": "This model's maximum context length is 10 tokens." } });
+    Act::Refuse(400, error)
+}
+
+#[derive(Clone)]
+pub struct FakeModel {
+    pub url: String,
+    script: Arc<Mutex<VecDeque<Act>>>,
+    seen: watch::Sender<Vec<Value>>,
+}
+
+impl FakeModel {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let model = Self {
+            url: format!("http://{}/v1", listener.local_addr().unwrap()),
+            script: Arc::default(),
+            seen: watch::Sender::new(Vec::new()),
+        };
+        let router = Router::new()
+            .route("/v1/chat/completions", post(answer))
+            .with_state(model.clone());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        model
+    }
+
+    /// What it does next; when nothing is left it says "ok".
+    pub fn will(&self, acts: impl IntoIterator<Item = Act>) {
+        self.script.lock().unwrap().extend(acts);
+    }
+
+    /// Every request's body so far.
+    pub fn seen(&self) -> Vec<Value> {
+        self.seen.borrow().clone()
+    }
+
+    /// The messages of one request, counted from 0.
+    pub fn messages(&self, request: usize) -> Vec<Value> {
+        self.seen()[request]["messages"].as_array().unwrap().clone()
+    }
+
+    /// The names of the tools that one request offered.
+    pub fn offered(&self, request: usize) -> Vec<String> {
+        let tools = self.seen()[request]["tools"].clone();
+        let tools = tools.as_array().cloned().unwrap_or_default();
+        let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_owned();
+        tools.iter().map(name).collect()
+    }
+
+    /// Waits until so many requests have come.
+    pub async fn until(&self, requests: usize) {
+        let mut seen = self.seen.subscribe();
+        seen.wait_for(|seen| seen.len() >= requests).await.unwrap();
+    }
+}
+
+async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Response {
+    assert_eq!(body["stream"], true);
+    check_pairs(body["messages"].as_array().unwrap());
+    let messages = body["messages"].as_array().unwrap().len();
+    let act = model.script.lock().unwrap().pop_front();
+    model.seen.send_modify(|seen| seen.push(body));
+    match act.unwrap_or_else(|| say("ok")) {
+        Act::Say(pieces) => whole(&pieces, &[]),
+        Act::Call(text, calls) => whole(&[text], &calls),
+        Act::Hang(text) => hanging(&text),
+        Act::Break(text) => {
+            let error = json!({ "error": { "message": "no", "type": "server_error" } });
+            stream(vec![piece(&text), error])
+        }
+        Act::Refuse(status, body) => {
+            (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
+        }
+        Act::Gate(mut gate) => {
+            gate.wait_for(|open| *open).await.unwrap();
+            whole(&[format!("{messages} messages")], &[])
+        }
+    }
+}
+
+/// Real providers refuse a request in which a call has no answer, or an answer no call.
+fn check_pairs(messages: &[Value]) {
+    let mut open: Vec<Value> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            let id = &message["tool_call_id"];
+            let place = open.iter().position(|call| call["id"] == *id);
+            open.remove(place.unwrap_or_else(|| panic!("no call for {message}")));
+        } else {
+            assert!(open.is_empty(), "no answer to {open:?}");
+            open = message["tool_calls"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+        }
+    }
+    assert!(open.is_empty(), "no answer to {open:?}");
+}
+
+fn piece(text: &str) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": { "content": text } }] })
+}
+
+fn event(value: &Value) -> String {
+    format!("data: {value}\n\n")
+}
+
+fn stream(events: Vec<Value>) -> Response {
+    let mut text: String = events.iter().map(event).collect();
+    text.push_str("data: [DONE]\n\n");
+    ([("content-type", "text/event-stream")], text).into_response()
+}
+
+fn whole(pieces: &[String], calls: &[(String, String)]) -> Response {
+    let mut events: Vec<Value> = pieces
+        .iter()
+        .filter(|text| !text.is_empty())
+        .map(|text| piece(text))
+        .collect();
+    for (index, (name, arguments)) in calls.iter().enumerate() {
+        // Real providers send the name first and the arguments in parts.
+        let (first, second) = arguments.split_at(arguments.len() / 2);
+        let call = json!({ "index": index, "id": format!("call_{index}"), "type": "function",
+            "function": { "name": name, "arguments": first } });
+        let more = json!({ "index": index, "function": { "arguments": second } });
+        for call in [call, more] {
+            events.push(json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] }));
+        }
+    }
+    let reason = if calls.is_empty() {
+        "stop"
+    } else {
+        "tool_calls"
+    };
+    events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] }));
+    let usage = json!({ "prompt_tokens": 10, "completion_tokens": 3 });
+    events.push(json!({ "choices": [], "usage": usage }));
+    stream(events)
+}
+
+fn hanging(text: &str) -> Response {
+    let (pieces, body) = mpsc::channel::<Result<Bytes, Infallible>>(1);
+    let first = event(&piece(text));
+    #[expect(clippy::disallowed_methods, reason = "ends when the caller hangs up")]
+    tokio::spawn(async move {
+        drop(pieces.send(Ok(first.into())).await);
+        pieces.closed().await;
+    });
+    let body = futures_util::stream::unfold(body, |mut body| async move {
+        body.recv().await.map(|piece| (piece, body))
+    });
+    (
+        [("content-type", "text/event-stream")],
+        Body::from_stream(body),
+    )
+        .into_response()
+}

@@ -1,0 +1,277 @@
+//! The room over a real database, and tools that do what a test wants.
+
+use crate::fake_model::FakeModel;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{
+    AgentEvent, Agents, AgentsParts, AgentsSettings, Audience, Message, Origin, SendRequest,
+    Target, Tool, ToolContext, ToolError, ToolPolicy, TurnReport,
+};
+use gatehouse_domain::id::DeliveryId;
+use gatehouse_domain::{Actor, Clock, ManualClock, Problem, Random, SystemRandom, Timestamp};
+use gatehouse_models::{
+    Models, ModelsParts, ModelsSettings, Patience, ProviderKind, ProviderSettings, Tuning,
+};
+use gatehouse_outbound::{Outbound, OutboundSettings};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
+use gatehouse_store::Store;
+use gatehouse_store::testing::{TestDatabase, databases, sqlite};
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+
+/// 2026-11-20.
+pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
+
+pub struct House {
+    pub agents: Agents,
+    pub model: FakeModel,
+    pub clock: Arc<ManualClock>,
+    pub store: Store,
+    pub database: TestDatabase,
+}
+
+/// One on each engine that is there.
+pub async fn houses() -> Vec<House> {
+    let mut all = Vec::new();
+    for database in databases().await {
+        all.push(House::on(database, AgentsSettings::default(), true).await);
+    }
+    all
+}
+
+impl House {
+    pub async fn new() -> Self {
+        Self::on(sqlite(), AgentsSettings::default(), true).await
+    }
+
+    pub async fn with(settings: AgentsSettings) -> Self {
+        Self::on(sqlite(), settings, true).await
+    }
+
+    pub async fn on(database: TestDatabase, settings: AgentsSettings, has_model: bool) -> Self {
+        let model = FakeModel::start().await;
+        let store = database.open().await;
+        let clock = Arc::new(ManualClock::at(START));
+        let mut provided = ModelsSettings::default();
+        if has_model {
+            let provider = ProviderSettings {
+                kind: ProviderKind::Openai,
+                base_url: model.url.parse().unwrap(),
+                api_key: None,
+                models: vec!["m1".to_owned()],
+            };
+            provided.providers.insert("fake".to_owned(), provider);
+            provided.default = Some("fake/m1".to_owned());
+        }
+        let parts = AgentsParts {
+            models: models(&store, &database, &clock, provided).await,
+            store: store.clone(),
+            clock: clock.clone(),
+            random: Arc::new(SystemRandom),
+        };
+        Self {
+            agents: Agents::open(parts, settings).await.unwrap(),
+            model,
+            clock,
+            store,
+            database,
+        }
+    }
+
+    /// As after a restart of the process.
+    pub async fn restart(self) -> Self {
+        self.agents.shutdown(Duration::ZERO).await;
+        self.store.close().await;
+        Self::on(self.database, AgentsSettings::default(), true).await
+    }
+
+    pub async fn say(&self, session: Option<&str>, text: &str) -> TurnReport {
+        let sent = self.agents.send_sync(chat(session, text));
+        sent.await.unwrap()
+    }
+
+    pub async fn history(&self, session: &str) -> Vec<Message> {
+        let page = self.agents.history(session, 500, None).await.unwrap();
+        assert_eq!(page.next_cursor, None);
+        page.messages
+    }
+
+    /// Role and text of each message.
+    pub async fn spoken(&self, session: &str) -> Vec<(String, String)> {
+        let messages = self.history(session).await.into_iter();
+        messages
+            .map(|message| (message.role.as_str().to_owned(), message.content))
+            .collect()
+    }
+}
+
+async fn models(
+    store: &Store,
+    database: &TestDatabase,
+    clock: &Arc<ManualClock>,
+    settings: ModelsSettings,
+) -> Models {
+    let clock: Arc<dyn Clock> = clock.clone();
+    let random: Arc<dyn Random> = Arc::new(SystemRandom);
+    let of_secrets = SecretsSettings {
+        vault_enabled: false,
+        vault_enabled_fixed: false,
+        plaintext_while_sealed: true,
+        keep_plaintext_provider_keys: true,
+        data_dir: database.directory().to_owned(),
+    };
+    let queue = KdfQueue::new(1);
+    let secrets = Secrets::open(
+        store.clone(),
+        queue,
+        Arc::clone(&clock),
+        Arc::clone(&random),
+        of_secrets,
+    );
+    let parts = ModelsParts {
+        secrets: secrets.await.unwrap(),
+        outbound: Outbound::new(OutboundSettings::default()).unwrap(),
+        clock,
+        random,
+    };
+    let tuning = Tuning {
+        patience: Patience {
+            retry_base: Duration::from_millis(1),
+            ..Patience::default()
+        },
+        local: None,
+        ..Tuning::default()
+    };
+    Models::with_tuning(parts, settings, tuning)
+}
+
+pub fn chat(session: Option<&str>, text: &str) -> SendRequest {
+    SendRequest {
+        session: session.map_or(Target::New, |name| Target::Existing(name.to_owned())),
+        ..SendRequest::new(text, Actor::cli())
+    }
+}
+
+pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest {
+    SendRequest {
+        session: Target::Keyed {
+            key: key.to_owned(),
+            label: key.to_owned(),
+        },
+        origin: Origin::Webhook {
+            policy,
+            delivery: DeliveryId::from_text("del_1"),
+        },
+        ..SendRequest::new(text, Actor::system())
+    }
+}
+
+/// The code and the field or message of a refusal.
+pub fn told(error: impl Into<Problem>) -> (&'static str, String) {
+    let problem = error.into();
+    let field = problem.details.get("field").and_then(Value::as_str);
+    let text = field.map_or(problem.message.clone(), str::to_owned);
+    (problem.code.name(), text)
+}
+
+/// Events until the turn is done, with their params.
+pub async fn until_done(events: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)> {
+    let mut all = Vec::new();
+    loop {
+        let event = events.recv().await.unwrap();
+        all.push((event.name(), serde_json::to_value(&event).unwrap()));
+        if event.name() == "chat.done" {
+            return all;
+        }
+    }
+}
+
+/// Waits for an event of this name.
+pub async fn until(events: &mut Receiver<AgentEvent>, name: &str) -> Value {
+    loop {
+        let event = events.recv().await.unwrap();
+        if event.name() == name {
+            return serde_json::to_value(&event).unwrap();
+        }
+    }
+}
+
+type Body =
+    dyn Fn(ToolContext, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync;
+
+/// A tool that does what a test wants. It takes `{"x": integer}`.
+pub struct TestTool {
+    name: String,
+    audience: Audience,
+    limit: Duration,
+    body: Box<Body>,
+}
+
+impl fmt::Debug for TestTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl TestTool {
+    pub fn new<F>(name: &str, audience: Audience, body: F) -> Arc<Self>
+    where
+        F: Fn(ToolContext, Value) -> BoxFuture<'static, Result<String, ToolError>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        Self::limited(name, audience, Duration::from_mins(1), body)
+    }
+
+    pub fn limited<F>(name: &str, audience: Audience, limit: Duration, body: F) -> Arc<Self>
+    where
+        F: Fn(ToolContext, Value) -> BoxFuture<'static, Result<String, ToolError>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        Arc::new(Self {
+            name: name.to_owned(),
+            audience,
+            limit,
+            body: Box::new(body),
+        })
+    }
+
+    /// Doubles `x`.
+    pub fn double(name: &str, audience: Audience) -> Arc<Self> {
+        Self::new(name, audience, |_, input| {
+            let twice = input["x"].as_i64().unwrap() * 2;
+            Box::pin(async move { Ok(twice.to_string()) })
+        })
+    }
+}
+
+impl Tool for TestTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn description(&self) -> &'static str {
+        "For tests."
+    }
+    fn parameters(&self) -> Value {
+        json!({ "type": "object", "required": ["x"], "additionalProperties": false,
+            "properties": { "x": { "type": "integer", "minimum": 0 } } })
+    }
+    fn audience(&self) -> Audience {
+        self.audience
+    }
+    fn time_limit(&self) -> Duration {
+        self.limit
+    }
+    fn call<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        (self.body)(context.clone(), input)
+    }
+}

@@ -1,0 +1,14 @@
+//! The room over real databases, with a model provider that speaks the real wire format and says what a
+//! test tells it to.
+
+mod agents;
+mod approvals;
+mod context;
+mod fake_model;
+mod harness;
+mod lanes;
+mod sessions;
+mod share;
+mod tools;
+mod trust;
+mod turns;

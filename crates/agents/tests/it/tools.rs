@@ -1,0 +1,160 @@
+//! Whatever goes wrong with a tool call is an answer to the model, and the turn goes on.
+
+use crate::fake_model::{Act, call, say};
+use crate::harness::{House, TestTool};
+use gatehouse_agents::{Audience, ToolError};
+use serde_json::json;
+use std::time::Duration;
+
+/// What the model is told of one call, and how the call ended.
+async fn outcome(house: &House, name: &str, arguments: &str) -> (String, String) {
+    let before = house.model.seen().len();
+    let calls = vec![(name.to_owned(), arguments.to_owned())];
+    house
+        .model
+        .will([Act::Call(String::new(), calls), say("done")]);
+    let report = house.say(None, "go").await;
+    assert_eq!(report.text, "done");
+    let told = house.model.messages(before + 1);
+    let answer = told.last().unwrap();
+    assert_eq!(answer["role"], "tool");
+    (
+        report.actions[0].status.as_str().to_owned(),
+        answer["content"].as_str().unwrap().to_owned(),
+    )
+}
+
+#[tokio::test]
+async fn mistakes_of_the_model_are_told_to_it() {
+    let house = House::new().await;
+    house
+        .agents
+        .tools()
+        .register(TestTool::double("double", Audience::Public));
+    for (name, arguments, expected) in [
+        ("nothing", "{}", "no tool of this name"),
+        ("double", "{", "not a JSON object"),
+        ("double", "[1]", "not a JSON object"),
+        ("double", "{}", "lacks the required field `x`"),
+        ("double", "", "lacks the required field `x`"),
+        ("double", "{\"x\":\"1\"}", "input.x must be of type integer"),
+        ("double", "{\"x\":-1}", "input.x must be at least 0"),
+        ("double", "{\"x\":1,\"y\":1}", "no field `y`"),
+    ] {
+        let (status, text) = outcome(&house, name, arguments).await;
+        assert_eq!(status, "error", "{arguments}");
+        assert!(text.contains(expected), "{arguments}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn mistakes_of_the_tool_are_told_to_the_model() {
+    let house = House::new().await;
+    let tools = house.agents.tools();
+    tools.register(TestTool::new("refuses", Audience::Public, |_, _| {
+        Box::pin(async { Err(ToolError::new("Not today.")) })
+    }));
+    tools.register(TestTool::new("panics", Audience::Public, |_, _| {
+        Box::pin(async { panic!("a secret") })
+    }));
+    tools.register(TestTool::new("panics_early", Audience::Public, |_, _| {
+        panic!("a secret")
+    }));
+    let short = Duration::from_millis(10);
+    tools.register(TestTool::limited(
+        "hangs",
+        Audience::Public,
+        short,
+        |_, _| Box::pin(std::future::pending()),
+    ));
+    for (name, expected) in [
+        ("refuses", "Not today."),
+        ("panics", "The tool failed."),
+        ("panics_early", "The tool failed."),
+        ("hangs", "did not answer within"),
+    ] {
+        let (status, text) = outcome(&house, name, "{\"x\":1}").await;
+        assert_eq!(status, "error", "{name}");
+        assert!(text.contains(expected), "{name}: {text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn output_is_cut_at_64_kib() {
+    let house = House::new().await;
+    house
+        .agents
+        .tools()
+        .register(TestTool::new("long", Audience::Public, |_, input| {
+            let length = usize::try_from(input["x"].as_u64().unwrap()).unwrap();
+            Box::pin(async move { Ok("y".repeat(length)) })
+        }));
+    for (length, is_cut) in [(65_536, false), (65_537, true)] {
+        let (status, text) = outcome(&house, "long", &json!({ "x": length }).to_string()).await;
+        assert_eq!(
+            (status.as_str(), text.contains("cut")),
+            ("ok", is_cut),
+            "{length}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_tool_knows_its_turn() {
+    let house = House::new().await;
+    house
+        .agents
+        .tools()
+        .register(TestTool::new("who", Audience::Trusted, |context, _| {
+            Box::pin(async move {
+                assert!(!context.cancel.is_cancelled() && context.delivery.is_none());
+                Ok(format!(
+                    "{} {} {}",
+                    context.actor.name, context.session, context.turn
+                ))
+            })
+        }));
+    house.model.will([call("who", &json!({ "x": 1 }))]);
+    let report = house.say(None, "go").await;
+    let spoken = house.spoken(report.session.as_str()).await;
+    assert_eq!(
+        spoken[2].1,
+        format!("cli {} {}", report.session, report.turn_id)
+    );
+}
+
+#[tokio::test]
+async fn tools_that_come_and_go_are_offered_while_they_are_there() {
+    let house = House::new().await;
+    let tools = house.agents.tools();
+    tools.replace_group(
+        "x",
+        vec![TestTool::double("mcp__x__double", Audience::Trusted)],
+    );
+    house.say(None, "one").await;
+    tools.replace_group("x", Vec::new());
+    house.say(None, "two").await;
+    assert_eq!(house.model.offered(0), ["mcp__x__double"]);
+    assert!(house.model.offered(1).is_empty());
+}
+
+#[tokio::test]
+async fn of_many_calls_at_once_32_are_made() {
+    let house = House::new().await;
+    house
+        .agents
+        .tools()
+        .register(TestTool::double("double", Audience::Public));
+    let calls = (0..33).map(|x| ("double".to_owned(), json!({ "x": x }).to_string()));
+    house
+        .model
+        .will([Act::Call(String::new(), calls.collect())]);
+    let report = house.say(None, "go").await;
+    let made = report
+        .actions
+        .iter()
+        .filter(|a| a.status.as_str() == "ok")
+        .count();
+    assert_eq!((report.actions.len(), made), (33, 32));
+}

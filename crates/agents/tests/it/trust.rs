@@ -1,0 +1,258 @@
+//! What a webhook writes is data: its turns, and every later turn in its session, have public tools only.
+
+use crate::fake_model::{call, say};
+use crate::harness::{House, TestTool, chat, houses, told, webhook};
+use gatehouse_agents::{AgentChanges, Audience, Source, ToolPolicy};
+use serde_json::json;
+
+async fn with_tools() -> Vec<House> {
+    let houses = houses().await;
+    for house in &houses {
+        register(house);
+    }
+    houses
+}
+
+fn register(house: &House) {
+    let tools = house.agents.tools();
+    tools.register(TestTool::double("calc", Audience::Public));
+    tools.register(TestTool::double("web_fetch", Audience::Public));
+    tools.register(TestTool::double("speak", Audience::Trusted));
+}
+
+#[tokio::test]
+async fn a_webhook_has_no_tools_without_a_policy_and_public_ones_with_it() {
+    for house in with_tools().await {
+        let all = || {
+            Some(ToolPolicy {
+                allow: vec!["*".to_owned()],
+                deny: Vec::new(),
+            })
+        };
+        for (number, (policy, expected)) in [
+            (None, &[][..]),
+            (Some(ToolPolicy::default()), &["calc", "web_fetch"][..]),
+            (all(), &["calc", "web_fetch"][..]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let request = webhook(&format!("webhook:{number}"), "event", policy);
+            assert!(
+                house
+                    .agents
+                    .send_sync(request)
+                    .await
+                    .unwrap()
+                    .error
+                    .is_none()
+            );
+            assert_eq!(house.model.offered(number), expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_offered_is_not_called() {
+    for house in with_tools().await {
+        for policy in [
+            None,
+            Some(ToolPolicy {
+                allow: vec!["*".to_owned()],
+                deny: Vec::new(),
+            }),
+        ] {
+            let before = house.model.seen().len();
+            house
+                .model
+                .will([call("speak", &json!({ "x": 1 })), say("done")]);
+            let report = house
+                .agents
+                .send_sync(webhook("webhook:a", "event", policy))
+                .await
+                .unwrap();
+            assert_eq!(report.actions[0].status.as_str(), "denied");
+            let told = house.model.messages(before + 1).pop().unwrap();
+            assert!(
+                told["content"]
+                    .as_str()
+                    .unwrap()
+                    .contains("may not be used"),
+                "{told}"
+            );
+        }
+        // Without a policy not even a public one is.
+        house
+            .model
+            .will([call("calc", &json!({ "x": 1 })), say("done")]);
+        let report = house
+            .agents
+            .send_sync(webhook("webhook:b", "event", None))
+            .await
+            .unwrap();
+        assert_eq!(report.actions[0].status.as_str(), "denied");
+    }
+}
+
+#[tokio::test]
+async fn a_session_stays_tainted_for_ever() {
+    for house in with_tools().await {
+        let chatting = house.say(None, "hello").await;
+        assert_eq!(house.model.offered(0), ["calc", "speak", "web_fetch"]);
+        assert!(
+            !house
+                .agents
+                .get_session(chatting.session.as_str())
+                .await
+                .unwrap()
+                .tainted
+        );
+
+        let report = house
+            .agents
+            .send_sync(webhook("webhook:a", "event", None))
+            .await
+            .unwrap();
+        let session = report.session.to_string();
+        let record = house.agents.get_session(&session).await.unwrap();
+        assert!(record.tainted);
+        assert_eq!(
+            (record.source, record.key.as_str()),
+            (Source::Webhook, "webhook:a")
+        );
+        house.say(Some(&session), "what happened").await;
+        assert_eq!(house.model.offered(2), ["calc", "web_fetch"]);
+        house
+            .model
+            .will([call("speak", &json!({ "x": 1 })), say("done")]);
+        let report = house.say(Some(&session), "say it").await;
+        assert_eq!(report.actions[0].status.as_str(), "denied");
+
+        let house = house.restart().await;
+        register(&house);
+        house.say(Some(&session), "and now").await;
+        assert_eq!(house.model.offered(0), ["calc", "web_fetch"]);
+    }
+}
+
+#[tokio::test]
+async fn models_are_told_that_webhook_text_is_data() {
+    let house = House::new().await;
+    let change: AgentChanges =
+        serde_json::from_value(json!({ "id": "default", "system_prompt": "Be kind." })).unwrap();
+    house.agents.update_agent(change).await.unwrap();
+    let mut request = webhook("webhook:a", "event", None);
+    request.system_suffix = Some("Count them.".to_owned());
+    let report = house.agents.send_sync(request).await.unwrap();
+    let system = |n| {
+        house.model.messages(n)[0]["content"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(
+        system(0).starts_with("Be kind.\n\nCount them.\n\n"),
+        "{}",
+        system(0)
+    );
+    assert!(system(0).contains("untrusted data"));
+    house
+        .say(Some(report.session.as_str()), "what happened")
+        .await;
+    assert!(system(1).contains("untrusted data") && !system(1).contains("Count"));
+    house.say(None, "hello").await;
+    assert_eq!(system(2), "Be kind.");
+}
+
+#[tokio::test]
+async fn a_webhook_finds_its_own_session_and_no_other() {
+    for house in houses().await {
+        let first = house
+            .agents
+            .send_sync(webhook("named", "one", None))
+            .await
+            .unwrap();
+        let second = house
+            .agents
+            .send_sync(webhook("named", "two", None))
+            .await
+            .unwrap();
+        assert_eq!(first.session, second.session);
+        assert_eq!(
+            house.agents.session_source("named").await.unwrap(),
+            Some(Source::Webhook)
+        );
+        assert_eq!(house.agents.session_source("other").await.unwrap(), None);
+
+        let own = house.say(None, "mine").await;
+        for key in [
+            own.session_key.as_str(),
+            own.session.as_str(),
+            first.session.as_str(),
+        ] {
+            let refused = house
+                .agents
+                .send_sync(webhook(key, "three", None))
+                .await
+                .unwrap_err();
+            assert_eq!(
+                told(refused),
+                ("INVALID_PARAMS", "session_key".to_owned()),
+                "{key}"
+            );
+        }
+        assert!(
+            !house
+                .agents
+                .get_session(own.session.as_str())
+                .await
+                .unwrap()
+                .tainted
+        );
+        for bad in ["", "a\0b", "a\nb"] {
+            let refused = house
+                .agents
+                .send_sync(webhook(bad, "three", None))
+                .await
+                .unwrap_err();
+            assert_eq!(told(refused).1, "session_key");
+        }
+        let mut unknown = webhook("fresh", "x", None);
+        unknown.agent = Some("nobody".to_owned());
+        assert_eq!(
+            told(house.agents.send(unknown).await.unwrap_err()).1,
+            "agent"
+        );
+        assert_eq!(house.agents.session_source("fresh").await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn many_texts_at_once_make_one_session() {
+    for house in houses().await {
+        let sends = (0..10).map(|n| {
+            house
+                .agents
+                .send_sync(webhook("one", &format!("text {n}"), None))
+        });
+        let reports = futures_util::future::join_all(sends).await;
+        let ids: std::collections::HashSet<_> = reports
+            .into_iter()
+            .map(|report| report.unwrap().session)
+            .collect();
+        assert_eq!(ids.len(), 1);
+        let spoken = house.spoken("one").await;
+        assert_eq!(spoken.len(), 20);
+        for turn in spoken.chunks(2) {
+            assert_eq!(
+                (turn[0].0.as_str(), turn[1].0.as_str()),
+                ("user", "assistant")
+            );
+        }
+        house
+            .agents
+            .send_sync(chat(Some("one"), "thanks"))
+            .await
+            .unwrap();
+    }
+}

@@ -1,0 +1,393 @@
+//! From a text to its answer.
+
+use crate::fake_model::{Act, call, say};
+use crate::harness::{House, TestTool, chat, houses, told, until_done};
+use gatehouse_agents::{AgentsSettings, Audience, NewAgent, Role, Source};
+use gatehouse_store::testing::sqlite;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn an_answer_is_streamed_stored_and_reported() {
+    for house in houses().await {
+        let mut events = house.agents.subscribe();
+        house
+            .model
+            .will([Act::Say(vec!["Good ".into(), "day.".into()])]);
+        let report = house.say(None, "Hello\nthere").await;
+        assert_eq!(report.text, "Good day.");
+        assert_eq!(
+            (report.usage.input_tokens, report.usage.output_tokens),
+            (10, 3)
+        );
+        assert!(report.error.is_none() && report.actions.is_empty() && !report.cancelled);
+
+        let told = until_done(&mut events).await;
+        let deltas = told.iter().filter(|(name, _)| *name == "chat.delta");
+        let text: String = deltas.map(|(_, p)| p["text"].as_str().unwrap()).collect();
+        assert_eq!(text, "Good day.");
+        let roles: Vec<_> = told
+            .iter()
+            .filter(|(name, _)| *name == "chat.message")
+            .map(|(_, params)| params["role"].as_str().unwrap())
+            .collect();
+        assert_eq!(roles, ["user", "assistant"]);
+        let session = report.session.as_str();
+        for (_, params) in &told {
+            assert_eq!(params["session"], session, "{params}");
+            assert_eq!(params["turn_id"], report.turn_id.as_str(), "{params}");
+        }
+        let (_, done) = told.last().unwrap();
+        assert_eq!(
+            done["usage"],
+            json!({ "input_tokens": 10, "output_tokens": 3 })
+        );
+        assert!(done.get("error").is_none());
+
+        let history = house.history(session).await;
+        assert_eq!(history.len(), 2);
+        assert_eq!(
+            (history[0].role, history[0].content.as_str()),
+            (Role::User, "Hello\nthere")
+        );
+        assert_eq!(history[1].model.as_deref(), Some("fake/m1"));
+        assert_eq!(history[1].usage, Some(report.usage));
+        let record = house.agents.get_session(session).await.unwrap();
+        assert_eq!((record.label.as_str(), record.message_count), ("Hello", 2));
+        assert_eq!((record.source, record.tainted), (Source::User, false));
+        assert_eq!(record.key, report.session_key);
+    }
+}
+
+#[tokio::test]
+async fn the_next_turn_knows_the_last() {
+    let house = House::new().await;
+    let first = house.say(None, "one").await;
+    house.say(Some(first.session.as_str()), "two").await;
+    assert_eq!(
+        house.model.messages(1),
+        [
+            json!({ "role": "user", "content": "one" }),
+            json!({ "role": "assistant", "content": "ok" }),
+            json!({ "role": "user", "content": "two" }),
+        ]
+    );
+    // The key names the session as well as the id.
+    house.say(Some(&first.session_key), "three").await;
+    assert_eq!(house.model.messages(2).len(), 5);
+}
+
+#[tokio::test]
+async fn tools_are_called_until_there_is_an_answer() {
+    for house in houses().await {
+        house
+            .agents
+            .tools()
+            .register(TestTool::double("double", Audience::Trusted));
+        let mut events = house.agents.subscribe();
+        let calls = [21, 4].map(|x| ("double".to_owned(), json!({ "x": x }).to_string()));
+        house.model.will([
+            Act::Call("Let me see.".to_owned(), calls.to_vec()),
+            call("double", &json!({ "x": 8 })),
+            say("42, 8 and 16."),
+        ]);
+        let report = house.say(None, "double them").await;
+        assert_eq!(report.text, "42, 8 and 16.");
+        assert_eq!(report.usage.input_tokens, 30);
+        let actions: Vec<_> = report
+            .actions
+            .iter()
+            .map(|a| (&*a.tool, a.status.as_str()))
+            .collect();
+        assert_eq!(actions, [("double", "ok"); 3]);
+
+        assert_eq!(house.model.offered(0), ["double"]);
+        let sent = house.model.messages(1);
+        assert_eq!(sent[0]["role"], "system");
+        assert!(
+            sent[0]["content"]
+                .as_str()
+                .unwrap()
+                .contains("<tool_output>")
+        );
+        assert_eq!(
+            sent[2]["tool_calls"][1]["function"]["arguments"],
+            "{\"x\":4}"
+        );
+        let output = sent[3]["content"].as_str().unwrap();
+        assert!(output.starts_with("<tool_output id=\"msg_"), "{output}");
+        assert!(output.contains("\n42\n"), "{output}");
+
+        let states: Vec<_> = until_done(&mut events)
+            .await
+            .into_iter()
+            .filter(|(name, _)| *name == "chat.tool")
+            .map(|(_, p)| {
+                format!(
+                    "{} {}",
+                    p["id"].as_str().unwrap(),
+                    p["state"].as_str().unwrap()
+                )
+            })
+            .collect();
+        assert_eq!(
+            states,
+            [
+                "call_0 running",
+                "call_0 ok",
+                "call_1 running",
+                "call_1 ok",
+                "call_0 running",
+                "call_0 ok"
+            ]
+        );
+        let history = house.history(report.session.as_str()).await;
+        let roles: Vec<_> = history.iter().map(|m| m.role.as_str()).collect();
+        assert_eq!(
+            roles,
+            [
+                "user",
+                "assistant",
+                "tool",
+                "tool",
+                "assistant",
+                "tool",
+                "assistant"
+            ]
+        );
+        assert_eq!(history[2].content, "42");
+        assert_eq!(history[2].tool_call_id.as_deref(), Some("call_0"));
+        assert_eq!(history[1].tool_calls.as_ref().unwrap().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn the_steps_of_a_turn_are_limited() {
+    let house = House::new().await;
+    house
+        .agents
+        .tools()
+        .register(TestTool::double("double", Audience::Public));
+    let new = NewAgent {
+        name: "Short".to_owned(),
+        max_turns: Some(2),
+        ..NewAgent::default()
+    };
+    house.agents.create_agent(new).await.unwrap();
+    let send = |text: &str| {
+        let mut request = chat(None, text);
+        request.agent = Some("short".to_owned());
+        house.agents.send_sync(request)
+    };
+    house
+        .model
+        .will([call("double", &json!({ "x": 1 })), say("2")]);
+    assert!(send("at the limit").await.unwrap().error.is_none());
+
+    house.model.will([
+        call("double", &json!({ "x": 1 })),
+        call("double", &json!({ "x": 2 })),
+    ]);
+    let report = send("past it").await.unwrap();
+    let (code, text) = told(report.error.clone().unwrap());
+    assert_eq!(code, "CONFLICT");
+    assert!(text.contains("2 steps (max_turns)"), "{text}");
+    let statuses: Vec<_> = report.actions.iter().map(|a| a.status.as_str()).collect();
+    assert_eq!(statuses, ["ok", "error"]);
+    // The session goes on; the fake model checks that every call has its answer.
+    assert!(
+        house
+            .say(Some(report.session.as_str()), "and now")
+            .await
+            .error
+            .is_none()
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_repeats_itself_is_stopped() {
+    let house = House::new().await;
+    house
+        .agents
+        .tools()
+        .register(TestTool::double("double", Audience::Public));
+    let same = call("double", &json!({ "x": 1 }));
+    house.model.will(vec![same; 12]);
+    let report = house.say(None, "go").await;
+    let (_, text) = told(report.error.unwrap());
+    assert!(text.contains("same tool call"), "{text}");
+    let statuses: Vec<_> = report.actions.iter().map(|a| a.status.as_str()).collect();
+    assert_eq!(statuses, ["ok", "ok", "ok", "error", "error", "error"]);
+    assert!(
+        house
+            .say(Some(report.session.as_str()), "and now")
+            .await
+            .error
+            .is_none()
+    );
+}
+
+#[tokio::test]
+async fn a_provider_that_fails_ends_the_turn_and_loses_nothing() {
+    for house in houses().await {
+        house.model.will([Act::Break("So far".to_owned())]);
+        let report = house.say(None, "hello").await;
+        assert_eq!(told(report.error.unwrap()).0, "PROVIDER_FAILED");
+        assert_eq!(report.text, "So far");
+        let session = report.session.as_str();
+        let spoken = house.spoken(session).await;
+        assert_eq!(spoken[1], ("assistant".to_owned(), "So far".to_owned()));
+        house.model.will([Act::Refuse(
+            401,
+            json!({ "error": { "message": "bad key" } }),
+        )]);
+        let report = house.say(Some(session), "again").await;
+        let (code, text) = told(report.error.unwrap());
+        assert_eq!(code, "PROVIDER_FAILED");
+        assert!(!text.contains("bad key"), "{text}");
+        assert_eq!(house.spoken(session).await.len(), 3);
+        // Two texts in a row are one message to the model.
+        house.say(Some(session), "once more").await;
+        let last = house.model.messages(2).last().unwrap().clone();
+        assert_eq!(last["content"], "again\n\nonce more");
+    }
+}
+
+#[tokio::test]
+async fn without_a_provider_the_text_is_kept_and_the_turn_says_what_to_do() {
+    let house = House::on(sqlite(), AgentsSettings::default(), false).await;
+    let mut events = house.agents.subscribe();
+    let report = house.say(None, "hello").await;
+    let problem = report.error.unwrap();
+    assert_eq!(problem.code.name(), "NOT_CONFIGURED");
+    assert!(
+        problem.message.contains("OPENAI_API_KEY"),
+        "{}",
+        problem.message
+    );
+    assert_eq!(house.spoken(report.session.as_str()).await.len(), 1);
+    let told = until_done(&mut events).await;
+    assert_eq!(told.last().unwrap().1["error"]["code"], "NOT_CONFIGURED");
+}
+
+#[tokio::test]
+async fn an_agent_says_how_its_model_is_asked() {
+    let house = House::new().await;
+    let new: NewAgent =
+        serde_json::from_value(json!({ "id": "poet", "name": "Poet", "model": "m2",
+        "provider": "fake", "system_prompt": "Rhyme.", "temperature": 0.5 }))
+        .unwrap();
+    house.agents.create_agent(new).await.unwrap();
+    let mut request = chat(None, "hello");
+    request.agent = Some("poet".to_owned());
+    request.system_suffix = Some("In French.".to_owned());
+    let report = house.agents.send_sync(request).await.unwrap();
+    let seen = &house.model.seen()[0];
+    assert_eq!(
+        (&seen["model"], &seen["temperature"]),
+        (&json!("m2"), &json!(0.5))
+    );
+    assert_eq!(seen["messages"][0]["content"], "Rhyme.\n\nIn French.");
+    assert_eq!(seen.get("tools"), None);
+
+    // The session keeps its agent; a model may be chosen for one turn.
+    let mut request = chat(Some(report.session.as_str()), "again");
+    request.model = Some("fake/m3".to_owned());
+    house.agents.send_sync(request).await.unwrap();
+    let seen = &house.model.seen()[1];
+    assert_eq!(
+        (&seen["model"], &seen["temperature"]),
+        (&json!("m3"), &json!(0.5))
+    );
+    let session = house
+        .agents
+        .get_session(report.session.as_str())
+        .await
+        .unwrap();
+    assert_eq!(session.agent_id, "poet");
+
+    // Its sessions outlive it.
+    house.agents.delete_agent("poet").await.unwrap();
+    let session = house
+        .agents
+        .get_session(report.session.as_str())
+        .await
+        .unwrap();
+    assert_eq!(session.agent_id, "default");
+    house
+        .say(Some(report.session.as_str()), "who is there")
+        .await;
+    assert_eq!(house.model.seen()[2]["model"], "m1");
+}
+
+#[tokio::test]
+async fn what_cannot_begin_is_refused_and_leaves_nothing() {
+    for house in houses().await {
+        let refused = async |change: &dyn Fn(&mut gatehouse_agents::SendRequest)| {
+            let mut request = chat(None, "hello");
+            change(&mut request);
+            told(house.agents.send_sync(request).await.unwrap_err())
+        };
+        let field = |name: &str| ("INVALID_PARAMS", name.to_owned());
+        assert_eq!(refused(&|r| r.text = " ".to_owned()).await, field("text"));
+        assert_eq!(
+            refused(&|r| r.text = "x".repeat((1 << 20) + 1)).await,
+            field("text")
+        );
+        assert_eq!(
+            refused(&|r| r.agent = Some("nobody".to_owned())).await,
+            field("agent")
+        );
+        assert_eq!(
+            refused(&|r| r.agent = Some("\0".to_owned())).await,
+            field("agent")
+        );
+        assert_eq!(
+            refused(&|r| r.model = Some("a\nb".to_owned())).await,
+            field("model")
+        );
+        for name in ["ses_none", "\0"] {
+            let missing = chat(Some(name), "hello");
+            let (code, _) = told(house.agents.send(missing).await.unwrap_err());
+            assert_eq!(code, "NOT_FOUND");
+        }
+        assert_eq!(house.agents.count_sessions().await.unwrap(), 0);
+        assert!(house.model.seen().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_one_engine_cannot_store_is_replaced() {
+    for house in houses().await {
+        house.model.will([say("b\0c")]);
+        let report = house.say(None, "a\0b").await;
+        assert!(report.error.is_none(), "{:?}", report.error);
+        let texts: Vec<_> = house.spoken(report.session.as_str()).await;
+        assert_eq!(texts[0].1, "a\u{fffd}b");
+        assert_eq!(texts[1].1, "b\u{fffd}c");
+    }
+}
+
+#[tokio::test]
+async fn a_crash_in_the_midst_of_calls_leaves_a_session_that_goes_on() {
+    for house in houses().await {
+        let report = house.say(None, "hello").await;
+        // What a process leaves that was killed between a call and its answer.
+        let database = &house.database.location;
+        gatehouse_store::testing::run_sql(
+            database,
+            "UPDATE chat_messages SET tool_calls = \
+             '[{\"id\":\"c9\",\"name\":\"x\",\"arguments\":\"{\"}]' WHERE role = 'assistant'",
+        )
+        .await;
+        let house = house.restart().await;
+        let report = house
+            .say(Some(report.session.as_str()), "are you there")
+            .await;
+        assert!(report.error.is_none());
+        let sent = house.model.messages(0);
+        assert_eq!(sent[2]["tool_call_id"], "c9");
+        assert_eq!(sent[1]["tool_calls"][0]["function"]["arguments"], "{}");
+        let text: &Value = &sent[2]["content"];
+        assert!(text.as_str().unwrap().contains("broken off"), "{text}");
+    }
+}

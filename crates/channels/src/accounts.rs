@@ -1,0 +1,330 @@
+//! Making, changing, listing and deleting accounts. Each change is one transaction with its audit row.
+
+use crate::account::{
+    Account, AccountChange, ChannelType, NewAccount, built_in, check_id, check_label,
+};
+use crate::account_update::Update;
+use crate::error::ChannelsError;
+use crate::fields::{self, FieldChanges};
+use crate::handle::{Channels, Inner};
+use crate::senders::{self, Sender};
+use crate::target::Found;
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_secrets::{FormedSecret, SecretPlace};
+use gatehouse_store::{AuditEntry, ChannelAccountRow, ChannelSecretRow, Conn, StoreError};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// How often a new id is made up when another caller has just taken it.
+const TRIES: usize = 5;
+
+/// How far the caller is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// Has `operator.admin`: may say which addresses Gatehouse calls.
+    Admin,
+    Other,
+}
+
+impl Caller {
+    const fn of(is_admin: bool) -> Self {
+        if is_admin { Self::Admin } else { Self::Other }
+    }
+
+    fn may(
+        self,
+        sender: &dyn Sender,
+        changes: &FieldChanges,
+        new: bool,
+    ) -> Result<(), ChannelsError> {
+        let calls_a_url = changes.names_url || (new && sender.about().calls_any_url);
+        if calls_a_url && self == Self::Other {
+            return Err(ChannelsError::NeedsAdmin);
+        }
+        Ok(())
+    }
+}
+
+impl Channels {
+    /// Every account by id, also while the vault is sealed. The inbox and the log are always there.
+    pub async fn list(&self) -> Result<Vec<Account>, ChannelsError> {
+        let read = self.0.store.read(|conn| {
+            Box::pin(async move {
+                let accounts = conn.list_channel_accounts().await?;
+                Ok::<_, StoreError>((accounts, conn.list_channel_secrets().await?))
+            })
+        });
+        let (accounts, secrets) = read.await?;
+        let mut all: Vec<_> = senders::ALL
+            .iter()
+            .filter_map(|sender| built_in(sender.about()))
+            .chain(accounts)
+            .map(|row| Account::of(row, &secrets))
+            .collect();
+        all.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(all)
+    }
+
+    /// The types, with what can be named as a target now.
+    pub async fn types(&self) -> Result<Vec<ChannelType>, ChannelsError> {
+        let accounts = self.list().await?;
+        let of = |sender: &&'static dyn Sender| {
+            let about = sender.about();
+            let own = accounts.iter().filter(|account| account.kind == about.kind);
+            let mut targets: Vec<_> = own
+                .map(|account| format!("{}:{}", account.kind, account.id))
+                .collect();
+            if !targets.is_empty() {
+                targets.insert(0, about.kind.to_owned());
+            }
+            ChannelType::of(about, targets)
+        };
+        Ok(senders::ALL.iter().map(of).collect())
+    }
+
+    /// Makes an account. Without `operator.admin` it must not name a URL.
+    pub async fn create(
+        &self,
+        actor: &Actor,
+        is_admin: bool,
+        new: NewAccount,
+    ) -> Result<Account, ChannelsError> {
+        let sender = senders::find(&new.kind)
+            .ok_or_else(|| ChannelsError::invalid("type", "there is no such type"))?;
+        let about = sender.about();
+        let label = check_label(&new.label)?;
+        if let Some(id) = &new.id {
+            check_id(id)?;
+        }
+        let mut changes = fields::read(about.fields, &new.fields, &self.0.outbound)?;
+        Caller::of(is_admin).may(sender, &changes, true)?;
+        check_whole(sender, &|name| {
+            changes.set.contains_key(name) || changes.secrets.contains_key(name)
+        })?;
+        let now = self.0.clock.now();
+        let row = ChannelAccountRow {
+            id: String::new(),
+            kind: about.kind.to_owned(),
+            label,
+            fields: Value::Object(std::mem::take(&mut changes.set)).to_string(),
+            enabled: new.enabled,
+            created_at: now,
+            updated_at: now,
+        };
+        for _ in 0..TRIES {
+            let id = match &new.id {
+                Some(id) => id.clone(),
+                None => self.0.free_id(about.kind).await?,
+            };
+            let row = ChannelAccountRow { id, ..row.clone() };
+            match self.0.insert(actor, row, &changes).await {
+                Err(ChannelsError::IdTaken) if new.id.is_none() => {}
+                done => return done,
+            }
+        }
+        Err(ChannelsError::IdTaken)
+    }
+
+    /// Changes an account; what is absent stays. Without `operator.admin` no URL can be set, and a
+    /// server's name only together with the secrets that it will be sent.
+    pub async fn update(
+        &self,
+        actor: &Actor,
+        is_admin: bool,
+        id: &str,
+        change: AccountChange,
+    ) -> Result<Account, ChannelsError> {
+        let Found { sender, row, .. } = self.0.find_own(id).await?;
+        let label = change.label.as_deref().map(check_label).transpose()?;
+        let changes = fields::read(sender.about().fields, &change.fields, &self.0.outbound)?;
+        let caller = Caller::of(is_admin);
+        caller.may(sender, &changes, false)?;
+        let secrets = places(sender, &row.id, &changes);
+        let update = Arc::new(Update {
+            sender,
+            caller,
+            id: row.id,
+            label,
+            enabled: change.enabled,
+            changes,
+            actor: actor.clone(),
+        });
+        let inner = Arc::clone(&self.0);
+        let write = self
+            .0
+            .secrets
+            .write_protected(secrets, move |conn, formed| {
+                let (inner, update) = (Arc::clone(&inner), Arc::clone(&update));
+                Box::pin(async move { update.run(&inner, conn, &formed).await })
+            });
+        write.await
+    }
+
+    /// Deletes an account with its secrets.
+    pub async fn delete(&self, actor: &Actor, id: &str) -> Result<(), ChannelsError> {
+        let Found { row, .. } = self.0.find_own(id).await?;
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                if !conn.delete_channel_account(&row.id).await? {
+                    return Err(ChannelsError::NotFound("channel"));
+                }
+                inner.note(conn, "channel.deleted", &actor, &row).await
+            })
+        });
+        write.await
+    }
+}
+
+/// Whether an account has what its type needs, told field by field.
+pub(crate) fn check_whole(
+    sender: &dyn Sender,
+    has: &dyn Fn(&str) -> bool,
+) -> Result<(), ChannelsError> {
+    for spec in sender.about().fields {
+        if spec.required && !has(spec.name) {
+            return Err(ChannelsError::invalid(spec.name, "required"));
+        }
+    }
+    sender
+        .check(has)
+        .map_err(|(field, reason)| ChannelsError::invalid(field, reason))
+}
+
+/// Where the new secrets belong, in the order of `changes.secrets`.
+fn places(
+    sender: &dyn Sender,
+    account_id: &str,
+    changes: &FieldChanges,
+) -> Vec<(SecretPlace, SecretString)> {
+    let place = |field: &str| SecretPlace::Channel {
+        kind: sender.about().kind.to_owned(),
+        account_id: account_id.to_owned(),
+        field: field.to_owned(),
+    };
+    let secrets = changes.secrets.iter();
+    secrets
+        .map(|(field, secret)| (place(field), secret.clone()))
+        .collect()
+}
+
+/// The rows of new secrets: `formed` has the order of `names`.
+pub(crate) fn secret_rows<'a>(
+    account: &'a ChannelAccountRow,
+    names: impl Iterator<Item = &'a &'static str>,
+    formed: &[Arc<FormedSecret>],
+) -> Vec<ChannelSecretRow> {
+    let row = |(field, formed): (&&'static str, &Arc<FormedSecret>)| ChannelSecretRow {
+        account_id: account.id.clone(),
+        kind: account.kind.clone(),
+        field: (*field).to_owned(),
+        value: formed.value.to_string(),
+        encrypted: formed.encrypted,
+        updated_at: account.updated_at,
+    };
+    names.zip(formed).map(row).collect()
+}
+
+impl Inner {
+    /// An account by its id, built in or not.
+    pub(crate) async fn find_existing(&self, id: &str) -> Result<Found, ChannelsError> {
+        let built_in = senders::find(id).and_then(|sender| built_in(sender.about()));
+        let row = match built_in {
+            Some(row) => row,
+            None => self
+                .find_account(id)
+                .await?
+                .ok_or(ChannelsError::NotFound("channel"))?,
+        };
+        let sender = senders::find(&row.kind).ok_or(ChannelsError::NotFound("channel"))?;
+        let secrets = self.list_secrets_of(&row.id).await?;
+        Ok(Found {
+            sender,
+            row,
+            secrets,
+        })
+    }
+
+    /// One that can be changed.
+    async fn find_own(&self, id: &str) -> Result<Found, ChannelsError> {
+        let found = self.find_existing(id).await?;
+        if found.sender.about().built_in && found.row.id == found.row.kind {
+            return Err(ChannelsError::BuiltIn);
+        }
+        Ok(found)
+    }
+
+    /// `telegram`, then `telegram-2` and so on.
+    async fn free_id(&self, kind: &str) -> Result<String, ChannelsError> {
+        let taken: Vec<_> = self
+            .list_accounts()
+            .await?
+            .into_iter()
+            .map(|row| row.id)
+            .collect();
+        let free = |id: &String| senders::built_in_id(id).is_none() && !taken.contains(id);
+        let first = kind.to_owned();
+        let mut further = (2..=taken.len() + 2).map(|number| format!("{kind}-{number}"));
+        let chosen = Some(first).filter(&free).or_else(|| further.find(&free));
+        chosen.ok_or(ChannelsError::IdTaken)
+    }
+
+    async fn insert(
+        self: &Arc<Self>,
+        actor: &Actor,
+        row: ChannelAccountRow,
+        changes: &FieldChanges,
+    ) -> Result<Account, ChannelsError> {
+        if senders::built_in_id(&row.id).is_some() {
+            return Err(ChannelsError::IdTaken);
+        }
+        let Some(sender) = senders::find(&row.kind) else {
+            return Err(ChannelsError::invalid("type", "there is no such type"));
+        };
+        let secrets = places(sender, &row.id, changes);
+        let names: Vec<_> = changes.secrets.keys().copied().collect();
+        let (inner, actor, row) = (Arc::clone(self), actor.clone(), Arc::new(row));
+        let write = self.secrets.write_protected(secrets, move |conn, formed| {
+            let (inner, actor, row) = (Arc::clone(&inner), actor.clone(), Arc::clone(&row));
+            let secrets = secret_rows(&row, names.iter(), &formed);
+            Box::pin(async move {
+                conn.insert_channel_account(&row)
+                    .await
+                    .map_err(|error| match error {
+                        StoreError::Duplicate(_) => ChannelsError::IdTaken,
+                        other => other.into(),
+                    })?;
+                for secret in &secrets {
+                    conn.update_channel_secret(secret).await?;
+                }
+                inner.note(conn, "channel.created", &actor, &row).await?;
+                Ok(Account::of(ChannelAccountRow::clone(&row), &secrets))
+            })
+        });
+        write.await
+    }
+
+    pub(crate) async fn note(
+        &self,
+        conn: &mut Conn,
+        kind: &str,
+        actor: &Actor,
+        account: &ChannelAccountRow,
+    ) -> Result<(), ChannelsError> {
+        let detail = json!({
+            "id": account.id,
+            "type": account.kind,
+            "label": account.label,
+            "enabled": account.enabled,
+        });
+        let entry = AuditEntry {
+            kind,
+            actor,
+            detail,
+        };
+        let now: Timestamp = self.clock.now();
+        conn.append_audit(&entry, now, &*self.random).await?;
+        Ok(())
+    }
+}

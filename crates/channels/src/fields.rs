@@ -1,0 +1,272 @@
+//! The fields of an account: what a type has, and how a caller's values are read. Pure.
+
+use crate::ChannelsError;
+use crate::signature;
+use gatehouse_outbound::{Outbound, OutboundError, Reach};
+use lettre::message::{Mailbox, Mailboxes};
+use reqwest::header::{HeaderName, HeaderValue};
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use url::{Host, Url};
+
+/// What stands in place of a secret.
+pub(crate) const MASK: &str = "••••";
+const MAX_CHARACTERS: usize = 4096;
+const MAX_HEADERS: usize = 32;
+
+/// Header names that HTTP or the signature need for themselves.
+const OWN_HEADERS: [&str; 12] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "proxy-authorization",
+    "proxy-connection",
+];
+
+/// How a field's value is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FieldKind {
+    /// One line.
+    Text,
+    /// A TCP port.
+    Port,
+    /// A server's name or address. Who changes it decides where the secrets go.
+    Host,
+    /// A URL that is called. Setting it needs `operator.admin`.
+    Url,
+    /// One mail address.
+    Mailbox,
+    /// Mail addresses with commas between them.
+    Mailboxes,
+    /// HTTP headers: an object, or lines of `Name: value`.
+    Headers,
+    /// The secret of a signature.
+    SigningSecret,
+}
+
+/// A field that a type has.
+#[derive(Debug)]
+pub(crate) struct FieldSpec {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) kind: FieldKind,
+    pub(crate) secret: bool,
+    pub(crate) required: bool,
+}
+
+impl FieldSpec {
+    /// An optional field that is no secret.
+    pub(crate) const fn new(
+        name: &'static str,
+        label: &'static str,
+        kind: FieldKind,
+        help: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            label,
+            help,
+            kind,
+            secret: false,
+            required: false,
+        }
+    }
+
+    pub(crate) const fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
+    pub(crate) const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}
+
+/// What a caller wants changed.
+#[derive(Debug, Default)]
+pub(crate) struct FieldChanges {
+    /// Values of fields that are no secrets.
+    pub(crate) set: Map<String, Value>,
+    /// Values of secret fields.
+    pub(crate) secrets: BTreeMap<&'static str, SecretString>,
+    /// Fields to be removed.
+    pub(crate) cleared: Vec<&'static FieldSpec>,
+    /// Whether it names a URL.
+    pub(crate) names_url: bool,
+    /// Whether it names a server in another way.
+    pub(crate) names_host: bool,
+}
+
+/// Reads the values. A masked secret is left as it is, null and the empty text remove a value.
+pub(crate) fn read(
+    specs: &'static [FieldSpec],
+    given: &Map<String, Value>,
+    outbound: &Outbound,
+) -> Result<FieldChanges, ChannelsError> {
+    let mut changes = FieldChanges::default();
+    for (name, value) in given {
+        let spec = specs
+            .iter()
+            .find(|spec| spec.name == name)
+            .ok_or_else(|| ChannelsError::invalid(name, "unknown field"))?;
+        if spec.secret && value.as_str().is_some_and(is_masked) {
+            continue;
+        }
+        changes.names_url |= spec.kind == FieldKind::Url;
+        changes.names_host |= matches!(spec.kind, FieldKind::Host | FieldKind::Port);
+        let read = read_one(spec, value, outbound)
+            .map_err(|reason| ChannelsError::invalid(name, reason))?;
+        match read {
+            None => changes.cleared.push(spec),
+            Some(Value::String(text)) if spec.secret => {
+                changes.secrets.insert(spec.name, SecretString::from(text));
+            }
+            Some(value) => {
+                changes.set.insert(spec.name.to_owned(), value);
+            }
+        }
+    }
+    Ok(changes)
+}
+
+fn is_masked(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c == '•')
+}
+
+fn read_one(spec: &FieldSpec, value: &Value, outbound: &Outbound) -> Result<Option<Value>, String> {
+    let text = match value {
+        Value::Null => return Ok(None),
+        Value::Object(headers) if spec.kind == FieldKind::Headers => return header_object(headers),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(list) if spec.kind == FieldKind::Mailboxes => joined(list)?,
+        _ => return Err("expected a text".to_owned()),
+    };
+    // A password may begin or end with a space; a line end comes from copying.
+    let text = if spec.secret {
+        text.trim_end_matches(['\r', '\n'])
+    } else {
+        text.trim()
+    };
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if text.chars().count() > MAX_CHARACTERS {
+        return Err(format!("at most {MAX_CHARACTERS} characters"));
+    }
+    if spec.kind == FieldKind::Headers {
+        return header_lines(text);
+    }
+    if text.chars().any(char::is_control) {
+        return Err("control characters are not allowed".to_owned());
+    }
+    check(spec.kind, text, outbound)?;
+    if spec.kind == FieldKind::Port {
+        return Ok(text.parse::<u16>().ok().map(Value::from));
+    }
+    Ok(Some(Value::from(text)))
+}
+
+fn joined(list: &[Value]) -> Result<String, String> {
+    let all: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+    Ok(all.ok_or("expected a list of texts")?.join(", "))
+}
+
+fn check(kind: FieldKind, text: &str, outbound: &Outbound) -> Result<(), String> {
+    let told = |good: bool, reason: &str| good.then_some(()).ok_or_else(|| reason.to_owned());
+    match kind {
+        FieldKind::Text | FieldKind::Headers => Ok(()),
+        FieldKind::Port => told(
+            text.parse::<u16>().is_ok_and(|port| port > 0),
+            "expected a number from 1 to 65535",
+        ),
+        FieldKind::Host => told(
+            parse_host(text).is_some(),
+            "expected a server's name or address, without a scheme or port",
+        ),
+        FieldKind::Url => check_url(text, outbound),
+        FieldKind::Mailbox => told(
+            text.parse::<Mailbox>().is_ok(),
+            "expected an address such as Gatehouse <gatehouse@example.com>",
+        ),
+        FieldKind::Mailboxes => told(
+            text.parse::<Mailboxes>()
+                .is_ok_and(|all| all.iter().next().is_some()),
+            "expected addresses such as a@example.com, b@example.com",
+        ),
+        FieldKind::SigningSecret => told(
+            signature::key(text).is_some(),
+            "after `whsec_` it must be base64",
+        ),
+    }
+}
+
+/// A host as the name of a certificate and for the resolver.
+pub(crate) fn parse_host(text: &str) -> Option<Host> {
+    text.parse::<std::net::Ipv6Addr>()
+        .map(Host::Ipv6)
+        .or_else(|_| Host::parse(text))
+        .ok()
+}
+
+fn check_url(text: &str, outbound: &Outbound) -> Result<(), String> {
+    let url = Url::parse(text).map_err(|_| "expected a URL".to_owned())?;
+    if url.fragment().is_some() {
+        return Err("must not have a fragment".to_owned());
+    }
+    outbound
+        .check_url(Reach::Owner, &url)
+        .map_err(|error| match error {
+            OutboundError::BadUrl(reason) => reason.to_owned(),
+            other => other.to_string(),
+        })
+}
+
+fn header_lines(text: &str) -> Result<Option<Value>, String> {
+    let mut headers = Map::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let (name, value) = line
+            .split_once(':')
+            .ok_or("expected lines such as `X-Team: ops`")?;
+        headers.insert(name.trim().to_owned(), Value::from(value.trim()));
+    }
+    header_object(&headers)
+}
+
+fn header_object(headers: &Map<String, Value>) -> Result<Option<Value>, String> {
+    if headers.len() > MAX_HEADERS {
+        return Err(format!("at most {MAX_HEADERS} headers"));
+    }
+    for (name, value) in headers {
+        let value = value.as_str().ok_or("each value must be a text")?;
+        let lower = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| "a header's name has letters, digits and hyphens".to_owned())?;
+        if OWN_HEADERS.contains(&lower.as_str()) || lower.as_str().starts_with("webhook-") {
+            return Err(format!("the header `{lower}` is set by Gatehouse"));
+        }
+        if value.len() > MAX_CHARACTERS || HeaderValue::from_str(value).is_err() {
+            return Err(format!("the value of `{lower}` cannot stand in a header"));
+        }
+    }
+    if headers.is_empty() {
+        return Ok(None);
+    }
+    // A secret is a text.
+    Ok(Some(Value::from(
+        Value::Object(headers.clone()).to_string(),
+    )))
+}
+
+#[cfg(test)]
+#[path = "fields_tests.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+//! The inbox: messages that stay here, the newest ten thousand.
+
+use crate::error::ChannelsError;
+use crate::handle::Channels;
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::InboxMessageId;
+use gatehouse_store::InboxMessageRow;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How many messages are kept.
+pub(crate) const KEPT: i64 = 10_000;
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InboxMessage {
+    /// Its id.
+    pub id: InboxMessageId,
+    /// The account it was sent to.
+    pub channel: String,
+    /// What it says.
+    pub text: String,
+    /// Who sent it.
+    pub source: String,
+    /// When what it tells of happened.
+    pub at: Timestamp,
+    /// Whether somebody has read it.
+    pub read: bool,
+}
+
+impl From<InboxMessageRow> for InboxMessage {
+    fn from(row: InboxMessageRow) -> Self {
+        Self {
+            id: row.id,
+            channel: row.channel,
+            text: row.text,
+            source: row.source,
+            at: row.at,
+            read: row.read,
+        }
+    }
+}
+
+/// A page of messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InboxPage {
+    /// The newest first.
+    pub messages: Vec<InboxMessage>,
+    /// Where the next page begins; absent on the last.
+    pub next_cursor: Option<String>,
+}
+
+impl Channels {
+    /// Messages, the newest first; `cursor` is the `next_cursor` of the page before.
+    pub async fn list_inbox(
+        &self,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<InboxPage, ChannelsError> {
+        let before = match cursor.map(str::parse::<i64>) {
+            None => i64::MAX,
+            Some(Ok(seq)) if seq > 0 => seq,
+            Some(_) => {
+                return Err(ChannelsError::invalid(
+                    "cursor",
+                    "not one that was given out",
+                ));
+            }
+        };
+        let asked = i64::try_from(limit).unwrap_or(KEPT).min(KEPT) + 1;
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move { conn.list_inbox_messages(before, asked).await })
+        });
+        let mut rows = read.await.map_err(ChannelsError::Store)?;
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next_cursor = rows
+            .last()
+            .filter(|_| more)
+            .map(|last| last.seq.to_string());
+        Ok(InboxPage {
+            messages: rows.into_iter().map(InboxMessage::from).collect(),
+            next_cursor,
+        })
+    }
+
+    /// Marks one as read.
+    pub async fn mark_read(&self, id: &InboxMessageId) -> Result<(), ChannelsError> {
+        let id = id.clone();
+        let write = self
+            .0
+            .store
+            .write(move |conn| Box::pin(async move { conn.update_inbox_message_read(&id).await }));
+        if write.await.map_err(ChannelsError::Store)? {
+            Ok(())
+        } else {
+            Err(ChannelsError::NotFound("message"))
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! How a value from outside is written into a text for a channel, so that it is only text there: no
+//! formatting, no link that says one thing and leads elsewhere, and no ping of a whole room.
+
+use std::borrow::Cow;
+
+/// What a channel makes of the text it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markup {
+    /// Nothing: values are inserted as they are.
+    None,
+    /// Slack's `mrkdwn`.
+    Slack,
+    /// Discord's Markdown.
+    Discord,
+    /// Plain text in Matrix, where `@room` pings by itself.
+    Matrix,
+    /// HTML.
+    Html,
+}
+
+/// Shows nothing, and keeps what stands around it apart.
+const ZERO_WIDTH_SPACE: char = '\u{200b}';
+
+impl Markup {
+    /// The value, written so that it is only text.
+    pub fn escape(self, value: &str) -> Cow<'_, str> {
+        match self {
+            Self::None => Cow::Borrowed(value),
+            Self::Slack => replaced(value, slack),
+            Self::Html => replaced(value, html),
+            Self::Matrix => apart(value, &["@room"]),
+            Self::Discord => Cow::Owned(discord(value)),
+        }
+    }
+}
+
+/// <https://docs.slack.dev/messaging/formatting-message-text#escaping>: these three and no others. A ping
+/// such as `<!channel>` begins with one of them.
+fn slack(c: char) -> Option<&'static str> {
+    match c {
+        '&' => Some("&amp;"),
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        _ => None,
+    }
+}
+
+fn html(c: char) -> Option<&'static str> {
+    match c {
+        '"' => Some("&quot;"),
+        '\'' => Some("&#39;"),
+        other => slack(other),
+    }
+}
+
+fn replaced(value: &str, by: fn(char) -> Option<&'static str>) -> Cow<'_, str> {
+    if !value.contains(|c| by(c).is_some()) {
+        return Cow::Borrowed(value);
+    }
+    let mut text = String::with_capacity(value.len() + 16);
+    for c in value.chars() {
+        match by(c) {
+            Some(replacement) => text.push_str(replacement),
+            None => text.push(c),
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// Puts a zero-width space after the `@` of these pings.
+fn apart<'v>(value: &'v str, pings: &[&str]) -> Cow<'v, str> {
+    if !value.contains('@') {
+        return Cow::Borrowed(value);
+    }
+    let mut text = String::with_capacity(value.len() + 8);
+    let mut rest = value;
+    while let Some(c) = rest.chars().next() {
+        text.push(c);
+        let starts = |ping: &&str| {
+            rest.get(..ping.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(ping))
+        };
+        if pings.iter().any(starts) {
+            text.push(ZERO_WIDTH_SPACE);
+        }
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    Cow::Owned(text)
+}
+
+/// Whatever Discord's Markdown gives a meaning is written with a backslash, but not within a bare URL:
+/// there Discord sees no Markdown, and a backslash would lead elsewhere. The sender allows no pings at
+/// all; they are taken apart here too, so that they do not look like any.
+fn discord(value: &str) -> String {
+    let mut text = String::with_capacity(value.len() + 16);
+    let mut line_begins = true;
+    for word in value.split_inclusive(char::is_whitespace) {
+        if is_plain_url(word.trim_end()) {
+            text.push_str(word);
+            line_begins = word.ends_with('\n');
+            continue;
+        }
+        for c in apart(word, &["@everyone", "@here"]).chars() {
+            if "\\*_~`|<[]".contains(c) || (line_begins && "#>-".contains(c)) {
+                text.push('\\');
+            }
+            text.push(c);
+            line_begins = c == '\n' || (line_begins && (c.is_whitespace() || "#>-".contains(c)));
+        }
+    }
+    text
+}
+
+fn is_plain_url(word: &str) -> bool {
+    (word.starts_with("https://") || word.starts_with("http://"))
+        && word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-._~:/?#@!$&'+,;=%".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slack_sees_no_ping_no_link_and_no_entity() {
+        assert_eq!(
+            Markup::Slack.escape("<!channel> <@U1> <https://evil|bank> a&amp;b"),
+            "&lt;!channel&gt; &lt;@U1&gt; &lt;https://evil|bank&gt; a&amp;amp;b"
+        );
+        assert!(matches!(
+            Markup::Slack.escape("plain"),
+            Cow::Borrowed("plain")
+        ));
+    }
+
+    #[test]
+    fn discord_sees_no_formatting_and_no_ping() {
+        let escaped =
+            Markup::Discord.escape("**b** [x](y) <@1> > q\n## h-h #1 `c` ||s|| @everyone");
+        assert_eq!(
+            escaped,
+            "\\*\\*b\\*\\* \\[x\\](y) \\<@1> > q\n\\#\\# h-h #1 \\`c\\` \\|\\|s\\|\\| @\u{200b}everyone"
+        );
+        assert_eq!(
+            Markup::Discord.escape("> q\n- l\n-# s"),
+            "\\> q\n\\- l\n\\-\\# s"
+        );
+    }
+
+    #[test]
+    fn a_url_stays_one_in_discord() {
+        let url = "see https://example.com/a_b/c?d=e_f#g and http://x/~y";
+        assert_eq!(Markup::Discord.escape(url), url);
+        assert_eq!(Markup::Discord.escape("https://x/*y*"), "https://x/\\*y\\*");
+    }
+
+    #[test]
+    fn rooms_are_not_pinged() {
+        assert_eq!(
+            Markup::Matrix.escape("@room @ROOM ä@roommate <b>"),
+            "@\u{200b}room @\u{200b}ROOM ä@\u{200b}roommate <b>"
+        );
+        assert_eq!(Markup::Matrix.escape("a@b"), "a@b");
+        assert_eq!(Markup::Discord.escape("@Here"), "@\u{200b}Here");
+    }
+
+    #[test]
+    fn html_is_text() {
+        assert_eq!(
+            Markup::Html.escape("<a href='x'>\"&"),
+            "&lt;a href=&#39;x&#39;&gt;&quot;&amp;"
+        );
+        assert_eq!(Markup::None.escape("<a>"), "<a>");
+    }
+}

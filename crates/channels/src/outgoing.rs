@@ -1,0 +1,109 @@
+//! A message on its way out.
+
+use data_encoding::HEXLOWER;
+use gatehouse_domain::Timestamp;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// What is to be sent, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<'a> {
+    /// `type` or `type:account_id`.
+    pub target: &'a str,
+    /// The text, already rendered.
+    pub text: &'a str,
+    /// Values that the channel's type takes besides, such as `chat_id`. Never an address.
+    pub extra: &'a BTreeMap<String, String>,
+    /// Who sends it, such as a webhook's name.
+    pub source: &'a str,
+    /// When what it tells of happened. The same at each try of the same message.
+    pub at: Timestamp,
+}
+
+impl Outgoing<'_> {
+    /// Names the message: the same at each try, another one for any other message.
+    pub(crate) fn id(&self, account_id: &str) -> String {
+        let whole = serde_json::json!([
+            account_id,
+            self.text,
+            self.extra,
+            self.source,
+            self.at.as_millis(),
+        ]);
+        let digest = Sha256::digest(whole.to_string());
+        HEXLOWER.encode(digest.get(..16).unwrap_or_default())
+    }
+
+    /// A value from `extra` for a place that is one line, such as a header, an id or a path segment:
+    /// without control characters, and nothing when nothing is left.
+    pub(crate) fn extra(&self, name: &str) -> Option<String> {
+        self.extra
+            .get(name)
+            .map(|value| one_line(value))
+            .filter(|value| !value.is_empty())
+    }
+}
+
+/// Without control characters, line separators and surrounding space.
+pub(crate) fn one_line(text: &str) -> String {
+    let kept = text
+        .chars()
+        .filter(|c| !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}'));
+    kept.collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_difference_makes_another_message() {
+        let (none, some) = (
+            BTreeMap::new(),
+            BTreeMap::from([("to".to_owned(), "x".to_owned())]),
+        );
+        let message = Outgoing {
+            target: "log",
+            text: "text",
+            extra: &none,
+            source: "source",
+            at: Timestamp::from_millis(1),
+        };
+        let id = message.id("a");
+        assert_eq!(id.len(), 32);
+        assert_eq!(id, message.id("a"));
+        assert_ne!(id, message.id("b"));
+        assert_ne!(
+            id,
+            Outgoing {
+                text: "texts",
+                ..message
+            }
+            .id("a")
+        );
+        assert_ne!(
+            id,
+            Outgoing {
+                extra: &some,
+                ..message
+            }
+            .id("a")
+        );
+        assert_ne!(
+            id,
+            Outgoing {
+                source: "s",
+                ..message
+            }
+            .id("a")
+        );
+        let at = Timestamp::from_millis(2);
+        assert_ne!(id, Outgoing { at, ..message }.id("a"));
+    }
+
+    #[test]
+    fn a_header_like_value_is_one_line() {
+        assert_eq!(one_line(" a\r\nBcc: b\0\u{85}\u{2028}c\t"), "aBcc: bc");
+        assert_eq!(one_line("\r\n"), "");
+    }
+}

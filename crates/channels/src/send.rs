@@ -1,0 +1,93 @@
+//! Sending: the account, the parts, and the order in which they go.
+
+use crate::error::{ChannelsError, Failure, SendError};
+use crate::handle::{Channels, Inner};
+use crate::outgoing::Outgoing;
+use crate::senders::Part;
+use crate::split::split;
+use crate::target::{Found, OpenAccount};
+use std::collections::BTreeMap;
+
+/// What a test says when its caller does not.
+const TEST_TEXT: &str = "This is a test message from Gatehouse.";
+const TEST_SOURCE: &str = "Gatehouse";
+
+impl Channels {
+    /// Sends a message. [`SendError::Retry`] means that the same message may be sent again; see the
+    /// room's own words on what that repeats.
+    pub async fn send(&self, message: Outgoing<'_>) -> Result<(), SendError> {
+        Ok(self.0.send(&message).await?)
+    }
+
+    /// Sends a test message, also with an account that is disabled.
+    pub async fn test(&self, id: &str, text: Option<&str>) -> Result<(), ChannelsError> {
+        let inner = &self.0;
+        let found = inner.find_existing(id).await?;
+        let (kind, extra) = (found.sender.about().kind, BTreeMap::new());
+        let message = Outgoing {
+            target: id,
+            text: text.unwrap_or(TEST_TEXT),
+            extra: &extra,
+            source: TEST_SOURCE,
+            at: inner.clock.now(),
+        };
+        let sent = async {
+            let account = inner.open_account(found).await?;
+            inner.deliver(&account, &message).await
+        };
+        sent.await.map_err(|failure| failure.of_test(kind))
+    }
+}
+
+impl Inner {
+    async fn send(&self, message: &Outgoing<'_>) -> Result<(), Failure> {
+        let found: Found = self.find_target(message.target).await?;
+        if !found.row.enabled {
+            return Err(Failure::refused(format!(
+                "The channel `{}` is disabled.",
+                found.row.id
+            )));
+        }
+        let account = self.open_account(found).await?;
+        self.deliver(&account, message).await
+    }
+
+    /// Sends the parts that the vendor has not taken yet.
+    async fn deliver(&self, account: &OpenAccount, message: &Outgoing<'_>) -> Result<(), Failure> {
+        let parts = split(message.text, account.sender.limit());
+        let id = message.id(&account.id);
+        let several = parts.len() > 1;
+        let sent = if several {
+            self.parts_sent(&id).await?
+        } else {
+            0
+        };
+        if parts.is_empty() {
+            return Err(Failure::refused("There is no text to send."));
+        }
+        for (number, text) in parts.iter().enumerate().skip(sent) {
+            let part = Part {
+                inner: self,
+                account,
+                message,
+                text,
+                number,
+                id: &id,
+            };
+            match account.sender.send(part).await {
+                Ok(()) if several => self.note_parts(&id, number + 1).await?,
+                Ok(()) => {}
+                Err(failure) => {
+                    if several && !matches!(failure, Failure::Later { .. }) {
+                        self.forget_parts(&id).await;
+                    }
+                    return Err(failure);
+                }
+            }
+        }
+        if several {
+            self.forget_parts(&id).await;
+        }
+        Ok(())
+    }
+}

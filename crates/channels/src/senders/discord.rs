@@ -1,0 +1,149 @@
+//! `discord`: a webhook (<https://discord.com/developers/docs/resources/webhook#execute-webhook>) or a bot
+//! (<https://discord.com/developers/docs/resources/message#create-message>). No message pings anybody.
+
+use super::{About, Extra, Part, Sender};
+use crate::error::Failure;
+use crate::fields::{FieldKind, FieldSpec};
+use crate::markup::Markup;
+use crate::split::Limit;
+use crate::vendor::{join, join_default};
+use futures_util::future::BoxFuture;
+use reqwest::header::USER_AGENT;
+use serde::Serialize;
+
+const BASE_URL: &str = "https://discord.com/api/v10";
+/// The form that Discord asks bots for: `DiscordBot` (url, version).
+const AGENT: &str = concat!("DiscordBot (Gatehouse, ", env!("CARGO_PKG_VERSION"), ")");
+
+#[derive(Debug)]
+pub(crate) struct Discord;
+
+static ABOUT: About = About {
+    kind: "discord",
+    label: "Discord",
+    fields: &[
+        FieldSpec::new(
+            "webhook_url",
+            "Webhook URL",
+            FieldKind::Url,
+            "From the channel's settings, Integrations. Either this or a bot token.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "bot_token",
+            "Bot token",
+            FieldKind::Text,
+            "From the developer portal, without the word Bot.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "channel_id",
+            "Channel id",
+            FieldKind::Text,
+            "The channel's number, for a bot token.",
+        ),
+        FieldSpec::new(
+            "base_url",
+            "Server",
+            FieldKind::Url,
+            "Only for another server than Discord's own.",
+        ),
+    ],
+    extra: &[
+        Extra {
+            name: "channel_id",
+            help: "Another channel, with a bot token.",
+        },
+        Extra {
+            name: "thread_id",
+            help: "A thread of the webhook's channel.",
+        },
+    ],
+    built_in: false,
+    calls_any_url: false,
+};
+
+#[derive(Serialize)]
+struct CreateMessage<'a> {
+    content: &'a str,
+    allowed_mentions: AllowedMentions,
+    #[serde(flatten)]
+    once: Option<Once>,
+}
+
+/// Nobody.
+#[derive(Serialize)]
+struct AllowedMentions {
+    parse: [&'static str; 0],
+}
+
+/// Of two messages with one nonce within a few minutes Discord keeps the first.
+#[derive(Serialize)]
+struct Once {
+    nonce: String,
+    enforce_nonce: bool,
+}
+
+impl Sender for Discord {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn markup(&self) -> Markup {
+        Markup::Discord
+    }
+
+    /// 2000 characters; counted as UTF-16 code units, which are never fewer.
+    fn limit(&self) -> Limit {
+        Limit::Utf16(2000)
+    }
+
+    fn check(&self, has: &dyn Fn(&str) -> bool) -> Result<(), (&'static str, &'static str)> {
+        if has("bot_token") || has("webhook_url") {
+            return Ok(());
+        }
+        Err((
+            "webhook_url",
+            "either a webhook URL or a bot token is required",
+        ))
+    }
+
+    fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let mut body = CreateMessage {
+                content: part.text,
+                allowed_mentions: AllowedMentions { parse: [] },
+                once: None,
+            };
+            let request = if let Some(token) = part.secret("bot_token") {
+                body.once = Some(Once {
+                    nonce: nonce(&part),
+                    enforce_nonce: true,
+                });
+                let base = part.field("base_url").unwrap_or(BASE_URL);
+                let channel = part.need("channel_id")?;
+                let path = ["channels", &channel, "messages"];
+                let url = join_default(base, &["api", "v10"], &path)?;
+                let request = part.client().post(url);
+                request.header("authorization", format!("Bot {token}"))
+            } else {
+                let mut url = join(part.need_secret("webhook_url")?, &[])?;
+                // Without this Discord answers before it knows whether the message is good.
+                url.query_pairs_mut().append_pair("wait", "true");
+                if let Some(thread) = part.message.extra("thread_id") {
+                    url.query_pairs_mut().append_pair("thread_id", &thread);
+                }
+                part.client().post(url)
+            };
+            let request = request.header(USER_AGENT, AGENT).json(&body);
+            let answer = part.call(request).await?;
+            answer.check(ABOUT.label, answer.said().seconds("/retry_after"))
+        })
+    }
+}
+
+/// At most 25 characters.
+fn nonce(part: &Part<'_>) -> String {
+    let id = part.id.get(..20).unwrap_or(part.id);
+    format!("{id}{}", part.number % 100_000)
+}

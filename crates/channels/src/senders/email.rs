@@ -1,0 +1,303 @@
+//! `email`: plain-text mail over SMTP. Port 465 is TLS from the first byte; on any other port STARTTLS is
+//! demanded, but for a relay on this machine, and for one in the private network that is given no
+//! password: there it is used when it is offered, whatever its certificate.
+
+use super::{About, Extra, Part, Sender};
+use crate::error::Failure;
+use crate::fields::{FieldKind, FieldSpec, parse_host};
+use crate::outgoing::one_line;
+use crate::vendor::of_outbound;
+use futures_util::future::BoxFuture;
+use gatehouse_outbound::{Reach, policy};
+use lettre::address::Envelope;
+use lettre::message::header::{HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Mailboxes, SinglePart};
+use lettre::transport::smtp;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use serde_json::Value;
+use std::error::Error;
+use std::io::ErrorKind;
+use std::net::IpAddr;
+use std::time::{Duration, UNIX_EPOCH};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+const SUBMISSION: u16 = 587;
+const SUBMISSION_OVER_TLS: u16 = 465;
+
+#[derive(Debug)]
+pub(crate) struct Email;
+
+static ABOUT: About = About {
+    kind: "email",
+    label: "The mail server",
+    fields: &[
+        FieldSpec::new(
+            "host",
+            "Server",
+            FieldKind::Host,
+            "The SMTP server, such as smtp.example.com.",
+        )
+        .required(),
+        FieldSpec::new(
+            "port",
+            "Port",
+            FieldKind::Port,
+            "587 when empty; 465 is TLS from the start.",
+        ),
+        FieldSpec::new(
+            "user",
+            "User",
+            FieldKind::Text,
+            "Empty for a server that asks for none.",
+        ),
+        FieldSpec::new(
+            "password",
+            "Password",
+            FieldKind::Text,
+            "For many providers an app password.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "from",
+            "From",
+            FieldKind::Mailbox,
+            "The sender, such as Gatehouse <gatehouse@example.com>.",
+        )
+        .required(),
+        FieldSpec::new(
+            "to",
+            "To",
+            FieldKind::Mailboxes,
+            "The recipients, with commas between them.",
+        ),
+    ],
+    extra: &[
+        Extra {
+            name: "to",
+            help: "Other recipients.",
+        },
+        Extra {
+            name: "subject",
+            help: "The subject; the source's name when absent.",
+        },
+    ],
+    built_in: false,
+    calls_any_url: false,
+};
+
+impl Sender for Email {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn check(&self, has: &dyn Fn(&str) -> bool) -> Result<(), (&'static str, &'static str)> {
+        match (has("user"), has("password")) {
+            (true, false) => Err(("password", "required with a user")),
+            (false, true) => Err(("user", "required with a password")),
+            _ => Ok(()),
+        }
+    }
+
+    fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let mail = compose(&part)?;
+            let relay = Relay::of(&part)?;
+            let outbound = &part.inner.outbound;
+            let found = outbound.resolve(Reach::Owner, &relay.host).await;
+            let addresses = found.map_err(|error| of_outbound(ABOUT.label, error))?;
+            let mut outcome = Err(Failure::later("The mail server could not be reached."));
+            for address in addresses {
+                match relay
+                    .transport(address)?
+                    .send_raw(&mail.envelope, &mail.bytes)
+                    .await
+                {
+                    Ok(_) => return Ok(()),
+                    Err(error) => {
+                        outcome = Err(verdict(&error));
+                        if !was_not_reached(&error) {
+                            break;
+                        }
+                    }
+                }
+            }
+            outcome
+        })
+    }
+}
+
+/// A mail as it goes over the wire.
+struct Mail {
+    envelope: Envelope,
+    bytes: Vec<u8>,
+}
+
+/// The library encodes what stands in headers; that they are one line is made sure here as well.
+fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
+    let wrong = |field| Failure::incomplete(field, "it is no mail address");
+    let from: Mailbox = part.need("from")?.parse().map_err(|_| wrong("from"))?;
+    let to: Mailboxes = part.need("to")?.parse().map_err(|_| wrong("to"))?;
+    let source = one_line(part.message.source);
+    let subject = part.message.extra("subject").unwrap_or(source);
+    let millis = u64::try_from(part.message.at.as_millis()).unwrap_or(0);
+    let id = format!("<{}@{}>", part.part_id(), from.email.domain());
+    let mut builder = Message::builder()
+        .from(from)
+        .subject(subject)
+        .date(UNIX_EPOCH + Duration::from_millis(millis))
+        .message_id(Some(id))
+        // RFC 3834: nobody's holiday notice shall answer this.
+        .raw_header(HeaderValue::new(
+            HeaderName::new_from_ascii_str("Auto-Submitted"),
+            "auto-generated".to_owned(),
+        ));
+    for recipient in to {
+        builder = builder.to(recipient);
+    }
+    let mail = builder
+        .singlepart(SinglePart::plain(part.text.to_owned()))
+        .map_err(|_| wrong("to"))?;
+    Ok(Mail {
+        envelope: mail.envelope().clone(),
+        bytes: mail.formatted(),
+    })
+}
+
+/// The server, and what it is given.
+struct Relay {
+    /// As its certificate names it, and as the resolver takes it.
+    host: String,
+    port: u16,
+    credentials: Option<Credentials>,
+}
+
+impl Relay {
+    fn of(part: &Part<'_>) -> Result<Self, Failure> {
+        let host = part
+            .field("host")
+            .and_then(parse_host)
+            .ok_or_else(|| Failure::incomplete("host", "it is no server's name"))?;
+        let host = host.to_string();
+        let number = part.account.fields.get("port").and_then(Value::as_u64);
+        let credentials = match (part.field("user"), part.secret("password")) {
+            (Some(user), Some(password)) => {
+                Some(Credentials::new(user.to_owned(), password.to_owned()))
+            }
+            _ => None,
+        };
+        Ok(Self {
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port: number
+                .and_then(|number| u16::try_from(number).ok())
+                .unwrap_or(SUBMISSION),
+            credentials,
+        })
+    }
+
+    /// A connection to this address and no other.
+    fn transport(&self, address: IpAddr) -> Result<AsyncSmtpTransport<Tokio1Executor>, Failure> {
+        let mut builder =
+            AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(address.to_string())
+                .port(self.port)
+                .tls(self.tls(address)?)
+                .timeout(Some(TIMEOUT));
+        if let Some(credentials) = &self.credentials {
+            builder = builder.credentials(credentials.clone());
+        }
+        Ok(builder.build())
+    }
+
+    fn tls(&self, address: IpAddr) -> Result<Tls, Failure> {
+        let strict = !self.may_be_plain(address);
+        let parameters = TlsParameters::builder(self.host.clone())
+            .dangerous_accept_invalid_certs(!strict)
+            .dangerous_accept_invalid_hostnames(!strict)
+            .build()
+            .map_err(|_| Failure::refused("TLS could not be set up for the mail server."))?;
+        Ok(if self.port == SUBMISSION_OVER_TLS {
+            Tls::Wrapper(parameters)
+        } else if strict {
+            Tls::Required(parameters)
+        } else {
+            Tls::Opportunistic(parameters)
+        })
+    }
+
+    /// Whether a mail may go to this address without TLS.
+    fn may_be_plain(&self, address: IpAddr) -> bool {
+        self.port != SUBMISSION_OVER_TLS
+            && (address.to_canonical().is_loopback()
+                || (self.credentials.is_none() && !policy::is_public(address)))
+    }
+}
+
+/// Nobody answers at this address; at another one of the same server somebody may.
+fn was_not_reached(error: &smtp::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        if let Some(io) = next.downcast_ref::<std::io::Error>() {
+            return matches!(
+                io.kind(),
+                ErrorKind::ConnectionRefused
+                    | ErrorKind::NetworkUnreachable
+                    | ErrorKind::HostUnreachable
+                    | ErrorKind::AddrNotAvailable
+            );
+        }
+        cause = next.source();
+    }
+    false
+}
+
+/// What the server's reply code means (RFC 5321, section 4.2.1).
+fn verdict(error: &smtp::Error) -> Failure {
+    let code = error.status().map(u16::from);
+    match code {
+        Some(535 | 534 | 530 | 538) => {
+            Failure::refused("The mail server refused the user name or the password.")
+        }
+        Some(code) if error.is_permanent() => {
+            Failure::refused(format!("The mail server refused the message ({code})."))
+        }
+        Some(code) => Failure::later(format!(
+            "The mail server cannot take the message right now ({code})."
+        )),
+        None if error.is_tls() => Failure::refused("The mail server's certificate is not trusted."),
+        None if error.is_client() => Failure::refused(
+            "The mail server does not offer what is needed: STARTTLS, or a way to log in.",
+        ),
+        None if error.is_timeout() => Failure::later("The mail server gave no answer in time."),
+        None => Failure::later("The mail server could not be reached, or broke off."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relay(port: u16, credentials: bool) -> Relay {
+        Relay {
+            host: "mail.example.com".to_owned(),
+            port,
+            credentials: credentials.then(|| Credentials::new("u".to_owned(), "p".to_owned())),
+        }
+    }
+
+    #[test]
+    fn plain_is_only_for_this_machine_and_for_private_relays_without_a_password() {
+        let plain = |port, credentials, address: &str| {
+            relay(port, credentials).may_be_plain(address.parse().unwrap())
+        };
+        assert!(
+            plain(25, false, "127.0.0.1")
+                && plain(25, true, "127.0.0.1")
+                && plain(587, true, "::1")
+        );
+        assert!(plain(25, false, "10.0.0.5"));
+        assert!(!plain(25, true, "10.0.0.5"));
+        assert!(!plain(25, false, "8.8.8.8") && !plain(587, true, "8.8.8.8"));
+        assert!(!plain(465, false, "127.0.0.1"));
+    }
+}

@@ -1,0 +1,117 @@
+//! `http`: JSON to an address of the owner's choice, signed by Standard Webhooks when it has a secret.
+
+use super::{About, Extra, Part, Sender};
+use crate::error::Failure;
+use crate::fields::{FieldKind, FieldSpec};
+use crate::signature;
+use crate::vendor::join;
+use futures_util::future::BoxFuture;
+use reqwest::RequestBuilder;
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+
+#[derive(Debug)]
+pub(crate) struct Http;
+
+static ABOUT: About = About {
+    kind: "http",
+    label: "The HTTP receiver",
+    fields: &[
+        FieldSpec::new(
+            "url",
+            "URL",
+            FieldKind::Url,
+            "Where to POST. It may be private; redirects are not followed.",
+        )
+        .required(),
+        FieldSpec::new(
+            "secret",
+            "Signing secret",
+            FieldKind::SigningSecret,
+            "whsec_ and base64; signs each message by Standard Webhooks.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "headers",
+            "Headers",
+            FieldKind::Headers,
+            "Lines such as Authorization: Bearer abc.",
+        )
+        .secret(),
+    ],
+    extra: &[Extra {
+        name: "*",
+        help: "Every key stands in the JSON object beside text, source and timestamp.",
+    }],
+    built_in: false,
+    calls_any_url: true,
+};
+
+impl Sender for Http {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let url = part
+                .field("url")
+                .ok_or_else(|| Failure::incomplete("url", "the channel has none"))?;
+            let body = body(&part).to_string().into_bytes();
+            let request = with_headers(part.client().post(join(url, &[])?), &part);
+            let request = signed(request, &part, &body)?;
+            let request = request
+                .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+                .body(body);
+            part.call(request).await?.check(ABOUT.label, None)
+        })
+    }
+}
+
+/// The owner's extra values come last and win.
+fn body(part: &Part<'_>) -> Value {
+    let message = part.message;
+    let mut body = Map::new();
+    body.insert("text".to_owned(), Value::from(part.text));
+    body.insert("source".to_owned(), Value::from(message.source));
+    body.insert("timestamp".to_owned(), Value::from(message.at.to_string()));
+    for (name, value) in message.extra {
+        body.insert(name.clone(), Value::from(value.as_str()));
+    }
+    Value::Object(body)
+}
+
+/// The account's own headers; they were checked when they were set.
+fn with_headers(mut request: RequestBuilder, part: &Part<'_>) -> RequestBuilder {
+    let stored = part.secret("headers").unwrap_or("{}");
+    let headers: Map<String, Value> = serde_json::from_str(stored).unwrap_or_default();
+    for (name, value) in headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        let value = HeaderValue::from_str(value.as_str().unwrap_or_default());
+        if let (Ok(name), Ok(mut value)) = (name, value) {
+            value.set_sensitive(true);
+            request = request.header(name, value);
+        }
+    }
+    request
+}
+
+/// The id is the same at each try of a message, the time is this try's, as the standard says.
+fn signed(
+    request: RequestBuilder,
+    part: &Part<'_>,
+    body: &[u8],
+) -> Result<RequestBuilder, Failure> {
+    let Some(secret) = part.secret("secret") else {
+        return Ok(request);
+    };
+    let id = format!("msg_{}", part.id);
+    let seconds = part.inner.clock.now().as_millis().div_euclid(1000);
+    let signature = signature::key(secret)
+        .and_then(|key| signature::sign(&key, &id, seconds, body))
+        .ok_or_else(|| Failure::incomplete("secret", "it cannot sign"))?;
+    Ok(request
+        .header("webhook-id", id)
+        .header("webhook-timestamp", seconds.to_string())
+        .header("webhook-signature", signature))
+}

@@ -1,0 +1,111 @@
+//! `matrix`: a text message to a room
+//! (<https://spec.matrix.org/latest/client-server-api/#put_matrixclientv3roomsroomidsendeventtypetxnid>).
+//! Plain text, with an empty list of mentions, so that nothing in it pings anybody.
+
+use super::{About, Extra, Part, Sender};
+use crate::error::Failure;
+use crate::fields::{FieldKind, FieldSpec};
+use crate::markup::Markup;
+use crate::split::Limit;
+use crate::vendor::{Answer, join};
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use std::time::Duration;
+
+#[derive(Debug)]
+pub(crate) struct Matrix;
+
+static ABOUT: About = About {
+    kind: "matrix",
+    label: "Matrix",
+    fields: &[
+        FieldSpec::new(
+            "homeserver",
+            "Homeserver",
+            FieldKind::Url,
+            "Its URL, such as https://matrix.example.com.",
+        )
+        .required(),
+        FieldSpec::new(
+            "access_token",
+            "Access token",
+            FieldKind::Text,
+            "Of the user that writes; it must have joined the room.",
+        )
+        .secret()
+        .required(),
+        FieldSpec::new(
+            "room_id",
+            "Room id",
+            FieldKind::Text,
+            "Begins with an exclamation mark, such as !abc:example.com.",
+        ),
+    ],
+    extra: &[Extra {
+        name: "room_id",
+        help: "Another room.",
+    }],
+    built_in: false,
+    calls_any_url: false,
+};
+
+impl Sender for Matrix {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn markup(&self) -> Markup {
+        Markup::Matrix
+    }
+
+    /// An event has at most 65,536 bytes of JSON; the rest is for what the server adds.
+    fn limit(&self) -> Limit {
+        Limit::JsonBytes(60_000)
+    }
+
+    fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let base = part
+                .field("homeserver")
+                .ok_or_else(|| Failure::incomplete("homeserver", "the channel has none"))?;
+            let room = part.need("room_id")?;
+            let (send, transaction) = ("m.room.message", part.part_id());
+            let path = [
+                "_matrix",
+                "client",
+                "v3",
+                "rooms",
+                &room,
+                "send",
+                send,
+                &transaction,
+            ];
+            let body = json!({
+                "msgtype": "m.text",
+                "body": part.text,
+                "m.mentions": {},
+            });
+            let request = part
+                .client()
+                .put(join(base, &path)?)
+                .bearer_auth(part.need_secret("access_token")?)
+                .json(&body);
+            verdict(&part.call(request).await?)
+        })
+    }
+}
+
+fn verdict(answer: &Answer) -> Result<(), Failure> {
+    let said = answer.said();
+    let wait = said
+        .number("/retry_after_ms")
+        .and_then(|ms| u64::try_from(ms).ok());
+    let after = wait.map(Duration::from_millis);
+    let sentence = match said.text("/errcode") {
+        "M_LIMIT_EXCEEDED" => return Err(answer.later(ABOUT.label, after)),
+        "M_FORBIDDEN" => "The Matrix user may not write to this room; has it joined?",
+        "M_UNKNOWN_TOKEN" | "M_MISSING_TOKEN" => "Matrix does not accept the access token.",
+        _ => return answer.check(ABOUT.label, after),
+    };
+    Err(Failure::refused(sentence))
+}

@@ -1,0 +1,101 @@
+//! `ntfy`: a message to a topic (<https://docs.ntfy.sh/publish/>).
+
+use super::{About, Extra, Part, Sender};
+use crate::error::Failure;
+use crate::fields::{FieldKind, FieldSpec};
+use crate::split::Limit;
+use crate::vendor::join;
+use futures_util::future::BoxFuture;
+use reqwest::header::HeaderValue;
+
+const BASE_URL: &str = "https://ntfy.sh";
+
+#[derive(Debug)]
+pub(crate) struct Ntfy;
+
+static ABOUT: About = About {
+    kind: "ntfy",
+    label: "ntfy",
+    fields: &[
+        FieldSpec::new(
+            "url",
+            "Server",
+            FieldKind::Url,
+            "A server of your own; https://ntfy.sh when empty.",
+        ),
+        FieldSpec::new(
+            "topic",
+            "Topic",
+            FieldKind::Text,
+            "The topic's name. On a public server it is as good as a password.",
+        ),
+        FieldSpec::new(
+            "token",
+            "Access token",
+            FieldKind::Text,
+            "Begins with tk_; for a server that asks for one.",
+        )
+        .secret(),
+    ],
+    extra: &[
+        Extra {
+            name: "topic",
+            help: "Another topic.",
+        },
+        Extra {
+            name: "title",
+            help: "The title; `subject` does the same.",
+        },
+        Extra {
+            name: "priority",
+            help: "1 to 5, or min, low, default, high, max.",
+        },
+        Extra {
+            name: "tags",
+            help: "Tags with commas between them.",
+        },
+    ],
+    built_in: false,
+    calls_any_url: false,
+};
+
+impl Sender for Ntfy {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    /// 4,096 bytes; a longer message would become an attachment.
+    fn limit(&self) -> Limit {
+        Limit::Bytes(4096)
+    }
+
+    fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let topic = part.need("topic")?;
+            let url = join(part.field("url").unwrap_or(BASE_URL), &[&topic])?;
+            let message = part.message;
+            let title = message.extra("title").or_else(|| message.extra("subject"));
+            let headers = [
+                ("title", title),
+                ("priority", message.extra("priority")),
+                ("tags", message.extra("tags")),
+            ];
+            let mut request = part
+                .client()
+                .post(url)
+                .header("content-type", "text/plain; charset=utf-8")
+                .body(part.text.to_owned());
+            for (name, value) in headers {
+                // The server reads these as UTF-8.
+                let value = value.map(|text| HeaderValue::from_bytes(text.as_bytes()));
+                if let Some(Ok(value)) = value {
+                    request = request.header(name, value);
+                }
+            }
+            if let Some(token) = part.secret("token") {
+                request = request.bearer_auth(token);
+            }
+            part.call(request).await?.check(ABOUT.label, None)
+        })
+    }
+}

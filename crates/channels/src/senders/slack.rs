@@ -1,0 +1,150 @@
+//! `slack`: `chat.postMessage` with a bot token (<https://docs.slack.dev/reference/methods/chat.postMessage>),
+//! or an incoming webhook (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
+
+use super::{About, Extra, Part, Sender};
+use crate::error::Failure;
+use crate::fields::{FieldKind, FieldSpec};
+use crate::markup::Markup;
+use crate::split::Limit;
+use crate::vendor::{Answer, join, join_default};
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+
+const BASE_URL: &str = "https://slack.com/api";
+
+/// Errors that pass by themselves, from the method's page.
+const PASSING: [&str; 8] = [
+    "ratelimited",
+    "rate_limited",
+    "message_limit_exceeded",
+    "internal_error",
+    "fatal_error",
+    "service_unavailable",
+    "request_timeout",
+    "team_added_to_org",
+];
+
+#[derive(Debug)]
+pub(crate) struct Slack;
+
+static ABOUT: About = About {
+    kind: "slack",
+    label: "Slack",
+    fields: &[
+        FieldSpec::new(
+            "bot_token",
+            "Bot token",
+            FieldKind::Text,
+            "Begins with xoxb-; the app needs the scope chat:write. Either this or a webhook URL.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "webhook_url",
+            "Webhook URL",
+            FieldKind::Url,
+            "An incoming webhook; it writes to the channel it was made for.",
+        )
+        .secret(),
+        FieldSpec::new(
+            "channel",
+            "Channel",
+            FieldKind::Text,
+            "The channel's id or name, for a bot token.",
+        ),
+        FieldSpec::new(
+            "base_url",
+            "Server",
+            FieldKind::Url,
+            "Only for another server than Slack's own.",
+        ),
+    ],
+    extra: &[
+        Extra {
+            name: "channel",
+            help: "Another channel, with a bot token.",
+        },
+        Extra {
+            name: "thread_ts",
+            help: "Answers in the thread of this message.",
+        },
+    ],
+    built_in: false,
+    calls_any_url: false,
+};
+
+/// No `parse` and no `link_names`: a bare @channel in the text pings nobody.
+#[derive(Serialize)]
+struct PostMessage<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<String>,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_ts: Option<String>,
+}
+
+impl Sender for Slack {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn markup(&self) -> Markup {
+        Markup::Slack
+    }
+
+    /// "Limit the number of characters in the text field to 4,000"; past 40,000 Slack cuts.
+    fn limit(&self) -> Limit {
+        Limit::Utf16(4000)
+    }
+
+    fn check(&self, has: &dyn Fn(&str) -> bool) -> Result<(), (&'static str, &'static str)> {
+        if has("bot_token") || has("webhook_url") {
+            return Ok(());
+        }
+        Err((
+            "bot_token",
+            "either a bot token or a webhook URL is required",
+        ))
+    }
+
+    fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let mut body = PostMessage {
+                channel: None,
+                text: part.text,
+                thread_ts: part.message.extra("thread_ts"),
+            };
+            let Some(token) = part.secret("bot_token") else {
+                let url = join(part.need_secret("webhook_url")?, &[])?;
+                let answer = part.call(part.client().post(url).json(&body)).await?;
+                return answer.check(ABOUT.label, None);
+            };
+            body.channel = Some(part.need("channel")?);
+            let base = part.field("base_url").unwrap_or(BASE_URL);
+            let url = join_default(base, &["api"], &["chat.postMessage"])?;
+            let request = part.client().post(url).bearer_auth(token).json(&body);
+            verdict(&part.call(request).await?)
+        })
+    }
+}
+
+/// The Web API says with status 200 what went wrong, as a short code.
+fn verdict(answer: &Answer) -> Result<(), Failure> {
+    answer.check(ABOUT.label, None)?;
+    let said = answer.said();
+    if said.is_true("/ok") {
+        return Ok(());
+    }
+    let code = said.text("/error");
+    if PASSING.contains(&code) {
+        return Err(answer.later(ABOUT.label, None));
+    }
+    let plain = |c: u8| c.is_ascii_lowercase() || c == b'_';
+    if !code.is_empty() && code.len() <= 64 && code.bytes().all(plain) {
+        return Err(Failure::refused(format!(
+            "Slack refused the message: {code}."
+        )));
+    }
+    Err(Failure::refused(
+        "What answers at Slack's address is not its Web API.",
+    ))
+}

@@ -1,0 +1,148 @@
+//! `telegram`: the Bot API's `sendMessage` (<https://core.telegram.org/bots/api#sendmessage>). Without a
+//! parse mode, so that a text is only text. The token is in the URL's path.
+
+use super::{About, Extra, Part, Sender};
+use crate::error::Failure;
+use crate::fields::{FieldKind, FieldSpec};
+use crate::split::Limit;
+use crate::vendor::{Answer, join};
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde_json::Value;
+
+const BASE_URL: &str = "https://api.telegram.org";
+
+#[derive(Debug)]
+pub(crate) struct Telegram;
+
+static ABOUT: About = About {
+    kind: "telegram",
+    label: "Telegram",
+    fields: &[
+        FieldSpec::new(
+            "bot_token",
+            "Bot token",
+            FieldKind::Text,
+            "What BotFather gave you, such as 123456:ABC-DEF.",
+        )
+        .secret()
+        .required(),
+        FieldSpec::new(
+            "chat_id",
+            "Chat id",
+            FieldKind::Text,
+            "The chat's number, or @name of a public channel.",
+        ),
+        FieldSpec::new(
+            "base_url",
+            "Server",
+            FieldKind::Url,
+            "Only for a Bot API server of your own.",
+        ),
+    ],
+    extra: &[
+        Extra {
+            name: "chat_id",
+            help: "Another chat.",
+        },
+        Extra {
+            name: "message_thread_id",
+            help: "A topic of a forum.",
+        },
+        Extra {
+            name: "disable_notification",
+            help: "`true` sends silently.",
+        },
+    ],
+    built_in: false,
+    calls_any_url: false,
+};
+
+#[derive(Serialize)]
+struct SendMessage<'a> {
+    chat_id: Value,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_thread_id: Option<Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    disable_notification: bool,
+}
+
+/// A number where the API wants one, else the text: a channel's `@name`.
+fn number_or_text(value: String) -> Value {
+    value
+        .parse::<i64>()
+        .map_or_else(|_| Value::from(value), Value::from)
+}
+
+impl Sender for Telegram {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    /// 4096 characters, counted as UTF-16 code units.
+    fn limit(&self) -> Limit {
+        Limit::Utf16(4096)
+    }
+
+    fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let bot = format!("bot{}", part.need_secret("bot_token")?);
+            let base = part.field("base_url").unwrap_or(BASE_URL);
+            let url = join(base, &[&bot, "sendMessage"])?;
+            let silent = part.message.extra("disable_notification");
+            let body = SendMessage {
+                chat_id: number_or_text(part.need("chat_id")?),
+                text: part.text,
+                message_thread_id: part.message.extra("message_thread_id").map(number_or_text),
+                disable_notification: silent.as_deref() == Some("true"),
+            };
+            let answer = part.call(part.client().post(url).json(&body)).await?;
+            verdict(&answer)
+        })
+    }
+}
+
+fn verdict(answer: &Answer) -> Result<(), Failure> {
+    let said = answer.said();
+    if let Some(moved) = said.number("/parameters/migrate_to_chat_id") {
+        return Err(Failure::refused(format!(
+            "The Telegram group has become a supergroup; its chat id is now {moved}."
+        )));
+    }
+    let description = said.text("/description");
+    let known = [
+        (
+            "chat not found",
+            "Telegram knows no such chat; write to the bot first, or check the chat id.",
+        ),
+        ("bot was blocked", "The Telegram user has blocked the bot."),
+        (
+            "bot was kicked",
+            "The bot was removed from the Telegram group.",
+        ),
+        (
+            "not enough rights",
+            "The bot may not write to this Telegram chat.",
+        ),
+        (
+            "need administrator rights",
+            "The bot may not write to this Telegram channel.",
+        ),
+        ("thread not found", "Telegram knows no such topic."),
+    ];
+    if answer.status.is_client_error() && answer.status.as_u16() != 429 {
+        for (text, sentence) in known {
+            if description.contains(text) {
+                return Err(Failure::refused(sentence));
+            }
+        }
+    }
+    answer.check(ABOUT.label, said.seconds("/parameters/retry_after"))?;
+    if said.is_true("/ok") {
+        return Ok(());
+    }
+    Err(Failure::refused(
+        "What answers at Telegram's address is not the Bot API.",
+    ))
+}

@@ -1,0 +1,204 @@
+//! Splits a text at a vendor's limit. Pure. Nothing is lost but parts of nothing but space, which vendors
+//! refuse; otherwise the parts joined are the text.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// How much fits into one message, and how it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Anything.
+    None,
+    /// UTF-16 code units.
+    Utf16(usize),
+    /// Bytes of UTF-8.
+    Bytes(usize),
+    /// Bytes as a JSON string.
+    JsonBytes(usize),
+}
+
+impl Limit {
+    const fn max(self) -> usize {
+        match self {
+            Self::None => usize::MAX,
+            Self::Utf16(max) | Self::Bytes(max) | Self::JsonBytes(max) => max,
+        }
+    }
+
+    fn weigh(self, text: &str) -> usize {
+        let of = |c: char| match self {
+            Self::None => 0,
+            Self::Utf16(_) => c.len_utf16(),
+            Self::Bytes(_) => c.len_utf8(),
+            Self::JsonBytes(_) => match c {
+                '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+                '\0'..='\u{1f}' => 6,
+                other => other.len_utf8(),
+            },
+        };
+        text.chars().map(of).sum()
+    }
+}
+
+/// The parts, each within the limit: cut after a line if that does not make the part less than half
+/// full, else after a word, else between two characters as people see them. Without a limit there is
+/// one part, whatever it holds.
+pub(crate) fn split(text: &str, limit: Limit) -> Vec<&str> {
+    if limit == Limit::None {
+        return vec![text];
+    }
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (part, after) = rest
+            .split_at_checked(cut(rest, limit))
+            .unwrap_or((rest, ""));
+        if !part.trim().is_empty() {
+            parts.push(part);
+        }
+        rest = after;
+    }
+    parts
+}
+
+/// Where the first part ends: never 0.
+fn cut(text: &str, limit: Limit) -> usize {
+    let max = limit.max();
+    let (mut weight, mut line, mut word, mut character) = (0_usize, None, None, None);
+    for (at, grapheme) in text.grapheme_indices(true) {
+        weight = weight.saturating_add(limit.weigh(grapheme));
+        if weight > max {
+            let full_enough = |(end, weight): &(usize, usize)| *end > 0 && *weight >= max / 2;
+            return line
+                .filter(full_enough)
+                .or(word)
+                .map(|(end, _)| end)
+                .or_else(|| character.map(|end| mend(text, end)))
+                .unwrap_or_else(|| scalars(text, limit));
+        }
+        let end = at + grapheme.len();
+        character = Some(end);
+        if grapheme.ends_with('\n') {
+            line = Some((end, weight));
+        }
+        if grapheme.chars().all(char::is_whitespace) {
+            word = Some((end, weight));
+        }
+    }
+    text.len()
+}
+
+/// A word had to be torn: not within an escape that [`crate::Markup`] made.
+fn mend(text: &str, end: usize) -> usize {
+    let head = text.get(..end).unwrap_or_default();
+    let backslashes = head.len() - head.trim_end_matches('\\').len();
+    let earlier = if backslashes % 2 == 1 {
+        end - 1
+    } else {
+        match head.rfind('&') {
+            Some(at) if end - at < 6 && !head.get(at..).unwrap_or_default().contains(';') => at,
+            _ => end,
+        }
+    };
+    if earlier == 0 { end } else { earlier }
+}
+
+/// One character of many code points does not fit: cut between code points, at least after the first.
+fn scalars(text: &str, limit: Limit) -> usize {
+    let mut end = 0;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        if end > 0 && limit.weigh(text.get(..next).unwrap_or_default()) > limit.max() {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_fits_is_one_part_and_one_more_is_two() {
+        let (fits, over) = ("x".repeat(4096), "x".repeat(4097));
+        assert_eq!(split(&fits, Limit::Utf16(4096)), [fits.as_str()]);
+        let parts = split(&over, Limit::Utf16(4096));
+        assert_eq!(parts.iter().map(|p| p.len()).collect::<Vec<_>>(), [4096, 1]);
+        assert_eq!(split(&over, Limit::None), [over.as_str()]);
+    }
+
+    #[test]
+    fn each_limit_counts_in_its_own_units() {
+        // An emoji is two UTF-16 units and four bytes.
+        assert_eq!(split("😀😀", Limit::Utf16(4)).len(), 1);
+        assert_eq!(split("😀😀", Limit::Utf16(3)), ["😀", "😀"]);
+        assert_eq!(split("😀😀", Limit::Bytes(8)).len(), 1);
+        assert_eq!(split("😀😀", Limit::Bytes(7)), ["😀", "😀"]);
+        assert_eq!(split("\"\"", Limit::JsonBytes(4)).len(), 1);
+        assert_eq!(split("\"\"", Limit::JsonBytes(3)).len(), 2);
+        assert_eq!(split("a\u{1}", Limit::JsonBytes(6)), ["a", "\u{1}"]);
+    }
+
+    #[test]
+    fn a_line_is_better_than_a_word_and_a_word_than_a_character() {
+        assert_eq!(
+            split("one two\nthree four", Limit::Utf16(12)),
+            ["one two\n", "three four"]
+        );
+        // A line that ends too early is no reason for a short part.
+        assert_eq!(
+            split("a\nbbbb cccc dd", Limit::Utf16(12)),
+            ["a\nbbbb cccc ", "dd"]
+        );
+        assert_eq!(split("abcdefgh", Limit::Utf16(3)), ["abc", "def", "gh"]);
+        assert_eq!(split("abc\r\ndef", Limit::Utf16(4)), ["abc", "def"]);
+    }
+
+    #[test]
+    fn what_people_see_as_one_character_stays_one() {
+        // e and a combining accent; a family joined by zero-width joiners (eleven UTF-16 units).
+        assert_eq!(split("aae\u{301}", Limit::Utf16(3)), ["aa", "e\u{301}"]);
+        let family = "👨‍👩‍👧‍👦";
+        let text = format!("ab{family}");
+        assert_eq!(split(&text, Limit::Utf16(12)), ["ab", family]);
+        assert!(
+            split(family, Limit::Utf16(4)).len() > 1,
+            "unless it does not fit at all"
+        );
+    }
+
+    #[test]
+    fn escapes_are_not_torn() {
+        assert_eq!(split("abc&amp;d", Limit::Utf16(5)), ["abc", "&amp;", "d"]);
+        assert_eq!(split("abcd\\*", Limit::Utf16(5)), ["abcd", "\\*"]);
+        assert_eq!(split("abc\\\\x", Limit::Utf16(5)), ["abc\\\\", "x"]);
+        assert_eq!(split("a & b;cdef", Limit::Utf16(5)), ["a & ", "b;cde", "f"]);
+    }
+
+    #[test]
+    fn nothing_but_space_is_no_part() {
+        assert!(split("", Limit::Utf16(3)).is_empty());
+        assert!(split(" \n ", Limit::Bytes(1)).is_empty());
+        assert_eq!(split("", Limit::None), [""]);
+        assert_eq!(split("ab      cd", Limit::Utf16(4)), ["ab  ", "cd"]);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_fit_and_hold_all_but_space(
+            text in "([a-z😀é&;\\\\\u{301}\u{200d}👨]|[ \n]){0,200}",
+            max in 4_usize..40,
+        ) {
+            for limit in [Limit::Utf16(max), Limit::Bytes(max), Limit::JsonBytes(max)] {
+                let parts = split(&text, limit);
+                for part in &parts {
+                    prop_assert!(limit.weigh(part) <= max);
+                }
+                let seen = |text: &str| text.split_whitespace().collect::<String>();
+                prop_assert_eq!(seen(&parts.concat()), seen(&text));
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! From a target to an account with its secrets open.
+
+use crate::account::{built_in, read_fields};
+use crate::error::{ChannelsError, Failure};
+use crate::handle::{Channels, Inner};
+use crate::markup::Markup;
+use crate::senders::{self, Sender};
+use gatehouse_secrets::SecretPlace;
+use gatehouse_store::{ChannelAccountRow, ChannelSecretRow, StoreError};
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A target names nothing.
+#[derive(Debug)]
+pub(crate) enum TargetError {
+    UnknownType,
+    NoAccount(&'static str),
+    Store(StoreError),
+}
+
+impl TargetError {
+    fn reason(&self) -> String {
+        match self {
+            Self::UnknownType => {
+                let kinds: Vec<_> = senders::ALL.iter().map(|s| s.about().kind).collect();
+                format!("unknown channel; the types are {}", kinds.join(", "))
+            }
+            Self::NoAccount(kind) => format!("there is no such {kind} channel"),
+            Self::Store(_) => "the channels could not be read".to_owned(),
+        }
+    }
+}
+
+/// An account as it is stored.
+pub(crate) struct Found {
+    pub(crate) sender: &'static dyn Sender,
+    pub(crate) row: ChannelAccountRow,
+    pub(crate) secrets: Vec<ChannelSecretRow>,
+}
+
+/// An account that can be used.
+pub(crate) struct OpenAccount {
+    pub(crate) sender: &'static dyn Sender,
+    pub(crate) id: String,
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) secrets: BTreeMap<String, SecretString>,
+}
+
+/// The default account of a type: the built-in one, else the oldest that is enabled, else the oldest.
+fn default_of(sender: &dyn Sender, accounts: Vec<ChannelAccountRow>) -> Option<ChannelAccountRow> {
+    let about = sender.about();
+    built_in(about).or_else(|| {
+        let mut own: Vec<_> = accounts
+            .into_iter()
+            .filter(|account| account.kind == about.kind)
+            .collect();
+        let chosen = own.iter().position(|account| account.enabled).unwrap_or(0);
+        (chosen < own.len()).then(|| own.swap_remove(chosen))
+    })
+}
+
+impl Inner {
+    /// Finds what `type` or `type:account_id` names.
+    pub(crate) async fn find_target(&self, target: &str) -> Result<Found, TargetError> {
+        let (kind, id) = match target.split_once(':') {
+            Some((kind, id)) => (kind, Some(id)),
+            None => (target, None),
+        };
+        let sender = senders::find(kind).ok_or(TargetError::UnknownType)?;
+        let about = sender.about();
+        let row = match id {
+            Some(id) if about.built_in && id == kind => built_in(about),
+            Some(id) => self.find_account(id).await?.filter(|row| row.kind == kind),
+            None => default_of(sender, self.list_accounts().await?),
+        };
+        let row = row.ok_or(TargetError::NoAccount(about.kind))?;
+        let secrets = self.list_secrets_of(&row.id).await?;
+        Ok(Found {
+            sender,
+            row,
+            secrets,
+        })
+    }
+
+    /// Opens an account's secrets.
+    pub(crate) async fn open_account(&self, found: Found) -> Result<OpenAccount, Failure> {
+        let mut secrets = BTreeMap::new();
+        for secret in found.secrets {
+            let place = SecretPlace::Channel {
+                kind: secret.kind,
+                account_id: secret.account_id,
+                field: secret.field.clone(),
+            };
+            let opened = self
+                .secrets
+                .open_protected(&place, secret.value, secret.encrypted);
+            secrets.insert(secret.field, opened.await?);
+        }
+        Ok(OpenAccount {
+            sender: found.sender,
+            fields: read_fields(&found.row),
+            id: found.row.id,
+            secrets,
+        })
+    }
+
+    pub(crate) async fn list_accounts(&self) -> Result<Vec<ChannelAccountRow>, StoreError> {
+        self.store
+            .read(|conn| Box::pin(async move { conn.list_channel_accounts().await }))
+            .await
+    }
+
+    pub(crate) async fn find_account(
+        &self,
+        id: &str,
+    ) -> Result<Option<ChannelAccountRow>, StoreError> {
+        let id = id.to_owned();
+        self.store
+            .read(move |conn| Box::pin(async move { conn.find_channel_account(&id).await }))
+            .await
+    }
+
+    pub(crate) async fn list_secrets_of(
+        &self,
+        id: &str,
+    ) -> Result<Vec<ChannelSecretRow>, StoreError> {
+        let id = id.to_owned();
+        self.store
+            .read(move |conn| Box::pin(async move { conn.list_channel_secrets_of(&id).await }))
+            .await
+    }
+}
+
+impl From<StoreError> for TargetError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        match error {
+            TargetError::Store(error) => error.into(),
+            other => Self::Refused(format!("The channel cannot be used: {}.", other.reason())),
+        }
+    }
+}
+
+impl Channels {
+    /// Whether a target names an account; if not, `INVALID_PARAMS` with the field `deliver_to`. A
+    /// disabled account counts: it can be enabled again.
+    pub async fn check_target(&self, target: &str) -> Result<(), ChannelsError> {
+        match self.0.find_target(target).await {
+            Ok(_) => Ok(()),
+            Err(TargetError::Store(error)) => Err(error.into()),
+            Err(error) => Err(ChannelsError::invalid("deliver_to", error.reason())),
+        }
+    }
+
+    /// How values that are inserted into a template must be written for this target.
+    #[expect(
+        clippy::unused_async,
+        reason = "a channel whose account says how its text is read may come"
+    )]
+    pub async fn markup(&self, target: &str, _extra: &BTreeMap<String, String>) -> Markup {
+        let kind = target.split(':').next().unwrap_or_default();
+        senders::find(kind).map_or(Markup::None, Sender::markup)
+    }
+
+    /// Whether sending needs a secret that only an open vault can decrypt. A target that names nothing
+    /// does not: sending fails, and says why.
+    pub async fn needs_vault(&self, target: &str) -> bool {
+        match self.0.find_target(target).await {
+            Ok(found) => found.secrets.iter().any(|secret| secret.encrypted),
+            Err(_) => false,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Calling a vendor over HTTP, and what its answer means. An answer's text is never told on, only what we
+//! recognise in it; neither is a URL, because it may hold a token.
+
+use crate::error::Failure;
+use gatehouse_domain::{Clock, Timestamp};
+use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{RequestBuilder, StatusCode};
+use serde_json::Value;
+use std::time::Duration;
+use url::Url;
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// A wish for more than this is not taken at its word.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// A vendor's answer.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    at: Timestamp,
+}
+
+/// Sends a request to the owner's own address. `vendor` is for people.
+pub(crate) async fn call(
+    outbound: &Outbound,
+    clock: &dyn Clock,
+    vendor: &str,
+    request: RequestBuilder,
+) -> Result<Answer, Failure> {
+    let request = request
+        .timeout(TIMEOUT)
+        .build()
+        .map_err(|_| Failure::refused(format!("The request to {vendor} could not be made.")))?;
+    let failed = |error| of_outbound(vendor, error);
+    let response = outbound.send(Reach::Owner, request).await.map_err(failed)?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = match read_capped(response, MAX_ANSWER_BYTES).await {
+        Ok((body, _)) => body,
+        // It was taken; what it said about that does not matter.
+        Err(_) if status.is_success() => Vec::new(),
+        Err(error) => return Err(failed(error)),
+    };
+    Ok(Answer {
+        status,
+        headers,
+        body,
+        at: clock.now(),
+    })
+}
+
+/// Why a request did not come through.
+pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
+    let why = match error {
+        OutboundError::RefusedAddress => {
+            format!("The address of {vendor} is one that must not be called.")
+        }
+        OutboundError::Timeout => format!("{vendor} gave no answer in time."),
+        OutboundError::Connect => format!("{vendor} could not be reached."),
+        other => format!("Calling {vendor} failed: {other}."),
+    };
+    if error.is_retryable() {
+        Failure::later(why)
+    } else {
+        Failure::Refused(why)
+    }
+}
+
+impl Answer {
+    /// What the body says, if it is JSON.
+    pub(crate) fn said(&self) -> Said {
+        Said(serde_json::from_slice(&self.body).unwrap_or_default())
+    }
+
+    /// What the status means. `after` is the wait that the body asks for, when the vendor says it there.
+    pub(crate) fn check(&self, vendor: &str, after: Option<Duration>) -> Result<(), Failure> {
+        let status = self.status.as_u16();
+        let why = match status {
+            200..=299 => return Ok(()),
+            300..=399 => {
+                format!("{vendor} answered with a redirect ({status}), which is not followed.")
+            }
+            408 | 425 | 429 | 500..=599 => return Err(self.later(vendor, after)),
+            401 | 403 => format!("{vendor} refused the credentials ({status})."),
+            404 | 410 => format!("{vendor} does not know this address or recipient ({status})."),
+            413 => format!("{vendor} refused the message as too large (413)."),
+            _ => format!("{vendor} refused the message ({status})."),
+        };
+        Err(Failure::Refused(why))
+    }
+
+    /// To be tried again, after the wait in the body or in `Retry-After`.
+    pub(crate) fn later(&self, vendor: &str, after: Option<Duration>) -> Failure {
+        let status = self.status.as_u16();
+        let why = if status == 429 || self.status.is_success() {
+            format!("{vendor} asks to send less often ({status}).")
+        } else {
+            format!("{vendor} cannot take messages right now ({status}).")
+        };
+        let after = after
+            .or_else(|| self.retry_after())
+            .map(|wait| wait.min(LONGEST_WAIT));
+        Failure::Later { after, why }
+    }
+
+    /// Seconds or a date (RFC 9110, section 10.2.3).
+    fn retry_after(&self) -> Option<Duration> {
+        let text = self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+        if let Ok(seconds) = text.parse::<f64>() {
+            return Duration::try_from_secs_f64(seconds).ok();
+        }
+        let date = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+        Some(self.at.until(Timestamp::from_millis(date.as_millisecond())))
+    }
+}
+
+/// An answer's JSON, read by pointers such as `/parameters/retry_after`.
+pub(crate) struct Said(Value);
+
+impl Said {
+    /// A text; empty when there is none.
+    pub(crate) fn text(&self, at: &str) -> &str {
+        self.0
+            .pointer(at)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    /// Whether it is `true`.
+    pub(crate) fn is_true(&self, at: &str) -> bool {
+        self.0.pointer(at).and_then(Value::as_bool) == Some(true)
+    }
+
+    /// A whole number.
+    pub(crate) fn number(&self, at: &str) -> Option<i64> {
+        self.0.pointer(at).and_then(Value::as_i64)
+    }
+
+    /// A wait in seconds.
+    pub(crate) fn seconds(&self, at: &str) -> Option<Duration> {
+        let seconds = self.0.pointer(at).and_then(Value::as_f64)?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+/// A base and path segments, each written so that it stays one segment.
+pub(crate) fn join(base: &str, segments: &[&str]) -> Result<Url, Failure> {
+    let bad = || Failure::refused("The address of this channel is no URL.");
+    let mut url = Url::parse(base).map_err(|_| bad())?;
+    url.path_segments_mut()
+        .map_err(|()| bad())?
+        .pop_if_empty()
+        .extend(segments);
+    Ok(url)
+}
+
+/// The same, with the vendor's own path when the base has none.
+pub(crate) fn join_default(
+    base: &str,
+    default_path: &[&str],
+    segments: &[&str],
+) -> Result<Url, Failure> {
+    let has_path = Url::parse(base).is_ok_and(|url| url.path() != "/");
+    let path = if has_path { &[] } else { default_path };
+    join(base, &[path, segments].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SendError;
+
+    fn answer(status: u16, headers: &[(&'static str, &'static str)]) -> Answer {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: map,
+            body: Vec::new(),
+            // Wed, 18 Nov 2026 11:06:40 GMT
+            at: Timestamp::from_millis(1_795_000_000_000),
+        }
+    }
+
+    fn verdict(answer: &Answer, after: Option<Duration>) -> Result<(), SendError> {
+        answer.check("Vendor", after).map_err(SendError::from)
+    }
+
+    fn waits(answer: &Answer, after: Option<Duration>) -> Option<Duration> {
+        match verdict(answer, after) {
+            Err(SendError::Retry { after, .. }) => after,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_status_says_whether_another_try_may_help() {
+        for status in [200, 202, 204] {
+            assert!(verdict(&answer(status, &[]), None).is_ok());
+        }
+        for status in [408, 425, 429, 500, 502, 503, 504] {
+            let refused = verdict(&answer(status, &[]), None);
+            assert!(
+                matches!(refused, Err(SendError::Retry { after: None, .. })),
+                "{status}"
+            );
+        }
+        for status in [301, 307, 400, 401, 403, 404, 410, 413, 422] {
+            let refused = verdict(&answer(status, &[]), None);
+            assert!(matches!(refused, Err(SendError::GiveUp { .. })), "{status}");
+        }
+    }
+
+    #[test]
+    fn the_wait_is_seconds_a_date_or_what_the_body_says() {
+        let of = |value| waits(&answer(429, &[("retry-after", value)]), None);
+        assert_eq!(of("7"), Some(Duration::from_secs(7)));
+        assert_eq!(of("1.5"), Some(Duration::from_millis(1500)));
+        assert_eq!(
+            of("Wed, 18 Nov 2026 11:07:00 GMT"),
+            Some(Duration::from_secs(20))
+        );
+        assert_eq!(of("Wed, 18 Nov 2026 11:00:00 GMT"), Some(Duration::ZERO));
+        for none in ["soon", "-1", "NaN", "inf"] {
+            assert_eq!(of(none), None, "{none}");
+        }
+        assert_eq!(of("999999999"), Some(LONGEST_WAIT));
+        let body = Some(Duration::from_secs(3));
+        assert_eq!(waits(&answer(429, &[("retry-after", "7")]), body), body);
+    }
+
+    #[test]
+    fn a_segment_stays_one() {
+        let joined = |base, segments: &[&str]| join(base, segments).ok().unwrap().to_string();
+        assert_eq!(
+            joined("https://x", &["a/b", "c?d#e", "ä"]),
+            "https://x/a%2Fb/c%3Fd%23e/%C3%A4"
+        );
+        assert_eq!(joined("https://x/y/", &["z"]), "https://x/y/z");
+        assert_eq!(joined("https://x/y?k=v", &["z"]), "https://x/y/z?k=v");
+        assert_eq!(joined("https://x", &["..", "z"]), "https://x/z");
+        let default = |base| {
+            join_default(base, &["api"], &["m"])
+                .ok()
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(default("https://x"), "https://x/api/m");
+        assert_eq!(default("https://x/v2/"), "https://x/v2/m");
+    }
+}

@@ -1,0 +1,171 @@
+//! `agents`: presets of model, prompt and tools, and a question to one of them.
+
+use super::client::Client;
+use super::globals::Globals;
+use super::output::{Output, field, line, note, plain, rows};
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+
+/// `gatehouse agents …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// List the agents
+    List,
+    /// Make an agent
+    Create {
+        /// What you call it
+        #[arg(long)]
+        name: String,
+        #[command(flatten)]
+        fields: Fields,
+    },
+    /// Show an agent
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Change an agent; what is left out stays, and "" takes a field back
+    Update {
+        /// Its id
+        id: String,
+        /// What you call it
+        #[arg(long)]
+        name: Option<String>,
+        #[command(flatten)]
+        fields: Fields,
+    },
+    /// Delete an agent
+    Delete {
+        /// Its id
+        id: String,
+    },
+    /// Ask an agent and wait for its answer
+    Ask {
+        /// What to ask
+        text: String,
+        /// Which agent
+        #[arg(long)]
+        agent: Option<String>,
+        /// Go on with this session
+        #[arg(long)]
+        session: Option<String>,
+    },
+}
+
+/// The fields of an agent.
+#[derive(Debug, clap::Args)]
+pub struct Fields {
+    /// Its model, as provider/model
+    #[arg(long)]
+    model: Option<String>,
+    /// Its system prompt
+    #[arg(long, value_name = "TEXT")]
+    system_prompt: Option<String>,
+    /// Tools to offer; all when left out
+    #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
+    allow_tools: Option<Vec<String>>,
+    /// Tools not to offer
+    #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
+    deny_tools: Option<Vec<String>>,
+    /// How freely it writes
+    #[arg(long, value_name = "NUMBER")]
+    temperature: Option<f64>,
+    /// Model calls in one turn at most
+    #[arg(long, value_name = "NUMBER")]
+    max_turns: Option<u32>,
+}
+
+impl Fields {
+    fn into_params(self) -> Map<String, Value> {
+        let tools = (self.allow_tools.is_some() || self.deny_tools.is_some()).then(|| {
+            json!({
+                "allow": self.allow_tools.unwrap_or_default(),
+                "deny": self.deny_tools.unwrap_or_default(),
+            })
+        });
+        let cleared = |text: String| {
+            if text.is_empty() {
+                Value::Null
+            } else {
+                text.into()
+            }
+        };
+        let fields = [
+            ("model", self.model.map(cleared)),
+            ("system_prompt", self.system_prompt.map(cleared)),
+            ("tools", tools),
+            ("temperature", self.temperature.map(Value::from)),
+            ("max_turns", self.max_turns.map(Value::from)),
+        ];
+        fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect()
+    }
+}
+
+/// Runs it.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    let client = Client::new(globals, &layers)?;
+    match command {
+        Command::List => {
+            let list = client.list("agents.list", "agents").await?;
+            let fields = ["id", "name", "provider", "model", "max_turns"];
+            let rows = rows(&list, "agents", &fields);
+            out.table(&list, &fields, rows, "There are none.")?;
+        }
+        Command::Create { name, fields } => {
+            let mut params = fields.into_params();
+            params.insert("name".to_owned(), json!(name));
+            let made = client.rpc("agents.create", Value::Object(params)).await?;
+            out.record(&made, || line(format!("Made {}.", field(&made, "id"))))?;
+        }
+        Command::Show { id } => {
+            let record = client.rpc("agents.get", json!({ "id": id })).await?;
+            out.record(&record, || show(&record))?;
+        }
+        Command::Update { id, name, fields } => {
+            let mut params = fields.into_params();
+            params.extend(name.map(|name| ("name".to_owned(), json!(name))));
+            anyhow::ensure!(!params.is_empty(), "nothing to change was given");
+            params.insert("id".to_owned(), json!(id));
+            let record = client.rpc("agents.update", Value::Object(params)).await?;
+            out.record(&record, || show(&record))?;
+        }
+        Command::Delete { id } => {
+            let answer = client.rpc("agents.delete", json!({ "id": id })).await?;
+            out.record(&answer, || line(format!("Deleted {id}.")))?;
+        }
+        Command::Ask {
+            text,
+            agent,
+            session,
+        } => {
+            let mut params = Map::from_iter([("text".to_owned(), json!(text))]);
+            params.extend(agent.map(|agent| ("agent".to_owned(), json!(agent))));
+            params.extend(session.map(|session| ("session".to_owned(), json!(session))));
+            let answer = client.rpc("chat.send_sync", Value::Object(params)).await?;
+            out.record(&answer, || {
+                let text = answer.get("text").and_then(Value::as_str);
+                for part in text.unwrap_or_default().lines() {
+                    line(plain(part));
+                }
+                note(format!("session: {}", field(&answer, "session")));
+            })?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(record: &Value) {
+    for (name, value) in record.as_object().into_iter().flatten() {
+        let text = match value {
+            Value::Null => continue,
+            Value::Object(_) => value.to_string(),
+            _ => field(record, name),
+        };
+        line(format!("{name}: {}", plain(&text)));
+    }
+}

@@ -1,0 +1,227 @@
+//! `channels`: where messages go out, and the inbox.
+
+use super::client::Client;
+use super::globals::Globals;
+use super::output::{Output, field, line, rows};
+use super::prompt;
+use anyhow::{Context, Result};
+use secrecy::ExposeSecret;
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+
+/// `gatehouse channels …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// List the accounts
+    List,
+    /// List the types, with the fields that each takes
+    Types,
+    /// Make an account; secret fields that are left out are asked for
+    Create {
+        /// Its type: telegram, slack, discord, email, ntfy, matrix, http, …
+        r#type: String,
+        /// What you call it
+        #[arg(long)]
+        label: Option<String>,
+        /// What names it in targets, as type:id; made when left out
+        #[arg(long)]
+        id: Option<String>,
+        /// A field; may be repeated
+        #[arg(long = "field", value_name = "NAME=VALUE")]
+        fields: Vec<String>,
+    },
+    /// Change an account; fields that are left out stay, and NAME= takes one back
+    Update {
+        /// Its id
+        id: String,
+        /// What you call it
+        #[arg(long)]
+        label: Option<String>,
+        /// Whether it is used
+        #[arg(long)]
+        enabled: Option<bool>,
+        /// A field; may be repeated
+        #[arg(long = "field", value_name = "NAME=VALUE")]
+        fields: Vec<String>,
+    },
+    /// Delete an account
+    Delete {
+        /// Its id
+        id: String,
+    },
+    /// Send a test message
+    Test {
+        /// The account's id
+        id: String,
+        /// What to send
+        #[arg(long)]
+        text: Option<String>,
+    },
+    /// Show the inbox, the newest first
+    Inbox {
+        /// How many messages
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+    },
+}
+
+/// Runs it.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    let client = Client::new(globals, &layers)?;
+    match command {
+        Command::List => {
+            let list = client.list("channels.list", "channels").await?;
+            let fields = ["id", "type", "label", "enabled"];
+            let rows = rows(&list, "channels", &fields);
+            out.table(&list, &fields, rows, "There are none but the inbox.")?;
+        }
+        Command::Types => types(&client, out).await?,
+        Command::Create {
+            r#type,
+            label,
+            id,
+            fields,
+        } => {
+            let mut fields = fields_of(&fields)?;
+            ask_for_secrets(&client, &r#type, &mut fields).await?;
+            let mut params = json!({
+                "type": r#type, "label": label.unwrap_or_else(|| r#type.clone()), "fields": fields,
+            });
+            if let (Some(params), Some(id)) = (params.as_object_mut(), id) {
+                params.insert("id".to_owned(), json!(id));
+            }
+            let made = client.rpc("channels.create", params).await?;
+            out.record(&made, || {
+                let (kind, id) = (field(&made, "type"), field(&made, "id"));
+                line(format!("Made {id}. As a target: {kind}:{id}"));
+            })?;
+        }
+        Command::Update {
+            id,
+            label,
+            enabled,
+            fields,
+        } => {
+            let mut params = Map::from_iter([("id".to_owned(), json!(id))]);
+            if !fields.is_empty() {
+                params.insert("fields".to_owned(), Value::Object(fields_of(&fields)?));
+            }
+            for (name, value) in [
+                ("label", label.map(Value::from)),
+                ("enabled", enabled.map(Value::from)),
+            ] {
+                params.extend(value.map(|value| (name.to_owned(), value)));
+            }
+            let record = client.rpc("channels.update", Value::Object(params)).await?;
+            out.record(&record, || line(format!("Changed {id}.")))?;
+        }
+        Command::Delete { id } => {
+            let answer = client.rpc("channels.delete", json!({ "id": id })).await?;
+            out.record(&answer, || line(format!("Deleted {id}.")))?;
+        }
+        Command::Test { id, text } => {
+            let mut params = json!({ "id": id });
+            if let (Some(params), Some(text)) = (params.as_object_mut(), text) {
+                params.insert("text".to_owned(), json!(text));
+            }
+            let answer = client.rpc("channels.test", params).await?;
+            out.record(&answer, || line("Sent."))?;
+        }
+        Command::Inbox { limit } => inbox(&client, out, limit).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn types(client: &Client, out: &Output) -> Result<()> {
+    let list = client.rpc("channels.types", json!({})).await?;
+    let items = list.get("types").and_then(Value::as_array);
+    let shown = items.into_iter().flatten().map(|item| {
+        let fields = item.get("fields").and_then(Value::as_array);
+        let names = fields.into_iter().flatten().map(|one| {
+            let needed = one.get("required") == Some(&Value::Bool(true));
+            format!("{}{}", field(one, "name"), if needed { "*" } else { "" })
+        });
+        let names: Vec<String> = names.collect();
+        vec![field(item, "type"), field(item, "label"), names.join(" ")]
+    });
+    let head = ["type", "label", "fields (* required)"];
+    out.table(&list, &head, shown.collect(), "There are none.")
+}
+
+async fn inbox(client: &Client, out: &Output, limit: u32) -> Result<()> {
+    let page = client.rpc("inbox.list", json!({ "limit": limit })).await?;
+    out.record(&page, || {
+        let messages = page.get("messages").and_then(Value::as_array);
+        let mut is_empty = true;
+        for message in messages.into_iter().flatten() {
+            is_empty = false;
+            line(format!(
+                "{}  {}",
+                field(message, "at"),
+                field(message, "source")
+            ));
+            let text = message.get("text").and_then(Value::as_str);
+            for part in text.unwrap_or_default().lines() {
+                line(format!("    {}", super::output::plain(part)));
+            }
+        }
+        if is_empty {
+            line("The inbox is empty.");
+        }
+    })
+}
+
+fn fields_of(pairs: &[String]) -> Result<Map<String, Value>> {
+    let mut fields = Map::new();
+    for pair in pairs {
+        let (name, value) = pair
+            .split_once('=')
+            .with_context(|| format!("--field {pair}: expected NAME=VALUE"))?;
+        let value = if value.is_empty() {
+            Value::Null
+        } else {
+            json!(value)
+        };
+        fields.insert(name.to_owned(), value);
+    }
+    Ok(fields)
+}
+
+/// Secrets on a command line can be seen by others of this machine: what is required and was not
+/// given is asked for.
+async fn ask_for_secrets(
+    client: &Client,
+    kind: &str,
+    fields: &mut Map<String, Value>,
+) -> Result<()> {
+    let list = client.rpc("channels.types", json!({})).await?;
+    let types = list.get("types").and_then(Value::as_array);
+    let mut types = types.into_iter().flatten();
+    let Some(found) = types.find(|item| field(item, "type") == kind) else {
+        return Ok(());
+    };
+    let wanted = found.get("fields").and_then(Value::as_array);
+    for one in wanted.into_iter().flatten() {
+        let is = |name: &str| one.get(name) == Some(&Value::Bool(true));
+        let name = field(one, "name");
+        if is("secret") && is("required") && !fields.contains_key(&name) {
+            let secret = prompt::secret(&field(one, "label"))?;
+            fields.insert(name, json!(secret.expose_secret()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_pairs_and_an_empty_value_takes_one_back() {
+        let pairs = ["a=b=c".to_owned(), "d=".to_owned()];
+        let fields = Value::Object(fields_of(&pairs).unwrap());
+        assert_eq!(fields, json!({ "a": "b=c", "d": null }));
+        assert!(fields_of(&["a".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,313 @@
+//! `webhooks`: what comes in from other services.
+
+mod fields;
+mod tail;
+
+use super::client::Client;
+use super::globals::Globals;
+use super::output::{Output, field, line, note, precious, rows, warn};
+use super::prompt;
+use anyhow::Result;
+use fields::Fields;
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+
+/// `gatehouse webhooks …`
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// List the webhooks
+    List,
+    /// Make a webhook; its secret is shown this once
+    Create {
+        /// What you call it
+        #[arg(long)]
+        name: String,
+        #[arg(
+            long,
+            value_name = "PROFILE",
+            help = "Who sends: generic, codehost_a (github), codehost_b (gitlab), payments (stripe), …"
+        )]
+        source_profile: Option<String>,
+        #[command(flatten)]
+        fields: Box<Fields>,
+    },
+    /// Show a webhook
+    Show {
+        /// Its id or public id
+        id: String,
+    },
+    /// Change a webhook; what is left out stays, and "" takes a field back
+    Update {
+        /// Its id or public id
+        id: String,
+        /// What you call it
+        #[arg(long)]
+        name: Option<String>,
+        #[command(flatten)]
+        fields: Box<Fields>,
+    },
+    /// Delete a webhook with all its deliveries; sessions stay
+    Delete {
+        /// Its id or public id
+        id: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Take deliveries again
+    Enable {
+        /// Its id or public id
+        id: String,
+    },
+    /// Answer 404 to deliveries; configuration and history stay
+    Disable {
+        /// Its id or public id
+        id: String,
+    },
+    /// Make another secret; the old one stays good for a while
+    RotateSecret {
+        /// Its id or public id
+        id: String,
+        /// How long the old secret stays good
+        #[arg(long, value_name = "SECONDS")]
+        overlap_seconds: Option<u64>,
+    },
+    /// List deliveries, the newest first
+    Deliveries {
+        /// Only those of this webhook
+        id: Option<String>,
+        /// Only those that stand there: queued, completed, failed, …
+        #[arg(long)]
+        status: Option<String>,
+        /// Only those of this event type
+        #[arg(long)]
+        event: Option<String>,
+        /// How many
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
+    /// Show a delivery
+    ShowDelivery {
+        /// Its id
+        id: String,
+        /// Print what was sent, and nothing else
+        #[arg(long)]
+        payload: bool,
+    },
+    /// Work on a delivery again
+    Replay {
+        /// Its id
+        id: String,
+    },
+    /// Send a realistic, signed sample through the whole way
+    Test {
+        /// The webhook's id or public id
+        id: String,
+        /// Which event
+        #[arg(long, value_name = "TYPE")]
+        event: Option<String>,
+    },
+    /// Show deliveries as they come, until interrupted
+    Tail {
+        /// Only those of this webhook
+        id: Option<String>,
+    },
+}
+
+/// Runs it.
+pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
+    let layers = globals.layers()?;
+    let client = Client::new(globals, &layers)?;
+    match command {
+        Command::List => list(&client, out).await?,
+        Command::Create {
+            name,
+            source_profile,
+            fields,
+        } => {
+            let mut params = fields.into_params()?;
+            params.insert("name".to_owned(), json!(name));
+            if let Some(profile) = source_profile {
+                params.insert("source_profile".to_owned(), json!(profile));
+            }
+            create(&client, out, params).await?;
+        }
+        Command::Show { id } => {
+            let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
+            out.record(&record, || show(&record))?;
+        }
+        Command::Update { id, name, fields } => {
+            let mut params = fields.into_params()?;
+            if let Some(name) = name {
+                params.insert("name".to_owned(), json!(name));
+            }
+            update(&client, out, &id, params).await?;
+        }
+        Command::Delete { id, yes } => delete(&client, out, &id, yes).await?,
+        Command::Enable { id } => switch(&client, out, &id, true).await?,
+        Command::Disable { id } => switch(&client, out, &id, false).await?,
+        Command::RotateSecret {
+            id,
+            overlap_seconds,
+        } => rotate(&client, out, &id, overlap_seconds).await?,
+        Command::Deliveries {
+            id,
+            status,
+            event,
+            limit,
+        } => {
+            let wanted = [
+                ("id", id.map(Value::from)),
+                ("status", status.map(Value::from)),
+                ("event", event.map(Value::from)),
+                ("limit", Some(json!(limit))),
+            ];
+            deliveries(&client, out, given(wanted)).await?;
+        }
+        Command::ShowDelivery { id, payload } => {
+            show_delivery(&client, out, &id, payload).await?;
+        }
+        Command::Replay { id } => {
+            let params = json!({ "id": id });
+            let made = client.rpc("webhooks.delivery.replay", params).await?;
+            out.record(&made, || {
+                line(format!("Queued again as {}.", field(&made, "id")));
+            })?;
+        }
+        Command::Test { id, event } => {
+            let wanted = [("id", Some(json!(id))), ("event", event.map(Value::from))];
+            let sent = client.rpc("webhooks.test", given(wanted)).await?;
+            out.record(&sent, || {
+                let (id, status) = (field(&sent, "delivery_id"), field(&sent, "status"));
+                line(format!("Delivery {id}: {status}."));
+            })?;
+        }
+        Command::Tail { id } => tail::run(&client, out, id.as_deref()).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn given<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let fields = fields.into_iter();
+    Value::Object(
+        fields
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect(),
+    )
+}
+
+async fn list(client: &Client, out: &Output) -> Result<()> {
+    let list = client.list("webhooks.list", "webhooks").await?;
+    let fields = [
+        "id",
+        "name",
+        "source_profile",
+        "enabled",
+        "delivery_count",
+        "last_delivery_at",
+    ];
+    let nothing = "There are none. Make one: gatehouse webhooks create --name NAME";
+    out.table(&list, &fields, rows(&list, "webhooks", &fields), nothing)
+}
+
+async fn create(client: &Client, out: &Output, params: Map<String, Value>) -> Result<()> {
+    let made = client.rpc("webhooks.create", Value::Object(params)).await?;
+    out.record(&made, || {
+        show(&made);
+        if made.get("secret").is_some() {
+            line(format!("secret: {}", precious(&field(&made, "secret"))));
+            note("The secret is shown this once. Give the URL and the secret to the sender.");
+        }
+    })?;
+    if made.get("warning").is_some() {
+        warn(field(&made, "warning"));
+    }
+    Ok(())
+}
+
+async fn update(
+    client: &Client,
+    out: &Output,
+    id: &str,
+    mut params: Map<String, Value>,
+) -> Result<()> {
+    anyhow::ensure!(!params.is_empty(), "nothing to change was given");
+    params.insert("id".to_owned(), json!(id));
+    let record = client.rpc("webhooks.update", Value::Object(params)).await?;
+    out.record(&record, || show(&record))
+}
+
+async fn delete(client: &Client, out: &Output, id: &str, yes: bool) -> Result<()> {
+    if !yes {
+        let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
+        let name = field(&record, "name");
+        let warning = format!("The webhook {name} and all its deliveries will be deleted.");
+        prompt::confirm(&warning, &name)?;
+    }
+    let answer = client.rpc("webhooks.delete", json!({ "id": id })).await?;
+    out.record(&answer, || line("Deleted."))
+}
+
+async fn switch(client: &Client, out: &Output, id: &str, enabled: bool) -> Result<()> {
+    let params = json!({ "id": id, "enabled": enabled });
+    let record = client.rpc("webhooks.update", params).await?;
+    out.record(&record, || {
+        let how = if enabled { "enabled" } else { "disabled" };
+        line(format!("{} is {how}.", field(&record, "name")));
+    })
+}
+
+async fn rotate(client: &Client, out: &Output, id: &str, overlap: Option<u64>) -> Result<()> {
+    let wanted = [
+        ("id", Some(json!(id))),
+        ("overlap_seconds", overlap.map(Value::from)),
+    ];
+    let made = client.rpc("webhooks.rotate_secret", given(wanted)).await?;
+    out.record(&made, || {
+        line(format!("secret: {}", precious(&field(&made, "secret"))));
+        note("The secret is shown this once. Give it to the sender.");
+    })
+}
+
+async fn deliveries(client: &Client, out: &Output, params: Value) -> Result<()> {
+    let page = client.rpc("webhooks.deliveries", params).await?;
+    let fields = [
+        "id",
+        "received_at",
+        "status",
+        "event_type",
+        "attempts",
+        "duration_ms",
+        "error",
+    ];
+    let rows = rows(&page, "deliveries", &fields);
+    out.table(&page, &fields, rows, "There are none.")
+}
+
+async fn show_delivery(client: &Client, out: &Output, id: &str, payload: bool) -> Result<()> {
+    let params = json!({ "id": id });
+    if !payload {
+        let record = client.rpc("webhooks.delivery.get", params).await?;
+        return out.record(&record, || show(&record));
+    }
+    let answer = client.rpc("webhooks.delivery.payload", params).await?;
+    match answer.get("payload") {
+        Some(payload) => line(serde_json::to_string_pretty(payload)?),
+        None => line(field(&answer, "raw")),
+    }
+    Ok(())
+}
+
+/// A record, a field a line. What belongs together in the API stands together here too.
+fn show(record: &Value) {
+    for (name, value) in record.as_object().into_iter().flatten() {
+        let text = match value {
+            Value::Null => continue,
+            Value::Object(_) => value.to_string(),
+            _ => field(record, name),
+        };
+        if name != "secret" && name != "warning" {
+            line(format!("{name}: {}", super::output::plain(&text)));
+        }
+    }
+}

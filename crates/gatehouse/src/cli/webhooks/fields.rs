@@ -1,0 +1,213 @@
+//! What `webhooks create` and `webhooks update` can say of a webhook: one flag a field, as the API
+//! names it.
+
+use anyhow::{Context, Result};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value, json};
+
+/// The fields of a webhook.
+#[derive(Debug, clap::Args)]
+pub struct Fields {
+    /// How it is verified; what the source profile says when left out
+    #[arg(long, value_name = "MODE")]
+    auth_mode: Option<String>,
+    /// The secret that the sender signs with; made when left out
+    #[arg(long, value_name = "SECRET")]
+    secret: Option<SecretString>,
+    #[arg(
+        long,
+        value_name = "NAME",
+        help = "The header that carries the secret (static_header)"
+    )]
+    header: Option<String>,
+    /// The header that names the event (generic)
+    #[arg(long, value_name = "NAME")]
+    event_header: Option<String>,
+    /// Event types to accept, separated by commas; all when left out
+    #[arg(long, value_delimiter = ',', value_name = "TYPE,…")]
+    events: Option<Vec<String>>,
+    /// Event types to leave out, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "TYPE,…")]
+    deny_events: Option<Vec<String>>,
+    /// The agent that works on deliveries
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// Its model, as provider/model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Added to the agent's system prompt
+    #[arg(long, value_name = "TEXT")]
+    system_prompt: Option<String>,
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "TOOL,…",
+        help = "Tools to offer: calc, web_search, web_fetch; none when neither list is given"
+    )]
+    allow_tools: Option<Vec<String>>,
+    /// Tools not to offer
+    #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
+    deny_tools: Option<Vec<String>>,
+    #[arg(
+        long,
+        value_name = "MODE",
+        help = "per_delivery, per_entity or named_session"
+    )]
+    session_mode: Option<String>,
+    #[arg(long, value_name = "KEY", help = "The session of named_session")]
+    session_key: Option<String>,
+    /// Forward to a channel; no agent, no tokens
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    deliver_only: Option<bool>,
+    /// The text to forward, with {dot.notation} variables
+    #[arg(long, value_name = "TEXT")]
+    prompt_template: Option<String>,
+    /// The channel to forward to, as type or type:account
+    #[arg(long, value_name = "TARGET")]
+    deliver_to: Option<String>,
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        help = "What the channel needs besides, such as chat_id=42; may be repeated"
+    )]
+    deliver_extra: Vec<String>,
+    /// Deliveries per minute
+    #[arg(long, value_name = "NUMBER")]
+    rate_limit: Option<u32>,
+    /// The largest body, in bytes
+    #[arg(long, value_name = "BYTES")]
+    max_body_bytes: Option<u64>,
+    /// Where deliveries may come from, as networks separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "CIDR,…")]
+    allowed_cidrs: Option<Vec<String>>,
+}
+
+impl Fields {
+    /// Those that were given, under the API's names.
+    pub fn into_params(self) -> Result<Map<String, Value>> {
+        let secret = self.secret.as_ref().map(|s| json!(s.expose_secret()));
+        let extra = match self.deliver_extra.as_slice() {
+            [] => None,
+            pairs => Some(extra_of(pairs)?),
+        };
+        let events = lists("allow", self.events, "deny", self.deny_events);
+        let tools = lists("allow", self.allow_tools, "deny", self.deny_tools);
+        let fields = [
+            ("auth_mode", self.auth_mode.map(Value::from)),
+            ("secret", secret),
+            ("header", self.header.map(Value::from)),
+            ("event_header", self.event_header.map(Value::from)),
+            ("events", events),
+            ("agent", self.agent.map(Value::from)),
+            ("model", self.model.map(Value::from)),
+            ("system_prompt_suffix", self.system_prompt.map(Value::from)),
+            ("toolPolicy", tools),
+            ("session_mode", self.session_mode.map(Value::from)),
+            ("session_key", self.session_key.map(Value::from)),
+            ("deliver_only", self.deliver_only.map(Value::from)),
+            ("prompt_template", self.prompt_template.map(Value::from)),
+            ("deliver_to", self.deliver_to.map(Value::from)),
+            ("deliver_extra", extra),
+            ("rate_limit_per_minute", self.rate_limit.map(Value::from)),
+            ("max_body_bytes", self.max_body_bytes.map(Value::from)),
+            ("allowed_cidrs", self.allowed_cidrs.map(Value::from)),
+        ];
+        // An empty text takes a field back.
+        let cleared = |value: Value| {
+            if value == json!("") {
+                Value::Null
+            } else {
+                value
+            }
+        };
+        Ok(fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), cleared(value?))))
+            .collect())
+    }
+}
+
+fn lists(
+    a: &str,
+    first: Option<Vec<String>>,
+    b: &str,
+    second: Option<Vec<String>>,
+) -> Option<Value> {
+    let given = first.is_some() || second.is_some();
+    // `--events ""` takes the list back.
+    let filled = |list: Option<Vec<String>>| -> Vec<String> {
+        let texts = list.unwrap_or_default().into_iter();
+        texts
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
+            .collect()
+    };
+    given.then(|| json!({ a: filled(first), b: filled(second) }))
+}
+
+fn extra_of(pairs: &[String]) -> Result<Value> {
+    let mut extra = Map::new();
+    for pair in pairs {
+        let (key, value) = pair
+            .split_once('=')
+            .with_context(|| format!("--deliver-extra {pair}: expected KEY=VALUE"))?;
+        extra.insert(key.to_owned(), json!(value));
+    }
+    Ok(Value::Object(extra))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        fields: Fields,
+    }
+
+    fn params(line: &[&str]) -> Value {
+        let line = Line::try_parse_from(["x"].iter().chain(line)).unwrap();
+        Value::Object(line.fields.into_params().unwrap())
+    }
+
+    #[test]
+    fn flags_become_the_fields_of_the_api() {
+        assert_eq!(params(&[]), json!({}));
+        let given = params(&[
+            "--events",
+            "push, issues.opened",
+            "--system-prompt",
+            "Be brief.",
+            "--deliver-only",
+            "--deliver-extra",
+            "chat_id=4=2",
+            "--allow-tools",
+            "calc",
+        ]);
+        let expected = json!({
+            "events": { "allow": ["push", "issues.opened"], "deny": [] },
+            "system_prompt_suffix": "Be brief.",
+            "toolPolicy": { "allow": ["calc"], "deny": [] },
+            "deliver_only": true,
+            "deliver_extra": { "chat_id": "4=2" },
+        });
+        assert_eq!(given, expected);
+    }
+
+    #[test]
+    fn an_empty_text_takes_a_field_back() {
+        let given = params(&["--agent", "", "--events", "", "--deliver-only=false"]);
+        let expected = json!({
+            "agent": null, "events": { "allow": [], "deny": [] }, "deliver_only": false,
+        });
+        assert_eq!(given, expected);
+    }
+
+    #[test]
+    fn extra_without_a_value_is_a_mistake() {
+        let line = Line::try_parse_from(["x", "--deliver-extra", "chat"]).unwrap();
+        assert!(line.fields.into_params().is_err());
+    }
+}

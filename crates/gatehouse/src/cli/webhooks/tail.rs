@@ -1,0 +1,122 @@
+//! `webhooks tail`: deliveries as they come. Asks again and again rather than listening, so that it
+//! works through TLS and proxies and goes on when the server was started anew.
+
+use crate::cli::client::{Client, ClientError};
+use crate::cli::output::{Output, field, line, warn};
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::time::Duration;
+
+const EVERY: Duration = Duration::from_millis(500);
+/// Looked at each time; more than come in between on a server of this size.
+const NEWEST: usize = 200;
+
+/// What was last told of each delivery.
+#[derive(Default)]
+struct Told(HashMap<String, String>);
+
+impl Told {
+    /// Those that are new or stand elsewhere now, the oldest first.
+    fn news<'a>(&mut self, page: &'a [Value]) -> Vec<&'a Value> {
+        let mut seen = HashMap::with_capacity(page.len());
+        let mut news = Vec::new();
+        for item in page.iter().rev() {
+            let (id, status) = (field(item, "id"), field(item, "status"));
+            if self.0.get(&id) != Some(&status) {
+                news.push(item);
+            }
+            seen.insert(id, status);
+        }
+        self.0 = seen;
+        news
+    }
+}
+
+/// Runs until it is interrupted.
+pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result<()> {
+    let mut params = json!({ "limit": NEWEST });
+    if let (Some(params), Some(id)) = (params.as_object_mut(), webhook) {
+        params.insert("id".to_owned(), json!(id));
+    }
+    let mut told = Told::default();
+    // What was there before is not news, but its end may be.
+    let mut page = client.rpc("webhooks.deliveries", params.clone()).await?;
+    let open = |item: &&Value| matches!(field(item, "status").as_str(), "queued" | "processing");
+    told.news(items(&page));
+    for item in items(&page).iter().rev().filter(open) {
+        show(out, item)?;
+    }
+    let mut is_away = false;
+    loop {
+        tokio::time::sleep(EVERY).await;
+        match client.rpc("webhooks.deliveries", params.clone()).await {
+            Ok(answer) => {
+                is_away = false;
+                page = answer;
+            }
+            Err(ClientError::Unreachable { .. }) => {
+                if !is_away {
+                    warn("the server does not answer; waiting for it");
+                }
+                is_away = true;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        for item in told.news(items(&page)) {
+            show(out, item)?;
+        }
+    }
+}
+
+fn items(page: &Value) -> &[Value] {
+    page.get("deliveries")
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+fn show(out: &Output, item: &Value) -> Result<()> {
+    out.json_line(item, || {
+        let event = field(item, "event_type");
+        let event = if event.is_empty() { "-" } else { &event };
+        let mut text = format!(
+            "{}  {:<12}  {}  {event}",
+            field(item, "received_at"),
+            field(item, "status"),
+            field(item, "id"),
+        );
+        for (name, unit) in [("duration_ms", " ms"), ("error", "")] {
+            let value = field(item, name);
+            if !value.is_empty() {
+                text.push_str("  ");
+                text.push_str(&value);
+                text.push_str(unit);
+            }
+        }
+        line(text);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_are_what_is_new_or_has_moved() {
+        let item = |id: &str, status: &str| json!({ "id": id, "status": status });
+        let mut told = Told::default();
+        let first = [item("b", "queued"), item("a", "completed")];
+        let ids = |news: Vec<&Value>| -> Vec<String> {
+            news.iter().map(|item| field(item, "id")).collect()
+        };
+        assert_eq!(ids(told.news(&first)), ["a", "b"]);
+        assert!(told.news(&first).is_empty());
+        let second = [
+            item("c", "queued"),
+            item("b", "processing"),
+            item("a", "completed"),
+        ];
+        assert_eq!(ids(told.news(&second)), ["b", "c"]);
+    }
+}

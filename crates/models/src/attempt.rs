@@ -1,0 +1,200 @@
+//! One chat: sent, and sent again while nothing of the answer has come and it may still help.
+
+use crate::candidates::Endpoint;
+use crate::catalogue::{is_key_refused, unknown_provider};
+use crate::chat::{ChatRequest, Chunk};
+use crate::family::{ChatCall, below, family};
+use crate::handle::{Inner, ModelRef, Models};
+use crate::keys::Key;
+use crate::refusal::{self, Refusal};
+use crate::reply::{Failure, Reply};
+use crate::retry::{RETRIES, asked_wait, own_wait};
+use crate::ModelError;
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use gatehouse_outbound::{OutboundError, Reach, read_capped};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Method, Request, Response};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+use url::Url;
+
+/// Of an error's body this much is looked at.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+
+/// What is sent, as often as needed.
+struct Prepared<'a> {
+    provider: &'a str,
+    key: &'a Key<'a>,
+    url: Url,
+    headers: HeaderMap,
+    reader: crate::ProviderKind,
+    deadline: Instant,
+}
+
+impl Models {
+    /// Sends a conversation; the answer comes piece by piece, and the last piece is `End`. Returns when the
+    /// first piece is there. Dropping the future or the stream closes the connection.
+    ///
+    /// A refusal that may pass (429, 5xx, no connection) is tried again three times within 20 seconds, as
+    /// long as nothing of the answer has come.
+    pub async fn chat(
+        &self,
+        model: &ModelRef,
+        request: ChatRequest,
+    ) -> Result<BoxStream<'static, Result<Chunk, ModelError>>, ModelError> {
+        let inner = &self.inner;
+        let settings = inner.settings.load_full();
+        let endpoint = inner
+            .candidates(&settings)
+            .find(&model.provider)
+            .ok_or_else(|| unknown_provider(&model.provider))?;
+        let key = inner.key(&endpoint).await?;
+        key.check(&endpoint)?;
+        let prepared = inner.prepare(&endpoint, &key)?;
+        let began = Instant::now();
+        let patience = &inner.tuning.patience;
+        let mut ask_usage = true;
+        let mut body = chat_body(&endpoint, &model.model, &request, ask_usage);
+        let mut retry = 0;
+        loop {
+            let failure = match inner.attempt(&prepared, body.clone()).await {
+                Ok(reply) => return Ok(reply.into_stream()),
+                Err(failure) => failure,
+            };
+            if failure.refusal == Some(Refusal::NoStreamOptions) && ask_usage {
+                ask_usage = false;
+                body = chat_body(&endpoint, &model.model, &request, ask_usage);
+                continue;
+            }
+            let wait = failure
+                .wait
+                .unwrap_or_else(|| own_wait(patience.retry_base, retry, &*inner.random));
+            let in_time = began.elapsed().saturating_add(wait) <= patience.retries_total;
+            if retry == RETRIES || !failure.again || !in_time {
+                return Err(failure.error);
+            }
+            tracing::debug!(provider = %endpoint.id, error = %failure.error, "trying again");
+            retry += 1;
+            sleep(wait).await;
+        }
+    }
+}
+
+fn chat_body(
+    endpoint: &Endpoint<'_>,
+    model: &str,
+    request: &ChatRequest,
+    ask_usage: bool,
+) -> Bytes {
+    let body = family(endpoint.kind).chat_body(&ChatCall {
+        base_url: &endpoint.base_url,
+        model,
+        request,
+        ask_usage,
+    });
+    Bytes::from(body.to_string())
+}
+
+impl Inner {
+    fn prepare<'a>(
+        &self,
+        endpoint: &'a Endpoint<'a>,
+        key: &'a Key<'a>,
+    ) -> Result<Prepared<'a>, ModelError> {
+        let family = family(endpoint.kind);
+        let mut headers = family.headers(key.text()).ok_or_else(|| {
+            let id = &endpoint.id;
+            ModelError::not_configured(
+                format!("models.providers.{id}.api_key"),
+                format!("The key of the model provider {id} cannot be sent; enter it again."),
+            )
+        })?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        Ok(Prepared {
+            provider: &endpoint.id,
+            key,
+            url: below(&endpoint.base_url, family.chat_path()),
+            headers,
+            reader: endpoint.kind,
+            deadline: Instant::now() + self.tuning.patience.whole,
+        })
+    }
+
+    /// One try, until the first piece of the answer is there.
+    async fn attempt(&self, prepared: &Prepared<'_>, body: Bytes) -> Result<Reply, Failure> {
+        let timed_out = || Failure::timeout(prepared.provider);
+        let mut request = Request::new(Method::POST, prepared.url.clone());
+        *request.headers_mut() = prepared.headers.clone();
+        *request.body_mut() = Some(body.into());
+        let patience = &self.tuning.patience;
+        let until = prepared.deadline.min(Instant::now() + patience.first);
+        let sent = timeout_at(until, self.outbound.send(Reach::Owner, request)).await;
+        let response = sent
+            .map_err(|_| timed_out())?
+            .map_err(|error| Failure::outbound(prepared.provider, error))?;
+        if !response.status().is_success() {
+            return Err(self.refused(prepared, response).await);
+        }
+        let mut reply = Reply::new(
+            response,
+            prepared.provider.to_owned(),
+            prepared.reader,
+            &self.tuning,
+            prepared.deadline,
+        );
+        reply.await_first(patience.first).await?;
+        Ok(reply)
+    }
+
+    async fn refused(&self, prepared: &Prepared<'_>, response: Response) -> Failure {
+        let status = response.status().as_u16();
+        let wait = asked_wait(response.headers(), self.clock.now());
+        // A body that does not come tells nothing more; the status is enough.
+        let body = timeout(self.tuning.patience.list, read_capped(response, MAX_ERROR_BYTES)).await;
+        let (body, _) = body.ok().and_then(Result::ok).unwrap_or_default();
+        let refusal = refusal::with_status(status, &body);
+        Failure {
+            error: refused(prepared.provider, refusal, prepared.key),
+            again: refusal.is_worth_a_retry(),
+            wait,
+            refusal: Some(refusal),
+        }
+    }
+}
+
+/// What a refusal becomes.
+pub(crate) fn refused(provider: &str, refusal: Refusal, key: &Key<'_>) -> ModelError {
+    // A local server that wants a key which the sealed vault may hold.
+    if key.is_sealed() && is_key_refused(refusal) {
+        return ModelError::Sealed;
+    }
+    vendor_error(provider, refusal)
+}
+
+pub(crate) fn vendor_error(provider: &str, refusal: Refusal) -> ModelError {
+    let provider = provider.to_owned();
+    match refusal {
+        Refusal::ContextTooLong => ModelError::ContextTooLong { provider },
+        refusal => ModelError::Failed {
+            provider,
+            status: refusal.status(),
+            retryable: refusal.is_retryable(),
+        },
+    }
+}
+
+pub(crate) fn outbound_error(provider: &str, error: OutboundError) -> ModelError {
+    let provider = provider.to_owned();
+    match error {
+        OutboundError::RefusedAddress | OutboundError::BadUrl(_) => {
+            ModelError::RefusedAddress { provider }
+        }
+        OutboundError::Timeout => ModelError::Timeout { provider },
+        error => ModelError::Failed {
+            provider,
+            status: None,
+            retryable: error.is_retryable(),
+        },
+    }
+}

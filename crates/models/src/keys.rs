@@ -1,0 +1,69 @@
+//! A provider's key: the one that was stored, else the one of the settings, else the one of the environment.
+
+use crate::candidates::Endpoint;
+use crate::handle::Inner;
+use crate::ModelError;
+use gatehouse_secrets::SecretsError;
+use secrecy::{ExposeSecret, SecretString};
+
+/// A key and where it came from.
+pub(crate) enum Key<'s> {
+    Stored(SecretString),
+    Given(&'s SecretString),
+    Absent {
+        /// There may be one in the vault, which is sealed.
+        sealed: bool,
+    },
+}
+
+impl Key<'_> {
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Stored(key) => Some(key.expose_secret()),
+            Self::Given(key) => Some(key.expose_secret()),
+            Self::Absent { .. } => None,
+        }
+    }
+
+    /// Whether a provider may be called with it.
+    pub(crate) fn serves(&self, endpoint: &Endpoint<'_>) -> bool {
+        self.text().is_some() || endpoint.is_local()
+    }
+
+    pub(crate) const fn is_sealed(&self) -> bool {
+        matches!(self, Self::Absent { sealed: true })
+    }
+
+    /// The same, with what to do about it.
+    pub(crate) fn check(&self, endpoint: &Endpoint<'_>) -> Result<(), ModelError> {
+        if self.serves(endpoint) {
+            return Ok(());
+        }
+        if self.is_sealed() {
+            return Err(ModelError::Sealed);
+        }
+        let id = &endpoint.id;
+        Err(ModelError::not_configured(
+            format!("models.providers.{id}.api_key"),
+            format!("The model provider {id} has no key; enter one in the settings."),
+        ))
+    }
+}
+
+impl Inner {
+    /// While the vault is sealed a stored key counts as absent: another one goes on serving.
+    pub(crate) async fn key<'s>(&self, endpoint: &Endpoint<'s>) -> Result<Key<'s>, ModelError> {
+        let stored = self
+            .secrets
+            .provider_key(&endpoint.id, endpoint.base_url.as_str())
+            .await;
+        let sealed = match stored {
+            Ok(Some(key)) => return Ok(Key::Stored(key)),
+            Ok(None) => false,
+            Err(SecretsError::Sealed) => true,
+            Err(error) => return Err(error.into()),
+        };
+        let given = endpoint.settings_key.or(endpoint.environment_key);
+        Ok(given.map_or(Key::Absent { sealed }, Key::Given))
+    }
+}

@@ -1,0 +1,43 @@
+//! Looks whether a model server runs on this machine that nobody configured. The look is short and is
+//! remembered for some seconds, so that no turn hangs on it.
+
+use crate::catalogue::Listed;
+use crate::handle::Inner;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// How long what was seen counts.
+const REMEMBERED_MS: u64 = 5_000;
+
+#[derive(Debug)]
+struct Look {
+    at_ms: u64,
+    found: Option<Arc<Vec<Listed>>>,
+}
+
+/// What was seen last. The lock is held during a look: others wait for the same one.
+#[derive(Debug, Default)]
+pub(crate) struct LocalServer(Mutex<Option<Look>>);
+
+impl Inner {
+    /// The models of the local server; `None` when there is no such server.
+    pub(crate) async fn local_models(&self) -> Option<Arc<Vec<Listed>>> {
+        let settings = self.settings.load_full();
+        let endpoint = self.candidates(&settings).local()?;
+        let mut last = self.local.0.lock().await;
+        let now = self.clock.monotonic_ms();
+        if let Some(look) = last
+            .as_ref()
+            .filter(|look| now.saturating_sub(look.at_ms) < REMEMBERED_MS)
+        {
+            return look.found.clone();
+        }
+        let probe = self.tuning.patience.probe;
+        let found = self.ask_for_models(&endpoint, probe).await.ok();
+        *last = Some(Look {
+            at_ms: now,
+            found: found.clone(),
+        });
+        found
+    }
+}

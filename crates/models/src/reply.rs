@@ -1,0 +1,154 @@
+//! An answer on its way: bytes from the connection, pieces out of the reader, and a limit on every wait.
+
+use crate::attempt::{outbound_error, vendor_error};
+use crate::chat::Chunk;
+use crate::refusal::Refusal;
+use crate::reply_reader::{ReadError, ReplyReader};
+use crate::{ModelError, ProviderKind, Tuning};
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use gatehouse_outbound::OutboundError;
+use reqwest::Response;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// A try that failed, and whether another one may help.
+pub(crate) struct Failure {
+    pub(crate) error: ModelError,
+    pub(crate) again: bool,
+    /// What the provider asks us to wait.
+    pub(crate) wait: Option<Duration>,
+    pub(crate) refusal: Option<Refusal>,
+}
+
+impl Failure {
+    const fn new(error: ModelError, again: bool) -> Self {
+        Self {
+            error,
+            again,
+            wait: None,
+            refusal: None,
+        }
+    }
+
+    /// Our own patience has ended: another try would only ask for more of it.
+    pub(crate) fn timeout(provider: &str) -> Self {
+        let provider = provider.to_owned();
+        Self::new(ModelError::Timeout { provider }, false)
+    }
+
+    pub(crate) fn outbound(provider: &str, error: OutboundError) -> Self {
+        Self::new(outbound_error(provider, error), error.is_retryable())
+    }
+
+    fn read(provider: &str, error: ReadError) -> Self {
+        let failed = |retryable| ModelError::Failed {
+            provider: provider.to_owned(),
+            status: None,
+            retryable,
+        };
+        match error {
+            ReadError::Garbage | ReadError::TooLarge => Self::new(failed(false), false),
+            ReadError::Cut => Self::new(failed(true), true),
+            ReadError::Vendor(refusal) => Self::new(
+                vendor_error(provider, refusal),
+                refusal.is_worth_a_retry(),
+            ),
+        }
+    }
+}
+
+/// An answer on its way.
+pub(crate) struct Reply {
+    provider: String,
+    body: BoxStream<'static, reqwest::Result<Bytes>>,
+    reader: ReplyReader,
+    ready: VecDeque<Chunk>,
+    failure: Option<Failure>,
+    is_over: bool,
+    idle: Duration,
+    deadline: Instant,
+}
+
+impl Reply {
+    pub(crate) fn new(
+        response: Response,
+        provider: String,
+        kind: ProviderKind,
+        tuning: &Tuning,
+        deadline: Instant,
+    ) -> Self {
+        Self {
+            provider,
+            body: response.bytes_stream().boxed(),
+            reader: ReplyReader::new(kind, tuning.limits),
+            ready: VecDeque::new(),
+            failure: None,
+            is_over: false,
+            idle: tuning.patience.idle,
+            deadline,
+        }
+    }
+
+    /// Waits until something can be given out.
+    pub(crate) async fn await_first(&mut self, patience: Duration) -> Result<(), Failure> {
+        while self.ready.is_empty() && !self.is_over {
+            self.read_on(patience).await;
+        }
+        match self.failure.take() {
+            Some(failure) if self.ready.is_empty() => Err(failure),
+            failure => {
+                self.failure = failure;
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn into_stream(self) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        stream::unfold(self, |mut reply| async move {
+            let item = reply.next().await?;
+            Some((item, reply))
+        })
+        .boxed()
+    }
+
+    async fn next(&mut self) -> Option<Result<Chunk, ModelError>> {
+        while self.ready.is_empty() && !self.is_over {
+            self.read_on(self.idle).await;
+        }
+        match self.ready.pop_front() {
+            Some(chunk) => Some(Ok(chunk)),
+            None => self.failure.take().map(|failure| Err(failure.error)),
+        }
+    }
+
+    /// Takes what comes next from the connection.
+    async fn read_on(&mut self, patience: Duration) {
+        let until = self.deadline.min(Instant::now() + patience);
+        let mut out = Vec::new();
+        let failure = match timeout_at(until, self.body.next()).await {
+            Err(_) => Some(Failure::timeout(&self.provider)),
+            Ok(Some(Ok(bytes))) => self.read_error(|reader| reader.push(&bytes, &mut out)),
+            // The client calls a broken connection a failed decoding: in the midst of an answer it is one
+            // that was cut off, whatever the reason.
+            Ok(Some(Err(_))) => Some(Failure::read(&self.provider, ReadError::Cut)),
+            Ok(None) => self.read_error(|reader| reader.end(&mut out)),
+        };
+        self.ready.extend(out);
+        if failure.is_some() || self.reader.is_complete() {
+            self.failure = failure;
+            self.is_over = true;
+            // The connection ends here, however long the stream itself is kept.
+            self.body = stream::empty().boxed();
+        }
+    }
+
+    fn read_error(
+        &mut self,
+        read: impl FnOnce(&mut ReplyReader) -> Result<(), ReadError>,
+    ) -> Option<Failure> {
+        let error = read(&mut self.reader).err()?;
+        Some(Failure::read(&self.provider, error))
+    }
+}

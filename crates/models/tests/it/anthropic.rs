@@ -1,0 +1,294 @@
+//! Messages, as <https://platform.claude.com/docs/en/api/messages> and
+//! <https://platform.claude.com/docs/en/build-with-claude/streaming> show them.
+
+use crate::harness::{Home, Said, ask, call, hello, one, said, usage, user};
+use crate::vendor::{Answer, Vendor, events};
+use gatehouse_models::ProviderKind::Anthropic;
+use gatehouse_models::{ChatMessage, ChatRequest, ModelError, StopReason, ToolSpec};
+use serde_json::json;
+
+/// The basic example of the streaming page.
+const HELLO: &str = r#"event: message_start
+data: {"type": "message_start", "message": {"id": "msg_1nZdL29xx5MUA1yADyHTEsnR8uuvGzszyY", "type": "message", "role": "assistant", "content": [], "model": "claude-opus-4-1", "stop_reason": null, "stop_sequence": null, "usage": {"input_tokens": 25, "output_tokens": 1}}}
+
+event: content_block_start
+data: {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+
+event: ping
+data: {"type": "ping"}
+
+event: content_block_delta
+data: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}}
+
+event: content_block_delta
+data: {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "!"}}
+
+event: content_block_stop
+data: {"type": "content_block_stop", "index": 0}
+
+event: message_delta
+data: {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence":null}, "usage": {"output_tokens": 15}}
+
+event: message_stop
+data: {"type": "message_stop"}
+
+"#;
+
+fn hello_said() -> Said {
+    Said {
+        text: "Hello!".to_owned(),
+        calls: vec![],
+        end: Some((usage(25, 15), StopReason::End)),
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_and_what_comes_back() {
+    let vendor = Vendor::new([Answer::stream([HELLO])]).await;
+    let home = Home::new().await;
+    let request = ChatRequest {
+        system: Some("Be kind.".to_owned()),
+        messages: vec![user("Hello")],
+        tools: vec![ToolSpec {
+            name: "calc".to_owned(),
+            description: "Calculates.".to_owned(),
+            parameters: json!({ "type": "object" }),
+        }],
+        temperature: Some(1.5),
+        max_tokens: Some(77),
+    };
+    let said = said(&home.models(one(Anthropic, &vendor.url)), request).await;
+    assert_eq!(said, hello_said());
+    let asked = vendor.only();
+    assert_eq!((asked.method.as_str(), asked.path.as_str()), ("POST", "/v1/messages"));
+    assert_eq!(asked.header("x-api-key"), Some("sk-test"));
+    assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!(asked.header("authorization"), None);
+    assert_eq!(asked.header("content-type"), Some("application/json"));
+    let body = json!({
+        "model": "m",
+        "max_tokens": 77,
+        "stream": true,
+        "system": "Be kind.",
+        "messages": [{ "role": "user", "content": [{ "type": "text", "text": "Hello" }] }],
+        "tools": [{
+            "name": "calc",
+            "description": "Calculates.",
+            "input_schema": { "type": "object" },
+        }],
+        "temperature": 1.0,
+    });
+    assert_eq!(asked.body, body);
+}
+
+#[tokio::test]
+async fn a_limit_of_tokens_is_always_sent() {
+    let vendor = Vendor::new([Answer::stream([HELLO])]).await;
+    let home = Home::new().await;
+    said(&home.models(one(Anthropic, &vendor.url)), hello()).await;
+    let body = vendor.only().body;
+    assert_eq!(body["max_tokens"], 8192);
+    assert!(body.get("system").is_none() && body.get("tools").is_none());
+}
+
+#[tokio::test]
+async fn however_the_bytes_are_cut() {
+    for size in [1, 3, 11, 97, 1000] {
+        let vendor = Vendor::new([Answer::stream(HELLO.as_bytes().chunks(size))]).await;
+        let (said, error) = ask(Anthropic, &vendor).await;
+        assert!(error.is_none(), "{size}: {error:?}");
+        assert_eq!(said, hello_said(), "{size}");
+    }
+}
+
+/// The tool example of the streaming page, shortened, beside blocks that are not for us.
+const CALLS: &[&str] = &[
+    r#"{"type":"message_start","message":{"usage":{"input_tokens":472,"cache_creation_input_tokens":20,"cache_read_input_tokens":8,"output_tokens":2}}}"#,
+    r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+    r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"EqQ"}}"#,
+    r#"{"type":"content_block_stop","index":0}"#,
+    r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"Okay"}}"#,
+    r#"{"type":"content_block_stop","index":1}"#,
+    r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_01","name":"get_weather","input":{}}}"#,
+    r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":""}}"#,
+    r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"location\":"}}"#,
+    r#"{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":" \"Zürich\"}"}}"#,
+    r#"{"type":"content_block_stop","index":2}"#,
+    r#"{"type":"content_block_start","index":3,"content_block":{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}}"#,
+    r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
+    r#"{"type":"content_block_stop","index":3}"#,
+    r#"{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"toolu_02","name":"no_such_tool","input":{}}}"#,
+    r#"{"type":"content_block_stop","index":4}"#,
+    r#"{"type":"content_block_start","index":5,"content_block":{"type":"tool_use","id":"toolu_03","name":"calc","input":{"x":1}}}"#,
+    r#"{"type":"content_block_stop","index":5}"#,
+    r#"{"type":"something_new","with":{"more":1}}"#,
+    r#"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":89}}"#,
+    r#"{"type":"message_stop"}"#,
+];
+
+#[tokio::test]
+async fn calls_and_what_is_passed_over() {
+    let vendor = Vendor::new([Answer::stream([events(CALLS)])]).await;
+    let (said, error) = ask(Anthropic, &vendor).await;
+    assert!(error.is_none(), "{error:?}");
+    let calls = [
+        call("toolu_01", "get_weather", "{\"location\": \"Zürich\"}"),
+        call("toolu_02", "no_such_tool", "{}"),
+        call("toolu_03", "calc", "{\"x\":1}"),
+    ];
+    assert_eq!(said.text, "Okay");
+    assert_eq!(said.calls, calls);
+    assert_eq!(said.end, Some((usage(500, 89), StopReason::ToolUse)));
+}
+
+#[tokio::test]
+async fn reasons_to_stop() {
+    for (reason, stop) in [
+        ("end_turn", StopReason::End),
+        ("stop_sequence", StopReason::End),
+        ("max_tokens", StopReason::Length),
+        ("model_context_window_exceeded", StopReason::Length),
+        ("refusal", StopReason::Other),
+        ("pause_turn", StopReason::Other),
+    ] {
+        let text = HELLO.replace("end_turn", reason);
+        let vendor = Vendor::new([Answer::stream([text])]).await;
+        let (said, _) = ask(Anthropic, &vendor).await;
+        assert_eq!(said.end.unwrap().1, stop, "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_is_written_in_turns() {
+    let vendor = Vendor::new([Answer::stream([HELLO])]).await;
+    let home = Home::new().await;
+    let result = |id: &str, text: &str| ChatMessage::Tool {
+        call_id: id.to_owned(),
+        name: "calc".to_owned(),
+        text: text.to_owned(),
+    };
+    let request = ChatRequest {
+        messages: vec![
+            user("one"),
+            user(" "),
+            ChatMessage::Assistant {
+                text: String::new(),
+                tool_calls: vec![call("a.1", "calc", "{\"x\":1}"), call("b", "calc", "[]")],
+            },
+            result("a.1", "1"),
+            result("b", ""),
+            user("two"),
+            ChatMessage::Assistant {
+                text: "Well.\n".to_owned(),
+                tool_calls: vec![],
+            },
+            ChatMessage::Assistant {
+                text: " ".to_owned(),
+                tool_calls: vec![],
+            },
+            user("three"),
+        ],
+        ..ChatRequest::default()
+    };
+    said(&home.models(one(Anthropic, &vendor.url)), request).await;
+    let messages = json!([
+        { "role": "user", "content": [
+            { "type": "text", "text": "one" },
+            { "type": "text", "text": "(empty)" },
+        ] },
+        { "role": "assistant", "content": [
+            { "type": "tool_use", "id": "a_1", "name": "calc", "input": { "x": 1 } },
+            { "type": "tool_use", "id": "b", "name": "calc", "input": { "not_json": "[]" } },
+        ] },
+        { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "a_1", "content": "1" },
+            { "type": "tool_result", "tool_use_id": "b", "content": "" },
+            { "type": "text", "text": "two" },
+        ] },
+        { "role": "assistant", "content": [{ "type": "text", "text": "Well." }] },
+        { "role": "user", "content": [{ "type": "text", "text": "three" }] },
+    ]);
+    assert_eq!(vendor.only().body["messages"], messages);
+}
+
+#[tokio::test]
+async fn a_conversation_that_begins_with_the_model_gets_a_beginning() {
+    let vendor = Vendor::new([Answer::stream([HELLO])]).await;
+    let home = Home::new().await;
+    let request = ChatRequest {
+        messages: vec![
+            ChatMessage::Assistant {
+                text: "Earlier.".to_owned(),
+                tool_calls: vec![],
+            },
+            user("Now."),
+        ],
+        ..ChatRequest::default()
+    };
+    said(&home.models(one(Anthropic, &vendor.url)), request).await;
+    let messages = vendor.only().body["messages"].clone();
+    let roles: Vec<&str> = messages
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles, ["user", "assistant", "user"]);
+}
+
+/// The error of the streaming page's section "Error events".
+const OVERLOADED: &str =
+    r#"{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}"#;
+
+#[tokio::test]
+async fn an_error_in_the_stream() {
+    // Before anything was said it is tried again.
+    let overloaded = events(&[OVERLOADED]);
+    let vendor = Vendor::new([Answer::stream([&overloaded]), Answer::stream([HELLO])]).await;
+    let (said, error) = ask(Anthropic, &vendor).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(said, hello_said());
+    // Afterwards it is not.
+    let (begun, _) = HELLO.split_once("event: content_block_stop").unwrap();
+    let vendor = Vendor::new([Answer::stream([begun, &overloaded]), Answer::stream([HELLO])]).await;
+    let (said, error) = ask(Anthropic, &vendor).await;
+    assert_eq!(said.text, "Hello!");
+    let expected = matches!(
+        error,
+        Some(ModelError::Failed {
+            status: Some(529),
+            retryable: true,
+            ..
+        })
+    );
+    assert!(expected, "{error:?}");
+    vendor.only();
+}
+
+/// llama.cpp's error under the event's name, without the outer object.
+#[tokio::test]
+async fn an_error_that_only_its_event_names() {
+    let error = "event: error\ndata: {\"code\":500,\"message\":\"x\",\"type\":\"server_error\"}\n\n";
+    let vendor = Vendor::new([Answer::stream([error]), Answer::stream([HELLO])]).await;
+    let (said, error) = ask(Anthropic, &vendor).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(said, hello_said());
+    assert_eq!(vendor.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn a_call_that_is_never_closed_is_no_call() {
+    let open = events(&[CALLS[0], CALLS[7], CALLS[20], CALLS[21]]);
+    let vendor = Vendor::new([Answer::stream([open])]).await;
+    let (said, error) = ask(Anthropic, &vendor).await;
+    assert!(said.calls.is_empty());
+    let expected = matches!(
+        error,
+        Some(ModelError::Failed {
+            retryable: false,
+            ..
+        })
+    );
+    assert!(expected, "{error:?}");
+}

@@ -1,0 +1,207 @@
+//! The room over a real database and a real data directory.
+
+use crate::vendor::Vendor;
+use futures_util::StreamExt;
+use gatehouse_domain::{Actor, Clock, ManualClock, Random, SystemRandom, Timestamp};
+use gatehouse_models::{
+    ChatMessage, ChatRequest, Chunk, ModelError, ModelRef, Models, ModelsParts, ModelsSettings,
+    ProviderKind, ProviderSettings, StopReason, ToolCall, Tuning, Usage,
+};
+use gatehouse_outbound::{Outbound, OutboundSettings};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
+use gatehouse_store::testing::{TestDatabase, sqlite};
+use secrecy::SecretString;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+
+pub struct Home {
+    pub secrets: Secrets,
+    pub clock: Arc<ManualClock>,
+    database: TestDatabase,
+}
+
+/// 2026-11-20.
+pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
+
+impl Home {
+    /// Without a vault.
+    pub async fn new() -> Self {
+        Self::with_vault(false).await
+    }
+
+    pub async fn with_vault(vault_enabled: bool) -> Self {
+        let database = sqlite();
+        let clock = Arc::new(ManualClock::at(START));
+        let secrets = open_secrets(&database, &clock, vault_enabled).await;
+        Self {
+            secrets,
+            clock,
+            database,
+        }
+    }
+
+    /// As after a restart: what is encrypted is closed.
+    pub async fn restart(&mut self) {
+        self.secrets = open_secrets(&self.database, &self.clock, true).await;
+    }
+
+    pub fn models(&self, settings: ModelsSettings) -> Models {
+        self.models_with(settings, tuning())
+    }
+
+    pub fn models_with(&self, settings: ModelsSettings, tuning: Tuning) -> Models {
+        let parts = ModelsParts {
+            secrets: self.secrets.clone(),
+            outbound: Outbound::new(OutboundSettings::default()).unwrap(),
+            clock: self.clock.clone(),
+            random: Arc::new(SystemRandom),
+        };
+        Models::with_tuning(parts, settings, tuning)
+    }
+
+    pub async fn store_key(&self, id: &str, key: &str, base_url: &str) {
+        let key = SecretString::from(key);
+        self.secrets
+            .set_provider_key(&Actor::cli(), id, key, base_url)
+            .await
+            .unwrap();
+    }
+}
+
+async fn open_secrets(
+    database: &TestDatabase,
+    clock: &Arc<ManualClock>,
+    vault_enabled: bool,
+) -> Secrets {
+    let clock: Arc<dyn Clock> = clock.clone();
+    let random: Arc<dyn Random> = Arc::new(SystemRandom);
+    let settings = SecretsSettings {
+        vault_enabled,
+        vault_enabled_fixed: false,
+        plaintext_while_sealed: true,
+        keep_plaintext_provider_keys: false,
+        data_dir: database.directory().to_owned(),
+    };
+    let store = database.open().await;
+    Secrets::open(store, KdfQueue::new(2), clock, random, settings)
+        .await
+        .unwrap()
+}
+
+/// No waiting between tries, and no look at this machine's own servers.
+pub fn tuning() -> Tuning {
+    let mut tuning = Tuning {
+        local: None,
+        ..Tuning::default()
+    };
+    tuning.patience.retry_base = Duration::ZERO;
+    tuning
+}
+
+/// One provider `p` with the key `sk-test`.
+pub fn one(kind: ProviderKind, base_url: &Url) -> ModelsSettings {
+    let mut settings = ModelsSettings::default();
+    settings.providers.insert("p".to_owned(), provider(kind, base_url, Some("sk-test")));
+    settings
+}
+
+pub fn provider(kind: ProviderKind, base_url: &Url, key: Option<&str>) -> ProviderSettings {
+    ProviderSettings {
+        kind,
+        base_url: base_url.clone(),
+        api_key: key.map(SecretString::from),
+        models: vec![],
+    }
+}
+
+/// The model `m` of the provider `p`.
+pub fn model() -> ModelRef {
+    model_of("p", "m")
+}
+
+pub fn model_of(provider: &str, model: &str) -> ModelRef {
+    ModelRef {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+    }
+}
+
+pub fn user(text: &str) -> ChatMessage {
+    ChatMessage::User {
+        text: text.to_owned(),
+    }
+}
+
+pub fn hello() -> ChatRequest {
+    ChatRequest {
+        messages: vec![user("Hello")],
+        ..ChatRequest::default()
+    }
+}
+
+pub fn call(id: &str, name: &str, arguments: &str) -> ToolCall {
+    ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    }
+}
+
+/// A whole answer.
+#[derive(Debug, Default, PartialEq)]
+pub struct Said {
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+    pub end: Option<(Usage, StopReason)>,
+}
+
+/// Everything up to the end, or what came before the error and the error.
+pub async fn listen(
+    models: &Models,
+    model: &ModelRef,
+    request: ChatRequest,
+) -> (Said, Option<ModelError>) {
+    let mut said = Said::default();
+    let mut stream = match models.chat(model, request).await {
+        Ok(stream) => stream,
+        Err(error) => return (said, Some(error)),
+    };
+    while let Some(item) = stream.next().await {
+        assert!(said.end.is_none(), "something after the end");
+        match item {
+            Ok(Chunk::Text(text)) => {
+                assert!(!text.is_empty());
+                said.text.push_str(&text);
+            }
+            Ok(Chunk::ToolCall(call)) => said.calls.push(call),
+            Ok(Chunk::End { usage, stop }) => said.end = Some((usage, stop)),
+            Err(error) => {
+                assert!(stream.next().await.is_none(), "something after an error");
+                return (said, Some(error));
+            }
+        }
+    }
+    (said, None)
+}
+
+/// A whole answer, which must come.
+pub async fn said(models: &Models, request: ChatRequest) -> Said {
+    let (said, error) = listen(models, &model(), request).await;
+    assert!(error.is_none(), "{error:?}");
+    assert!(said.end.is_some());
+    said
+}
+
+/// What one provider of this kind makes of a conversation.
+pub async fn ask(kind: ProviderKind, vendor: &Vendor) -> (Said, Option<ModelError>) {
+    let home = Home::new().await;
+    listen(&home.models(one(kind, &vendor.url)), &model(), hello()).await
+}
+
+pub fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
+    Usage {
+        input_tokens,
+        output_tokens,
+    }
+}

@@ -1,0 +1,95 @@
+//! Which key is sent, and where to.
+
+use crate::harness::{Home, hello, listen, model_of, provider, said, tuning};
+use crate::vendor::{Answer, Vendor, events};
+use gatehouse_domain::Actor;
+use gatehouse_models::ProviderKind::Openai;
+use gatehouse_models::{ModelError, ModelsSettings};
+use secrecy::SecretString;
+use serde_json::json;
+use url::Url;
+
+const TEXT: &str = r#"{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#;
+
+fn good() -> Answer {
+    Answer::stream([events(&[TEXT, "[DONE]"])])
+}
+
+fn settings(id: &str, url: &Url, key: Option<&str>) -> ModelsSettings {
+    ModelsSettings {
+        providers: [(id.to_owned(), provider(Openai, url, key))].into(),
+        openai_api_key: Some(SecretString::from("sk-environment")),
+        ..Default::default()
+    }
+}
+
+#[tokio::test]
+async fn stored_then_settings_then_environment() {
+    let home = Home::new().await;
+    let vendor = Vendor::new(vec![good(); 4]).await;
+    let sent = async |key: Option<&str>, id: &str| {
+        let models = home.models(settings(id, &vendor.url, key));
+        let (_, error) = listen(&models, &model_of(id, "m"), hello()).await;
+        assert!(error.is_none(), "{error:?}");
+        let last = vendor.asked().pop().unwrap();
+        last.header("authorization").map(str::to_owned)
+    };
+    assert_eq!(sent(None, "p").await, None);
+    assert_eq!(sent(None, "openai").await.unwrap(), "Bearer sk-environment");
+    assert_eq!(sent(Some("sk-settings"), "openai").await.unwrap(), "Bearer sk-settings");
+    home.store_key("openai", "sk-stored", vendor.url.as_str()).await;
+    assert_eq!(sent(Some("sk-settings"), "openai").await.unwrap(), "Bearer sk-stored");
+}
+
+#[tokio::test]
+async fn a_stored_key_goes_only_where_it_was_entered_for() {
+    let home = Home::new().await;
+    let vendor = Vendor::new([good()]).await;
+    home.store_key("p", "sk-stored", "https://models.example.com/v1").await;
+    said(&home.models(settings("p", &vendor.url, None)), hello()).await;
+    assert_eq!(vendor.only().header("authorization"), None);
+}
+
+#[tokio::test]
+async fn a_key_that_fits_no_header_is_not_sent() {
+    let home = Home::new().await;
+    let vendor = Vendor::new([good()]).await;
+    let models = home.models(settings("p", &vendor.url, Some("a\nb")));
+    let (_, error) = listen(&models, &model_of("p", "m"), hello()).await;
+    assert!(matches!(error, Some(ModelError::NotConfigured { .. })), "{error:?}");
+    assert!(vendor.asked().is_empty());
+}
+
+#[tokio::test]
+async fn while_the_vault_is_sealed() {
+    let mut home = Home::with_vault(true).await;
+    let password = SecretString::from("the first password");
+    home.secrets.initialize(&Actor::cli(), password).await.unwrap();
+    let far = "https://models.example.com/v1";
+    home.store_key("far", "sk-stored", far).await;
+    home.restart().await;
+    let refused = Answer::json(401, &json!({ "error": { "message": "no" } }));
+    let vendor = Vendor::new([good(), refused]).await;
+    let mut all = settings("near", &vendor.url, None);
+    let far = Url::parse(far).unwrap();
+    all.providers.insert("far".to_owned(), provider(Openai, &far, None));
+    let models = home.models(all);
+    // What needs the key says so; a server of one's own, or a key from elsewhere, goes on.
+    let error = models.choose(Some("far"), Some("m")).await.unwrap_err();
+    assert!(matches!(error, ModelError::Sealed), "{error:?}");
+    let (_, error) = listen(&models, &model_of("far", "m"), hello()).await;
+    assert!(matches!(error, Some(ModelError::Sealed)), "{error:?}");
+    assert!(models.choose(Some("openai"), Some("m")).await.is_ok());
+    let (_, error) = listen(&models, &model_of("near", "m"), hello()).await;
+    assert!(error.is_none(), "{error:?}");
+    // Unless it wants a key after all, which the vault may hold.
+    let (_, error) = listen(&models, &model_of("near", "m"), hello()).await;
+    assert!(matches!(error, Some(ModelError::Sealed)), "{error:?}");
+    // With nothing else, choosing needs the vault.
+    let only = ModelsSettings {
+        providers: [("far".to_owned(), provider(Openai, &far, None))].into(),
+        ..Default::default()
+    };
+    let error = home.models_with(only, tuning()).choose(None, None).await.unwrap_err();
+    assert!(matches!(error, ModelError::Sealed), "{error:?}");
+}

@@ -1,0 +1,117 @@
+//! Trying again: what for, how often, and how long.
+
+use crate::harness::{Home, ask, hello, listen, model, one, tuning};
+use crate::vendor::{Answer, Then, Vendor, events};
+use gatehouse_models::ModelError;
+use gatehouse_models::ProviderKind::{Anthropic, Openai};
+use serde_json::json;
+use std::time::Duration;
+
+const TEXT: &str = r#"{"choices":[{"index":0,"delta":{"content":"Hello"}}]}"#;
+
+fn good() -> Answer {
+    Answer::stream([events(&[TEXT, "[DONE]"])])
+}
+
+fn busy(status: u16) -> Answer {
+    Answer::json(status, &json!({ "error": { "message": "busy" } }))
+}
+
+#[tokio::test]
+async fn what_may_pass_is_tried_again() {
+    for status in [429, 500, 502, 503, 529, 408] {
+        let vendor = Vendor::new([busy(status), good()]).await;
+        let (said, error) = ask(Openai, &vendor).await;
+        assert!(error.is_none(), "{status}: {error:?}");
+        assert_eq!(said.text, "Hello");
+        let asked = vendor.asked();
+        assert_eq!(asked.len(), 2);
+        assert_eq!(asked[0].body, asked[1].body);
+        assert_eq!(asked[0].headers, asked[1].headers);
+    }
+    // A connection that breaks before the first piece is no answer yet.
+    for first in [
+        Answer::stream([": wait\n\n"]).then(Then::Break),
+        Answer::stream([": wait\n\n"]),
+    ] {
+        let vendor = Vendor::new([first, good()]).await;
+        let (said, error) = ask(Openai, &vendor).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(said.text, "Hello");
+    }
+}
+
+#[tokio::test]
+async fn what_will_not_pass_is_not() {
+    let no_money = json!({ "error": { "code": "insufficient_quota", "message": "pay" } });
+    for (answer, status, retryable) in [
+        (busy(400), 400, false),
+        (busy(401), 401, false),
+        (busy(404), 404, false),
+        (Answer::json(429, &no_money), 429, true),
+    ] {
+        let vendor = Vendor::new([answer, good()]).await;
+        let (_, error) = ask(Anthropic, &vendor).await;
+        let seen = matches!(error, Some(ModelError::Failed { status: Some(s), retryable: r, .. })
+            if s == status && r == retryable);
+        assert!(seen, "{error:?}");
+        vendor.only();
+    }
+}
+
+#[tokio::test]
+async fn three_times_and_no_more() {
+    let vendor = Vendor::new([busy(503), busy(503), busy(503), good()]).await;
+    let (said, _) = ask(Openai, &vendor).await;
+    assert_eq!(said.text, "Hello");
+    let vendor = Vendor::new([busy(503), busy(503), busy(503), busy(503), good()]).await;
+    let (_, error) = ask(Openai, &vendor).await;
+    let expected = matches!(
+        error,
+        Some(ModelError::Failed {
+            status: Some(503),
+            retryable: true,
+            ..
+        })
+    );
+    assert!(expected, "{error:?}");
+    assert_eq!(vendor.asked().len(), 4);
+}
+
+#[tokio::test]
+async fn the_time_that_the_vendor_asks_for_counts() {
+    let home = Home::new().await;
+    let mut own = tuning();
+    // Our own wait would be too long: that it is tried again shows whose wait was taken.
+    own.patience.retry_base = Duration::from_hours(1);
+    for (name, value, tries) in [
+        ("retry-after", "0", 2),
+        // The clock stands at 2026-11-20T00:00:00Z.
+        ("retry-after", "Thu, 19 Nov 2026 10:00:00 GMT", 2),
+        ("retry-after", "Fri, 20 Nov 2026 10:00:00 GMT", 1),
+        ("retry-after-ms", "1", 2),
+        ("retry-after", "21", 1),
+        ("retry-after", "18446744073709551615", 1),
+        ("retry-after", "nonsense", 1),
+        ("x-other", "0", 1),
+    ] {
+        let vendor = Vendor::new([busy(429).with(name, value), good()]).await;
+        let models = home.models_with(one(Openai, &vendor.url), own.clone());
+        let (_, error) = listen(&models, &model(), hello()).await;
+        assert_eq!(error.is_none(), tries == 2, "{name}: {value}");
+        assert_eq!(vendor.asked().len(), tries, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn no_try_begins_after_its_time() {
+    let home = Home::new().await;
+    let mut short = tuning();
+    short.patience.retries_total = Duration::ZERO;
+    short.patience.retry_base = Duration::from_millis(1);
+    let vendor = Vendor::new([busy(503), good()]).await;
+    let models = home.models_with(one(Openai, &vendor.url), short);
+    let (_, error) = listen(&models, &model(), hello()).await;
+    assert!(error.is_some());
+    vendor.only();
+}

@@ -1,0 +1,199 @@
+//! A vendor that answers as it is told, and writes down what it was asked.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use futures_util::stream::{self, StreamExt};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+use url::Url;
+
+/// What a vendor was asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub method: String,
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: Value,
+}
+
+impl Asked {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// What follows the pieces of an answer.
+#[derive(Clone, Debug)]
+pub enum Then {
+    End,
+    /// Nothing, and the connection stays open.
+    Hang,
+    /// This, for ever.
+    Repeat(&'static str),
+    /// The connection breaks.
+    Break,
+}
+
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub pieces: Vec<Vec<u8>>,
+    pub then: Then,
+}
+
+impl Answer {
+    /// A stream of events, in these pieces.
+    pub fn stream<P: AsRef<[u8]>>(pieces: impl IntoIterator<Item = P>) -> Self {
+        Self {
+            status: 200,
+            headers: vec![("content-type", "text/event-stream".to_owned())],
+            pieces: pieces.into_iter().map(|p| p.as_ref().to_vec()).collect(),
+            then: Then::End,
+        }
+    }
+
+    pub fn json(status: u16, body: &Value) -> Self {
+        Self {
+            status,
+            headers: vec![("content-type", "application/json".to_owned())],
+            pieces: vec![body.to_string().into_bytes()],
+            then: Then::End,
+        }
+    }
+
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    pub fn then(mut self, then: Then) -> Self {
+        self.then = then;
+        self
+    }
+}
+
+struct House {
+    asked: Mutex<Vec<Asked>>,
+    answers: Mutex<VecDeque<Answer>>,
+    closed: mpsc::Sender<()>,
+}
+
+pub struct Vendor {
+    pub url: Url,
+    house: Arc<House>,
+    closed: mpsc::Receiver<()>,
+    _tasks: TaskTracker,
+}
+
+/// Tells when the body it stands in is dropped.
+struct Guard(mpsc::Sender<()>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.try_send(());
+    }
+}
+
+async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 16 << 20).await.unwrap();
+    house.asked.lock().unwrap().push(Asked {
+        method: parts.method.to_string(),
+        path: parts.uri.to_string(),
+        headers: parts.headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+    });
+    let next = house.answers.lock().unwrap().pop_front();
+    let Some(answer) = next else {
+        return Response::builder()
+            .status(StatusCode::NOT_IMPLEMENTED)
+            .body(Body::empty())
+            .unwrap();
+    };
+    let mut response = Response::builder().status(answer.status);
+    for (name, value) in answer.headers {
+        response = response.header(name, value);
+    }
+    let guard = Guard(house.closed.clone());
+    let pieces = stream::iter(answer.pieces).map(|piece| Ok::<_, std::io::Error>(Bytes::from(piece)));
+    let rest = match answer.then {
+        Then::End => stream::empty().boxed(),
+        Then::Hang => stream::pending().boxed(),
+        Then::Repeat(text) => stream::repeat_with(move || Ok(Bytes::from(text))).boxed(),
+        Then::Break => stream::once(async { Err(std::io::Error::other("broken")) }).boxed(),
+    };
+    // Between two pieces everybody else has a turn, so that each travels by itself.
+    let slow = pieces.chain(rest).then(|piece| async {
+        tokio::task::yield_now().await;
+        piece
+    });
+    let guarded = slow.map(move |piece| {
+        let _ = &guard;
+        piece
+    });
+    response.body(Body::from_stream(guarded)).unwrap()
+}
+
+impl Vendor {
+    /// A vendor with these answers, in this order; its base is below `/v1`.
+    pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let (sender, closed) = mpsc::channel(64);
+        let house = Arc::new(House {
+            asked: Mutex::default(),
+            answers: Mutex::new(answers.into_iter().collect()),
+            closed: sender,
+        });
+        let app = Router::new()
+            .fallback(answer)
+            .with_state(Arc::clone(&house));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let tasks = TaskTracker::new();
+        tasks.spawn(async move { axum::serve(listener, app).await.unwrap() });
+        Self {
+            url: Url::parse(&format!("http://{address}/v1")).unwrap(),
+            house,
+            closed,
+            _tasks: tasks,
+        }
+    }
+
+    pub fn then_answers(&self, answer: Answer) {
+        self.house.answers.lock().unwrap().push_back(answer);
+    }
+
+    pub fn asked(&self) -> Vec<Asked> {
+        self.house.asked.lock().unwrap().clone()
+    }
+
+    /// The only request.
+    pub fn only(&self) -> Asked {
+        let asked = self.asked();
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        asked[0].clone()
+    }
+
+    /// Waits until an answer's body is let go.
+    pub async fn body_dropped(&mut self) {
+        self.closed.recv().await.unwrap();
+    }
+}
+
+/// An address where nobody listens.
+pub async fn nobody() -> Url {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    Url::parse(&format!("http://{address}/v1")).unwrap()
+}
+
+/// Every event of a stream on lines of its own, as the vendors send them.
+pub fn events(data: &[&str]) -> String {
+    data.iter().map(|data| format!("data: {data}\n\n")).collect()
+}

@@ -1,0 +1,144 @@
+//! Carries what the rooms tell to the bus, until shutdown. A room knows its own channel and no bus.
+
+use super::{
+    AUTH_CHANGED, AuthChangedParams, EventBus, VAULT_PROGRESS, VAULT_STATUS, VaultProgressParams,
+    VaultStatusParams, kinds,
+};
+use crate::rooms::Rooms;
+use crate::vault_status::VaultStatus;
+use gatehouse_domain::Scope;
+use gatehouse_secrets::Progress;
+use std::sync::Arc;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Turns what the rooms below tell into events, and puts in force what another node changed, until
+/// shutdown.
+pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTracker) {
+    tasks.spawn(
+        shutdown
+            .clone()
+            .run_until_cancelled_owned(vault_status(Arc::clone(rooms))),
+    );
+    tasks.spawn(
+        shutdown
+            .clone()
+            .run_until_cancelled_owned(vault_progress(Arc::clone(rooms))),
+    );
+    tasks.spawn(
+        shutdown
+            .clone()
+            .run_until_cancelled_owned(follow_settings(Arc::clone(rooms))),
+    );
+    tasks.spawn(
+        shutdown
+            .clone()
+            .run_until_cancelled_owned(follow_webhooks(Arc::clone(rooms), rooms.auth.foreign_changes())),
+    );
+    let forward = Forward {
+        bus: &rooms.events,
+        shutdown,
+        tasks,
+    };
+    forward.each(rooms.auth.changes_events(), |bus, what| {
+        bus.publish_kind(&AUTH_CHANGED, &AuthChangedParams { what });
+    });
+    forward.each(rooms.agents.subscribe(), |bus, event| {
+        let scope = if event.is_for_approvers() {
+            Scope::Approvals
+        } else {
+            Scope::Read
+        };
+        bus.publish(event.name(), &event, scope);
+    });
+    forward.each(rooms.webhooks.subscribe(), |bus, delivery| {
+        bus.publish_kind(&kinds::WEBHOOKS_DELIVERY, &*delivery);
+    });
+    forward.each(rooms.channels.subscribe(), |bus, message| {
+        bus.publish_kind(&kinds::CHANNEL_MESSAGE, &message);
+    });
+}
+
+async fn vault_status(rooms: Arc<Rooms>) {
+    let mut status = rooms.secrets.subscribe_status();
+    while status.changed().await.is_ok() {
+        let status = VaultStatus::from(*status.borrow_and_update());
+        rooms
+            .events
+            .publish_kind(&VAULT_STATUS, &VaultStatusParams { status });
+    }
+}
+
+async fn vault_progress(rooms: Arc<Rooms>) {
+    let mut progress = rooms.secrets.progress();
+    while progress.changed().await.is_ok() {
+        let now = progress.borrow_and_update().clone();
+        if let Some(Progress {
+            operation,
+            done,
+            total,
+        }) = now
+        {
+            let params = VaultProgressParams {
+                operation,
+                done,
+                total,
+            };
+            rooms.events.publish_kind(&VAULT_PROGRESS, &params);
+        }
+    }
+}
+
+async fn follow_settings(rooms: Arc<Rooms>) {
+    let mut settings = rooms.auth.settings_changed();
+    while settings.changed().await.is_ok() {
+        settings.mark_unchanged();
+        // Its failure is in the log; the next change tries again.
+        drop(rooms.apply_settings().await);
+    }
+}
+
+/// Reads the webhooks again when another node changed some.
+async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
+    loop {
+        let concerns = match changes.recv().await {
+            Ok(subject) => matches!(&*subject, "webhooks" | "*"),
+            Err(RecvError::Lagged(_)) => true,
+            Err(RecvError::Closed) => return,
+        };
+        if concerns && let Err(error) = rooms.webhooks.reload().await {
+            tracing::warn!(%error, "changed webhooks could not be read");
+        }
+    }
+}
+
+/// Carries what comes over a room's channel.
+struct Forward<'a> {
+    bus: &'a EventBus,
+    shutdown: &'a CancellationToken,
+    tasks: &'a TaskTracker,
+}
+
+impl Forward<'_> {
+    fn each<T, F>(&self, mut events: Receiver<T>, publish: F)
+    where
+        T: Clone + Send + 'static,
+        F: Fn(&EventBus, T) + Send + 'static,
+    {
+        let bus = self.bus.clone();
+        let work = async move {
+            loop {
+                match events.recv().await {
+                    Ok(event) => publish(&bus, event),
+                    // What was missed is missed; listeners ask for lists anyway.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => break,
+                }
+            }
+        };
+        let stop = self.shutdown.clone();
+        self.tasks.spawn(stop.run_until_cancelled_owned(work));
+    }
+}

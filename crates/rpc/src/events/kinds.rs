@@ -1,0 +1,77 @@
+//! The events of conversations, deliveries and messages: their names, and the types that their rooms
+//! tell them in.
+
+use super::EventKind;
+use gatehouse_agents::{Approval, Delta, Done, Message, Resolved, ToolProgress};
+use gatehouse_channels::InboxMessage;
+use gatehouse_domain::Scope;
+use gatehouse_webhooks::Delivery;
+
+/// One entry of the table of events.
+macro_rules! event {
+    ($constant:ident, $name:literal, $summary:literal, $scope:expr, $params:ty) => {
+        pub(super) const $constant: EventKind = EventKind {
+            name: $name,
+            summary: $summary,
+            scope: $scope,
+            params: |generator| generator.subschema_for::<$params>(),
+        };
+    };
+}
+
+event!(
+    CHAT_DELTA,
+    "chat.delta",
+    "An agent has said more.",
+    Scope::Read,
+    Delta
+);
+event!(
+    CHAT_TOOL,
+    "chat.tool",
+    "A tool call of an agent goes on.",
+    Scope::Read,
+    ToolProgress
+);
+event!(
+    CHAT_MESSAGE,
+    "chat.message",
+    "A message of a session was stored.",
+    Scope::Read,
+    Message
+);
+event!(
+    CHAT_DONE,
+    "chat.done",
+    "An agent's turn ended.",
+    Scope::Read,
+    Done
+);
+event!(
+    WEBHOOKS_DELIVERY,
+    "webhooks.delivery",
+    "A delivery stands elsewhere now.",
+    Scope::Read,
+    Delivery
+);
+event!(
+    CHANNEL_MESSAGE,
+    "channel.message",
+    "A message came into the inbox.",
+    Scope::Read,
+    InboxMessage
+);
+event!(
+    APPROVAL_REQUESTED,
+    "approval.requested",
+    "A tool call waits for somebody's yes.",
+    Scope::Approvals,
+    Approval
+);
+event!(
+    APPROVAL_RESOLVED,
+    "approval.resolved",
+    "Somebody said yes or no to a tool call, or nobody did in time.",
+    Scope::Approvals,
+    Resolved
+);

@@ -1,0 +1,35 @@
+//! `models.*`: which language models can be chosen.
+
+use super::page::{PageParams, by_name};
+use crate::method::{Call, Method, method};
+use gatehouse_domain::{Problem, Scope};
+use gatehouse_models::ModelInfo;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// `models.list`.
+pub const LIST: Method = method!(
+    "models.list",
+    "The language models of all providers that have a key and answer.",
+    Some(Scope::Read),
+    list(PageParams) -> ListResult
+);
+
+/// Result of `models.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The models, by id.
+    pub models: Vec<ModelInfo>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
+    let all = call.rooms.models.list().await;
+    let (models, next_cursor) = by_name(all, &params, |model| &model.id)?;
+    Ok(ListResult {
+        models,
+        next_cursor,
+    })
+}

@@ -1,0 +1,371 @@
+//! `webhooks.*`: inbound webhooks, their deliveries, and the profiles of senders.
+
+use super::page::{self, PageParams};
+use crate::method::{Call, DONE, Done, Method, NoParams, method, told};
+use gatehouse_domain::{DeliveryStatus, Problem, Scope, input};
+use gatehouse_webhooks::profile::{self, Profile};
+use gatehouse_webhooks::{
+    AuthMode, Delivery, DeliveryPage, DeliveryQuery, DeliveryStats, RotatedSecret, StoredPayload,
+    TestResult, Webhook, WebhookChanged, WebhookInput, WebhookPage,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// `webhooks.list`.
+pub const LIST: Method = method!(
+    "webhooks.list",
+    "The webhooks, without their secrets.",
+    Some(Scope::Read),
+    list(PageParams) -> WebhookPage
+);
+
+/// `webhooks.get`.
+pub const GET: Method = method!(
+    "webhooks.get",
+    "One webhook.",
+    Some(Scope::Read),
+    get(IdParams) -> Webhook,
+    errors: [NotFound]
+);
+
+/// `webhooks.create`.
+pub const CREATE: Method = method!(
+    "webhooks.create",
+    "Makes a webhook; its secret is shown this once.",
+    Some(Scope::Write),
+    create(WebhookInput) -> WebhookChanged,
+    errors: [VaultSealed]
+);
+
+/// `webhooks.update`.
+pub const UPDATE: Method = method!(
+    "webhooks.update",
+    "Changes a webhook; new deliveries follow at once.",
+    Some(Scope::Write),
+    update(UpdateParams) -> WebhookChanged,
+    errors: [NotFound, Conflict, VaultSealed]
+);
+
+/// `webhooks.delete`.
+pub const DELETE: Method = method!(
+    "webhooks.delete",
+    "Deletes a webhook and its deliveries; sessions stay.",
+    Some(Scope::Write),
+    delete(IdParams) -> Done,
+    errors: [NotFound]
+);
+
+/// `webhooks.rotate_secret`.
+pub const ROTATE_SECRET: Method = method!(
+    "webhooks.rotate_secret",
+    "Gives a webhook another secret; the one before stays good for a while.",
+    Some(Scope::Write),
+    rotate_secret(RotateParams) -> RotatedSecret,
+    errors: [NotFound, Conflict, VaultSealed]
+);
+
+/// `webhooks.test`.
+pub const TEST: Method = method!(
+    "webhooks.test",
+    "Sends a webhook a realistic sample, signed as its sender would.",
+    Some(Scope::Write),
+    test(TestParams) -> TestResult,
+    errors: [NotFound, Conflict, RateLimited, VaultSealed]
+);
+
+/// `webhooks.profiles`.
+pub const PROFILES: Method = method!(
+    "webhooks.profiles",
+    "The senders that are known, and how to set each up.",
+    Some(Scope::Read),
+    profiles(NoParams) -> ProfileList
+);
+
+/// `webhooks.stats`.
+pub const STATS: Method = method!(
+    "webhooks.stats",
+    "Deliveries by the hour and status.",
+    Some(Scope::Read),
+    stats(StatsParams) -> DeliveryStats,
+    errors: [NotFound]
+);
+
+/// `webhooks.deliveries`.
+pub const DELIVERIES: Method = method!(
+    "webhooks.deliveries",
+    "Deliveries, the newest first.",
+    Some(Scope::Read),
+    deliveries(DeliveriesParams) -> DeliveryPage,
+    errors: [NotFound]
+);
+
+/// `webhooks.delivery.get`.
+pub const DELIVERY_GET: Method = method!(
+    "webhooks.delivery.get",
+    "One delivery.",
+    Some(Scope::Read),
+    delivery_get(IdParams) -> Delivery,
+    errors: [NotFound]
+);
+
+/// `webhooks.delivery.payload`.
+pub const DELIVERY_PAYLOAD: Method = method!(
+    "webhooks.delivery.payload",
+    "What a delivery brought.",
+    Some(Scope::Read),
+    delivery_payload(IdParams) -> StoredPayload,
+    errors: [NotFound]
+);
+
+/// `webhooks.delivery.replay`.
+pub const DELIVERY_REPLAY: Method = method!(
+    "webhooks.delivery.replay",
+    "Runs a delivery once more, as a new one.",
+    Some(Scope::Write),
+    delivery_replay(IdParams) -> Delivery,
+    errors: [NotFound]
+);
+
+/// Params that name a webhook or a delivery.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdParams {
+    /// Its id.
+    id: String,
+}
+
+/// Params of `webhooks.update`: `id`, and the members that change.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub struct UpdateParams(Map<String, Value>);
+
+impl JsonSchema for UpdateParams {
+    fn schema_name() -> Cow<'static, str> {
+        "UpdateParams".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = WebhookInput::json_schema(generator);
+        let id = serde_json::json!({ "type": "string", "description": "The webhook's id." });
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.insert("id".to_owned(), id);
+        }
+        schema.insert("required".to_owned(), serde_json::json!(["id"]));
+        schema
+    }
+}
+
+impl UpdateParams {
+    fn read(self) -> Result<(String, WebhookInput), Problem> {
+        let mut members = self.0;
+        let id = match members.remove("id") {
+            Some(Value::String(id)) => id,
+            Some(_) => return Err(Problem::invalid_params("id", "expected a string")),
+            None => return Err(Problem::invalid_params("id", "required")),
+        };
+        Ok((id, input::from_value(Value::Object(members))?))
+    }
+}
+
+/// Params of `webhooks.rotate_secret`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RotateParams {
+    /// The webhook.
+    id: String,
+    /// The new secret; made when absent.
+    #[schemars(with = "Option<String>")]
+    secret: Option<SecretString>,
+    /// How long the old one stays good; a day when absent.
+    #[serde(alias = "overlapSeconds")]
+    #[schemars(range(min = 0, max = 2_592_000))]
+    overlap_seconds: Option<i64>,
+}
+
+/// Params of `webhooks.test`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestParams {
+    /// The webhook.
+    id: String,
+    /// The event type; the profile's first one when absent.
+    event: Option<String>,
+}
+
+/// Params of `webhooks.stats`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatsParams {
+    /// Only of this webhook.
+    id: Option<String>,
+    /// Of how many hours; 24 when absent.
+    #[schemars(range(min = 1, max = 720))]
+    hours: Option<i64>,
+}
+
+/// Params of `webhooks.deliveries`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeliveriesParams {
+    /// Only of this webhook.
+    id: Option<String>,
+    /// Only with this status.
+    status: Option<DeliveryStatus>,
+    /// Only of this event type.
+    event: Option<String>,
+    /// Only where the event type, the entity, the error or the preview contains this text.
+    q: Option<String>,
+    /// How many at most; 50 when absent.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<i64>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// An event type of a catalog.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EventInfo {
+    /// As filters name it.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// What happened.
+    description: &'static str,
+}
+
+/// A known sender.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProfileInfo {
+    /// Its id.
+    id: &'static str,
+    /// For people.
+    name: &'static str,
+    /// The vendor's own name, taken on input.
+    alias: Option<&'static str>,
+    /// How deliveries are verified unless the webhook says otherwise.
+    default_auth_mode: AuthMode,
+    /// Its event types.
+    events: Vec<EventInfo>,
+    /// The headers that it sends and that are kept.
+    headers: &'static [&'static str],
+    /// What to do at the sender. `{url}` and `{secret}` stand for the webhook's own.
+    guide: &'static str,
+}
+
+impl From<&'static Profile> for ProfileInfo {
+    fn from(profile: &'static Profile) -> Self {
+        let event = |event: &profile::EventType| EventInfo {
+            kind: event.name,
+            description: event.description,
+        };
+        Self {
+            id: profile.id,
+            name: profile.name,
+            alias: profile.alias,
+            default_auth_mode: profile.default_auth_mode,
+            events: profile.events.iter().map(event).collect(),
+            headers: profile.headers,
+            guide: profile.guide,
+        }
+    }
+}
+
+/// Result of `webhooks.profiles`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProfileList {
+    /// The senders.
+    profiles: Vec<ProfileInfo>,
+}
+
+async fn list(call: Call, params: PageParams) -> Result<WebhookPage, Problem> {
+    let rows = page::rows(params.limit)?;
+    let cursor = params.cursor.as_deref();
+    call.rooms.webhooks.list(rows, cursor).await.map_err(told)
+}
+
+async fn get(call: Call, params: IdParams) -> Result<Webhook, Problem> {
+    call.rooms.webhooks.get(&params.id).await.map_err(told)
+}
+
+async fn create(call: Call, params: WebhookInput) -> Result<WebhookChanged, Problem> {
+    let webhooks = &call.rooms.webhooks;
+    webhooks.create(&call.actor(), params).await.map_err(told)
+}
+
+async fn update(call: Call, params: UpdateParams) -> Result<WebhookChanged, Problem> {
+    let (id, input) = params.read()?;
+    let webhooks = &call.rooms.webhooks;
+    let changed = webhooks.update(&call.actor(), &id, input).await;
+    changed.map_err(told)
+}
+
+async fn delete(call: Call, params: IdParams) -> Result<Done, Problem> {
+    let webhooks = &call.rooms.webhooks;
+    let deleted = webhooks.delete(&call.actor(), &params.id).await;
+    deleted.map(|()| DONE).map_err(told)
+}
+
+async fn rotate_secret(call: Call, params: RotateParams) -> Result<RotatedSecret, Problem> {
+    let RotateParams {
+        id,
+        secret,
+        overlap_seconds,
+    } = params;
+    let webhooks = &call.rooms.webhooks;
+    webhooks
+        .rotate_secret(&call.actor(), &id, secret, overlap_seconds)
+        .await
+        .map_err(told)
+}
+
+async fn test(call: Call, params: TestParams) -> Result<TestResult, Problem> {
+    let webhooks = &call.rooms.webhooks;
+    let tested = webhooks.test(&call.actor(), &params.id, params.event.as_deref());
+    tested.await.map_err(told)
+}
+
+async fn profiles(_: Call, NoParams {}: NoParams) -> Result<ProfileList, Problem> {
+    Ok(ProfileList {
+        profiles: profile::all().iter().map(|known| (*known).into()).collect(),
+    })
+}
+
+async fn stats(call: Call, params: StatsParams) -> Result<DeliveryStats, Problem> {
+    let webhooks = &call.rooms.webhooks;
+    let stats = webhooks.stats(params.id.as_deref(), params.hours);
+    stats.await.map_err(told)
+}
+
+async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage, Problem> {
+    let DeliveriesParams {
+        id,
+        status,
+        event,
+        q,
+        limit,
+        cursor,
+    } = params;
+    let query = DeliveryQuery {
+        webhook: id,
+        status,
+        event,
+        text: q,
+        limit: page::rows(limit)?,
+        cursor,
+    };
+    call.rooms.webhooks.deliveries(query).await.map_err(told)
+}
+
+async fn delivery_get(call: Call, params: IdParams) -> Result<Delivery, Problem> {
+    call.rooms.webhooks.delivery(&params.id).await.map_err(told)
+}
+
+async fn delivery_payload(call: Call, params: IdParams) -> Result<StoredPayload, Problem> {
+    call.rooms.webhooks.payload(&params.id).await.map_err(told)
+}
+
+async fn delivery_replay(call: Call, params: IdParams) -> Result<Delivery, Problem> {
+    call.rooms.webhooks.replay(&params.id).await.map_err(told)
+}

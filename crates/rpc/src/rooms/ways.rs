@@ -1,0 +1,103 @@
+//! The rooms on the ways in and out: outbound, models, agents with their tools, channels, webhooks.
+
+use crate::live_config::{LiveConfig, rooms as settings};
+use gatehouse_agents::{Agents, AgentsError, AgentsParts};
+use gatehouse_channels::{Channels, ChannelsParts};
+use gatehouse_domain::{Clock, Random};
+use gatehouse_models::{Models, ModelsParts};
+use gatehouse_outbound::{Outbound, OutboundError};
+use gatehouse_secrets::Secrets;
+use gatehouse_store::Store;
+use gatehouse_tools::{ToolsHandle, ToolsParts};
+use gatehouse_webhooks::{Webhooks, WebhooksError, WebhooksParts};
+use std::sync::Arc;
+
+/// One of them could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum WaysError {
+    /// The way out.
+    #[error("cannot set up the way out")]
+    Outbound(#[from] OutboundError),
+    /// Agents and sessions.
+    #[error("cannot open the agents")]
+    Agents(#[from] AgentsError),
+    /// Webhooks.
+    #[error("cannot open the webhooks")]
+    Webhooks(#[from] WebhooksError),
+}
+
+/// The rooms, open.
+#[derive(Debug)]
+pub struct Ways {
+    /// The way out.
+    pub outbound: Outbound,
+    /// Where messages go out, and the inbox.
+    pub channels: Channels,
+    /// Language models.
+    pub models: Models,
+    /// Agents and their conversations.
+    pub agents: Agents,
+    /// The built-in tools, and those of MCP servers.
+    pub tools: ToolsHandle,
+    /// What comes in from other services.
+    pub webhooks: Webhooks,
+}
+
+impl Ways {
+    /// Opens them, the lowest first. Nothing runs yet.
+    pub async fn open(
+        config: &LiveConfig,
+        store: &Store,
+        secrets: &Secrets,
+        (clock, random): (&Arc<dyn Clock>, &Arc<dyn Random>),
+    ) -> Result<Self, WaysError> {
+        let (resolved, layers) = (config.resolved(), config.layers());
+        let now = &resolved.settings;
+        let outbound = Outbound::new(settings::outbound_settings(now))?;
+        let channels = Channels::open(ChannelsParts {
+            store: store.clone(),
+            secrets: secrets.clone(),
+            outbound: outbound.clone(),
+            clock: Arc::clone(clock),
+            random: Arc::clone(random),
+        });
+        let parts = ModelsParts {
+            secrets: secrets.clone(),
+            outbound: outbound.clone(),
+            clock: Arc::clone(clock),
+            random: Arc::clone(random),
+        };
+        let models = Models::new(parts, settings::models_settings(now, layers));
+        let parts = AgentsParts {
+            store: store.clone(),
+            models: models.clone(),
+            clock: Arc::clone(clock),
+            random: Arc::clone(random),
+        };
+        let agents = Agents::open(parts, settings::agents_settings(now)).await?;
+        let parts = ToolsParts {
+            secrets: secrets.clone(),
+            outbound: outbound.clone(),
+        };
+        let wanted = settings::tools_settings(now, layers);
+        let tools = gatehouse_tools::register(&agents, parts, wanted);
+        let parts = WebhooksParts {
+            store: store.clone(),
+            secrets: secrets.clone(),
+            agents: agents.clone(),
+            channels: channels.clone(),
+            clock: Arc::clone(clock),
+            random: Arc::clone(random),
+        };
+        let webhooks = Webhooks::open(parts, settings::webhooks_settings(&resolved)).await?;
+        webhooks.register_tools(agents.tools());
+        Ok(Self {
+            outbound,
+            channels,
+            models,
+            agents,
+            tools,
+            webhooks,
+        })
+    }
+}

@@ -1,0 +1,558 @@
+//! Deliveries as a queue, on every engine that is there.
+
+use gatehouse_domain::{
+    DeliveryId, DeliveryStatus, ManualClock, SeededRandom, Timestamp, WebhookId,
+};
+use gatehouse_store::testing::{databases, run_sql};
+use gatehouse_store::{
+    ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, LeaseRow,
+    NewDelivery, Store, StoreError, WAITS_FOR_VAULT,
+};
+use std::collections::HashSet;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// Sorts as its number.
+fn id(n: u32) -> DeliveryId {
+    DeliveryId::from_text(format!("del_{n:08}"))
+}
+
+fn delivery(n: u32, session: &str) -> NewDelivery {
+    NewDelivery {
+        id: id(n),
+        webhook_id: WebhookId::from_text("hook_1"),
+        status: DeliveryStatus::Queued,
+        event_type: None,
+        entity_key: None,
+        delivery_key: None,
+        unique_key: None,
+        duplicate_of: None,
+        replay_of: None,
+        session_key: session.to_owned(),
+        received_at: at(i64::from(n)),
+        next_attempt_at: Some(at(i64::from(n))),
+        headers: "{}".to_owned(),
+        body_size: 2,
+        body_preview: "{}".to_owned(),
+        payload: Some("{}".to_owned()),
+        config: Some("{}".into()),
+        error: None,
+    }
+}
+
+async fn insert(store: &Store, new: Vec<NewDelivery>) {
+    store
+        .write(move |conn: &mut Conn| Box::pin(async move { conn.insert_deliveries(&new).await }))
+        .await
+        .unwrap();
+}
+
+async fn claim(store: &Store, owner: &str, now: i64, limit: usize) -> Claims {
+    let want = ClaimRequest {
+        owner: owner.to_owned(),
+        now: at(now),
+        lease_until: at(now + 60_000),
+        limit,
+    };
+    store
+        .write(move |conn| Box::pin(async move { conn.claim_deliveries(&want).await }))
+        .await
+        .unwrap()
+}
+
+/// The numbers of what was claimed, in order.
+async fn claimed(store: &Store, owner: &str, now: i64, limit: usize) -> Vec<u32> {
+    let claims = claim(store, owner, now, limit).await;
+    claims.claimed.iter().map(number).collect()
+}
+
+fn number(id: &DeliveryId) -> u32 {
+    id.as_str().trim_start_matches("del_").parse().unwrap()
+}
+
+fn ended(status: DeliveryStatus, now: i64) -> DeliveryFinish {
+    DeliveryFinish {
+        status,
+        finished_at: at(now),
+        session_id: None,
+        input_tokens: Some(3),
+        output_tokens: Some(4),
+        error: None,
+        response_actions: "[]".to_owned(),
+    }
+}
+
+async fn finish(store: &Store, n: u32, owner: &'static str, now: i64) -> bool {
+    store
+        .write(move |conn| {
+            Box::pin(async move {
+                let ended = ended(DeliveryStatus::Completed, now);
+                conn.finish_delivery(&id(n), owner, &ended).await
+            })
+        })
+        .await
+        .unwrap()
+}
+
+async fn requeue(store: &Store, n: u32, owner: &'static str, requeue: DeliveryRequeue) -> bool {
+    store
+        .write(move |conn| {
+            Box::pin(async move { conn.requeue_delivery(&id(n), owner, &requeue).await })
+        })
+        .await
+        .unwrap()
+}
+
+async fn row(store: &Store, n: u32) -> DeliveryRow {
+    store
+        .read(|conn| Box::pin(async move { conn.find_delivery(id(n).as_str()).await }))
+        .await
+        .unwrap()
+        .unwrap()
+}
+
+fn later(millis: Option<i64>) -> DeliveryRequeue {
+    DeliveryRequeue {
+        next_attempt_at: millis.map(at),
+        uncount: false,
+        error: Some("busy".to_owned()),
+        session_id: None,
+    }
+}
+
+#[tokio::test]
+async fn one_session_runs_in_order_and_others_beside_it() {
+    for database in databases().await {
+        let store = database.open().await;
+        let sessions = ["a", "b", "a", "c", "a", "b"];
+        let all = (1..).zip(sessions).map(|(n, session)| delivery(n, session));
+        insert(&store, all.collect()).await;
+        assert_eq!(claimed(&store, "me", 100, 10).await, [1, 2, 4]);
+        assert_eq!(claimed(&store, "me", 100, 10).await, [0; 0]);
+        assert!(finish(&store, 1, "me", 100).await);
+        assert_eq!(claimed(&store, "me", 100, 10).await, [3]);
+        assert!(finish(&store, 3, "me", 100).await);
+        assert!(finish(&store, 2, "me", 100).await);
+        assert_eq!(claimed(&store, "me", 101, 1).await.len(), 1);
+        assert_eq!(claimed(&store, "me", 101, 10).await.len(), 1);
+        let first = row(&store, 1).await;
+        assert_eq!(first.status, DeliveryStatus::Completed);
+        assert_eq!((first.attempts, first.finished_at), (1, Some(at(100))));
+        assert_eq!((first.lease_owner, first.lease_until), (None, None));
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_claim_takes_what_is_due_and_no_more_than_asked_for() {
+    for database in databases().await {
+        let store = database.open().await;
+        let all = (1..=10).map(|n| delivery(n, &n.to_string())).collect();
+        insert(&store, all).await;
+        let claims = claim(&store, "me", 7, 3).await;
+        assert_eq!(claims.claimed, [id(1), id(2), id(3)]);
+        assert!(claims.more, "4 to 7 are due");
+        let claims = claim(&store, "me", 7, 10).await;
+        assert_eq!(claims.claimed, [id(4), id(5), id(6), id(7)], "8 is not due");
+        assert!(!claims.more);
+        let due = store
+            .read(|conn| Box::pin(async move { conn.find_next_due().await }))
+            .await
+            .unwrap();
+        assert_eq!(due, Some(at(8)));
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_a_retry_holds_its_session_back() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, vec![delivery(1, "a"), delivery(2, "a")]).await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [1]);
+        assert!(requeue(&store, 1, "me", later(Some(500))).await);
+        assert_eq!(claimed(&store, "me", 499, 5).await, [0; 0]);
+        assert_eq!(claimed(&store, "me", 500, 5).await, [1]);
+        let again = row(&store, 1).await;
+        assert_eq!((again.attempts, again.error.as_deref()), (2, Some("busy")));
+        assert!(finish(&store, 1, "me", 501).await);
+        assert_eq!(claimed(&store, "me", 501, 5).await, [2]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn thousands_that_wait_for_one_are_looked_at_once() {
+    const MANY: u32 = 10_000;
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, (1..=MANY).map(|n| delivery(n, "one")).collect()).await;
+        let late = i64::from(MANY) + 1;
+        insert(&store, vec![delivery(MANY + 1, "other")]).await;
+        let mut calls = 0;
+        let mut found = Vec::new();
+        loop {
+            let claims = claim(&store, "me", late, 4).await;
+            found.extend(claims.claimed.iter().map(number));
+            calls += 1;
+            if !claims.more {
+                break;
+            }
+        }
+        assert_eq!(found, [1, MANY + 1]);
+        assert!(
+            (20..=60).contains(&calls),
+            "each parks a bounded part: {calls}"
+        );
+        // From now on they cost nothing: nothing is due until the first one ends.
+        for n in 1..=5 {
+            let due = store
+                .read(|conn| Box::pin(async move { conn.find_next_due().await }))
+                .await
+                .unwrap();
+            assert_eq!(due, None);
+            assert!(finish(&store, n, "me", late).await);
+            let claims = claim(&store, "me", late, 4).await;
+            assert_eq!((claims.claimed, claims.more), (vec![id(n + 1)], false));
+        }
+        let waiting = store
+            .read(|conn| Box::pin(async move { conn.count_queued_deliveries().await }))
+            .await
+            .unwrap();
+        assert_eq!(waiting, i64::from(MANY) - 6);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn nodes_that_share_a_database_never_claim_the_same() {
+    for database in databases().await {
+        let nodes = [
+            database.open().await,
+            database.open().await,
+            database.open().await,
+        ];
+        let all = (1..=300)
+            .map(|n| delivery(n, &(n % 100).to_string()))
+            .collect();
+        insert(&nodes[0], all).await;
+        let claims = (0..60).map(|n| {
+            let store = &nodes[n % 3];
+            async move { claim(store, &n.to_string(), 1000, 2).await.claimed }
+        });
+        let all: Vec<DeliveryId> = futures_util::future::join_all(claims)
+            .await
+            .into_iter()
+            .flatten()
+            .collect();
+        let different: HashSet<_> = all.iter().collect();
+        assert_eq!(
+            (all.len(), different.len()),
+            (100, 100),
+            "{:?}",
+            database.engine()
+        );
+        for store in nodes {
+            store.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_lost_the_lease_changes_nothing() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, vec![delivery(1, "a")]).await;
+        assert_eq!(claimed(&store, "old", 10, 5).await, [1]);
+        assert!(requeue(&store, 1, "old", later(Some(20))).await);
+        assert_eq!(claimed(&store, "new", 20, 5).await, [1]);
+        assert!(!finish(&store, 1, "old", 30).await);
+        assert!(!requeue(&store, 1, "old", later(None)).await);
+        let work = |owner: &'static str| {
+            store.read(move |conn| {
+                Box::pin(async move { conn.find_delivery_work(&id(1), owner).await })
+            })
+        };
+        assert_eq!(work("old").await.unwrap(), None);
+        assert_eq!(work("new").await.unwrap().unwrap().attempts, 2);
+        let renewed = store
+            .write(|conn| {
+                Box::pin(async move {
+                    let old = conn.renew_leases("old", at(900)).await?;
+                    Ok::<_, StoreError>((old, conn.renew_leases("new", at(999)).await?))
+                })
+            })
+            .await
+            .unwrap();
+        assert_eq!(renewed, (vec![], vec![id(1)]));
+        let leases = store
+            .read(|conn| Box::pin(async move { conn.list_leases().await }))
+            .await
+            .unwrap();
+        let expected = LeaseRow {
+            id: id(1),
+            owner: "new".to_owned(),
+            until: at(999),
+            attempts: 2,
+        };
+        assert_eq!(leases, [expected]);
+        assert!(finish(&store, 1, "new", 30).await);
+        assert!(!finish(&store, 1, "new", 31).await);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn deliveries_of_a_deleted_webhook_neither_run_nor_hold_others_back() {
+    for database in databases().await {
+        let store = database.open().await;
+        let mut kept = delivery(3, "shared");
+        kept.webhook_id = WebhookId::from_text("hook_2");
+        let mut sealed = delivery(4, "sealed");
+        sealed.next_attempt_at = None;
+        insert(
+            &store,
+            vec![delivery(1, "shared"), delivery(2, "shared"), kept, sealed],
+        )
+        .await;
+        store
+            .write(|conn| {
+                Box::pin(async move { conn.insert_webhook_removal("hook_1", at(5)).await })
+            })
+            .await
+            .unwrap();
+        assert_eq!(claimed(&store, "me", 10, 5).await, [3]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_delivery_that_lost_the_one_before_it_is_found_again() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, (1..=3).map(|n| delivery(n, "a")).collect()).await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [1]);
+        let stranded =
+            || store.read(|conn| Box::pin(async move { conn.list_stranded_deliveries().await }));
+        assert_eq!(stranded().await.unwrap(), []);
+        run_sql(
+            &database.location,
+            "DELETE FROM webhook_deliveries WHERE id = 'del_00000001'",
+        )
+        .await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [0; 0]);
+        assert_eq!(stranded().await.unwrap(), [id(2)]);
+        store
+            .write(|conn| {
+                Box::pin(async move { conn.update_deliveries_due(&[id(2)], at(10)).await })
+            })
+            .await
+            .unwrap();
+        assert_eq!(claimed(&store, "me", 10, 5).await, [2]);
+        // One that comes behind a parked one takes it along, whatever became of the sweep.
+        insert(&store, vec![delivery(4, "b"), delivery(5, "b")]).await;
+        run_sql(
+            &database.location,
+            "UPDATE webhook_deliveries SET next_attempt_at = NULL WHERE id = 'del_00000004'",
+        )
+        .await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [4]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_the_vault_waits_until_it_is_released() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, vec![delivery(1, "a"), delivery(2, "a")]).await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [1]);
+        let wait = DeliveryRequeue {
+            next_attempt_at: None,
+            uncount: true,
+            error: Some(WAITS_FOR_VAULT.to_owned()),
+            session_id: None,
+        };
+        assert!(requeue(&store, 1, "me", wait).await);
+        assert_eq!(row(&store, 1).await.attempts, 0);
+        insert(&store, vec![delivery(3, "a")]).await;
+        assert_eq!(claimed(&store, "me", 10_000, 5).await, [0; 0]);
+        let (stranded, waiting) = store
+            .read(|conn| {
+                Box::pin(async move {
+                    let stranded = conn.list_stranded_deliveries().await?;
+                    let waiting = conn.list_deliveries_behind_vault().await?;
+                    Ok::<_, StoreError>((stranded, waiting))
+                })
+            })
+            .await
+            .unwrap();
+        assert_eq!((stranded, waiting), (vec![], vec![id(1)]));
+        let release = || {
+            store.write(|conn| {
+                Box::pin(async move { conn.release_delivery_from_vault(&id(1), at(50)).await })
+            })
+        };
+        assert!(release().await.unwrap());
+        assert!(!release().await.unwrap(), "once");
+        assert_eq!(claimed(&store, "me", 50, 5).await, [1]);
+        assert_eq!(row(&store, 1).await.error, None);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_delays_nothing_for_long() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(
+            &store,
+            (1..=3)
+                .map(|n| delivery(n * 1_000_000, &n.to_string()))
+                .collect(),
+        )
+        .await;
+        run_sql(
+            &database.location,
+            "UPDATE webhook_deliveries SET attempts = 1 WHERE id <> 'del_01000000'",
+        )
+        .await;
+        assert_eq!(claimed(&store, "me", 0, 5).await, [0; 0]);
+        let moved = store
+            .write(|conn| {
+                Box::pin(async move { conn.update_deliveries_too_late(at(0), 2_000_000).await })
+            })
+            .await
+            .unwrap();
+        assert_eq!(
+            moved, 2,
+            "the first was due when it came, the third waits too long"
+        );
+        let mut due = claimed(&store, "me", 0, 5).await;
+        due.sort_unstable();
+        assert_eq!(due, [1_000_000, 3_000_000]);
+        store.close().await;
+    }
+}
+
+/// A delivery that came after the clock was set back has a smaller id than the one that is running.
+#[tokio::test]
+async fn a_session_with_a_running_delivery_starts_no_other_whatever_its_id() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, vec![delivery(50, "a")]).await;
+        assert_eq!(claimed(&store, "me", 100, 5).await, [50]);
+        insert(&store, vec![delivery(7, "a")]).await;
+        assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
+        // The running one comes back: both run, one after the other.
+        assert!(requeue(&store, 50, "me", later(Some(100))).await);
+        assert_eq!(claimed(&store, "me", 100, 5).await, [7]);
+        assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
+        assert!(finish(&store, 7, "me", 100).await);
+        assert_eq!(claimed(&store, "me", 100, 5).await, [50]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_received_and_never_queued_is_queued_at_the_start() {
+    for database in databases().await {
+        let store = database.open().await;
+        let mut received = delivery(1, "a");
+        received.status = DeliveryStatus::Received;
+        received.next_attempt_at = None;
+        insert(&store, vec![received, delivery(2, "b")]).await;
+        let queued = store
+            .write(|conn| Box::pin(async move { conn.update_received_deliveries(at(9)).await }))
+            .await
+            .unwrap();
+        assert_eq!(queued, 1);
+        assert_eq!(row(&store, 1).await.status, DeliveryStatus::Queued);
+        assert_eq!(claimed(&store, "me", 9, 5).await, [2, 1]);
+        store.close().await;
+    }
+}
+
+fn real_id(millis: i64, seed: u64) -> DeliveryId {
+    DeliveryId::generate(&ManualClock::at(at(millis)), &SeededRandom::new(seed))
+}
+
+#[tokio::test]
+async fn old_deliveries_go_and_open_ones_stay() {
+    const LIMIT: i64 = 1_795_000_000_000;
+    for database in databases().await {
+        let store = database.open().await;
+        let with = |millis: i64, seed, status| NewDelivery {
+            id: real_id(millis, seed),
+            received_at: at(millis),
+            status,
+            ..delivery(1, "a")
+        };
+        let all = vec![
+            with(LIMIT - 1, 1, DeliveryStatus::Completed),
+            with(LIMIT, 2, DeliveryStatus::Completed),
+            with(LIMIT - 1, 3, DeliveryStatus::Queued),
+            with(LIMIT - 2, 4, DeliveryStatus::Rejected),
+        ];
+        insert(&store, all).await;
+        let old = store
+            .read(|conn| Box::pin(async move { conn.list_old_deliveries(at(LIMIT), 10).await }))
+            .await
+            .unwrap();
+        let ids: Vec<_> = old.into_iter().map(|old| old.id).collect();
+        assert_eq!(ids, [real_id(LIMIT - 2, 4), real_id(LIMIT - 1, 1)]);
+        // One of them is asked for by mistake: an open one is never removed.
+        let mut asked = ids.clone();
+        asked.push(real_id(LIMIT - 1, 3));
+        let removed = store
+            .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&asked).await }))
+            .await
+            .unwrap();
+        assert_eq!(removed, 2);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
+    for database in databases().await {
+        let store = database.open().await;
+        let with = |n, status, hook: &str| NewDelivery {
+            status,
+            webhook_id: WebhookId::from_text(hook),
+            ..delivery(n, "")
+        };
+        let mut all: Vec<_> = (1..=3)
+            .map(|n| with(n, DeliveryStatus::Filtered, "x"))
+            .collect();
+        all.extend((4..=5).map(|n| with(n, DeliveryStatus::Filtered, "y")));
+        all.extend((6..=9).map(|n| with(n, DeliveryStatus::Failed, "y")));
+        all.extend((10..=12).map(|n| with(n, DeliveryStatus::Rejected, "x")));
+        insert(&store, all).await;
+        let piles = store
+            .read(|conn| Box::pin(async move { conn.list_refused_piles(2).await }))
+            .await
+            .unwrap();
+        let told: Vec<_> = piles
+            .iter()
+            .map(|pile| (pile.webhook_id.as_str(), pile.status, pile.count))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("x", DeliveryStatus::Filtered, 3),
+                ("x", DeliveryStatus::Rejected, 3)
+            ]
+        );
+        let pile = piles[0].clone();
+        let oldest = store
+            .read(|conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
+            .await
+            .unwrap();
+        assert_eq!(oldest.len(), 1);
+        assert_eq!(oldest[0].id, id(1));
+        store.close().await;
+    }
+}

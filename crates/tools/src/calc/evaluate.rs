@@ -1,0 +1,34 @@
+//! The calculation itself. Slow: to be called on a thread that may be kept waiting.
+
+use crate::text::one_line;
+use fend_core::{Context, Interrupt, evaluate_with_interrupt};
+use std::time::{Duration, Instant};
+
+/// What is said when a calculation does not end.
+pub(super) const TOO_MUCH: &str = "The calculation takes too long, or its result is too large.";
+
+/// Ends a calculation at a moment. The library asks often, also within a single multiplication; what it
+/// holds in memory grows no faster than it calculates.
+struct Until(Instant);
+
+impl Interrupt for Until {
+    fn should_interrupt(&self) -> bool {
+        Instant::now() >= self.0
+    }
+}
+
+/// The result, or a sentence that says what is wrong. Each call begins afresh: nothing is remembered.
+pub(super) fn evaluate(expression: &str, limit: Duration) -> Result<String, String> {
+    let until = Until(Instant::now() + limit);
+    let mut context = Context::new();
+    context.disable_rng();
+    match evaluate_with_interrupt(expression, &mut context, &until) {
+        Ok(result) if result.output_is_empty() => Err("There is no result.".to_owned()),
+        Ok(result) => Ok(result.get_main_result().to_owned()),
+        Err(_) if until.should_interrupt() => Err(TOO_MUCH.to_owned()),
+        Err(error) => Err(format!(
+            "The expression cannot be calculated: {}.",
+            one_line(&error, 300).trim_end_matches('.')
+        )),
+    }
+}

@@ -1,0 +1,99 @@
+//! `calc`: arithmetic with units, without anything that reaches outside: no clock, no chance, no exchange
+//! rates, no output but the result.
+
+mod evaluate;
+mod screen;
+
+use crate::input;
+use crate::off_thread::{Overrun, Places};
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The longest expression.
+const MAX_CHARACTERS: usize = 1000;
+/// The longest result.
+const MAX_RESULT_BYTES: usize = 4096;
+/// How long a calculation may take.
+const TIME: Duration = Duration::from_secs(1);
+/// How long a caller waits: the calculation, and others before it.
+const WAIT: Duration = Duration::from_secs(4);
+/// The parser goes down about fifteen calls for each level, in a debug build with large frames.
+const STACK_BYTES: usize = 64 << 20;
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct Calc {
+    places: Places,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    expression: String,
+}
+
+impl Calc {
+    pub(crate) fn new() -> Self {
+        Self {
+            places: Places::new("calc", 2, STACK_BYTES),
+        }
+    }
+
+    async fn calculate(&self, input: Value) -> Result<String, ToolError> {
+        let Input { expression } = input::read(input)?;
+        let expression = input::line("expression", &expression, MAX_CHARACTERS)?.to_owned();
+        screen::check(&expression).map_err(ToolError::new)?;
+        let work = move || evaluate::evaluate(&expression, TIME);
+        match self.places.run(WAIT, work).await {
+            Ok(Ok(result)) if result.len() > MAX_RESULT_BYTES => Err(ToolError::new(
+                "The result is too long to show. Ask for fewer digits, for example by `to 20 sf`.",
+            )),
+            Ok(result) => result.map_err(ToolError::new),
+            Err(Overrun::TooLong) => Err(ToolError::new(evaluate::TOO_MUCH)),
+            Err(Overrun::Broken) => Err(ToolError::new("This cannot be calculated.")),
+        }
+    }
+}
+
+impl Tool for Calc {
+    fn name(&self) -> &'static str {
+        "calc"
+    }
+
+    fn description(&self) -> &'static str {
+        "Calculates exactly: arithmetic, powers, roots, percentages, trigonometry, logarithms, \
+         combinations, number bases and unit conversions. Examples: `2^64 - 1`, `15% of 240`, \
+         `sqrt(2) to 10 dp`, `5 ft 11 in to cm`, `0xff to binary`, `100!/98!`."
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "expression": {
+                    "type": "string",
+                    "description": "What to calculate.",
+                    "minLength": 1,
+                    "maxLength": MAX_CHARACTERS,
+                },
+            },
+            "required": ["expression"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Public
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(self.calculate(input))
+    }
+}

@@ -1,0 +1,113 @@
+//! Gets a page: redirects by hand, each judged anew, and never more of the body than the limit.
+
+use super::kind::{self, Kind};
+use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
+use reqwest::Response;
+use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT};
+use url::Url;
+
+/// The most of a body, after decompression.
+pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
+/// The most redirects in a row.
+pub(super) const MAX_REDIRECTS: usize = 5;
+
+/// Says who asks, and for whom: no more, and always the same.
+const AGENT: &str = concat!("Gatehouse/", env!("CARGO_PKG_VERSION"), " (web_fetch)");
+const ACCEPTED: &str =
+    "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
+
+/// A page as it came.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Where it was in the end.
+    pub(super) url: Url,
+    pub(super) kind: Kind,
+    /// The character set that the header names.
+    pub(super) charset: Option<String>,
+    pub(super) body: Vec<u8>,
+    /// Whether there was more.
+    pub(super) truncated: bool,
+}
+
+/// Why there is no page. A model reads this.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FetchError {
+    #[error("This cannot be fetched: {0}.")]
+    Outbound(#[from] OutboundError),
+    #[error("The page redirects more than {MAX_REDIRECTS} times.")]
+    TooManyRedirects,
+    #[error("The page redirects to where it cannot be followed.")]
+    BadRedirect,
+    #[error("The page redirects from https to http; this is not followed.")]
+    Downgrade,
+    #[error("The server answered with status {0}.")]
+    Status(u16),
+    #[error("This is not text, HTML, JSON or XML, so it cannot be read.")]
+    NotText,
+}
+
+/// Gets the page, following redirects.
+pub(super) async fn get(outbound: &Outbound, mut url: Url) -> Result<Page, FetchError> {
+    for _ in 0..=MAX_REDIRECTS {
+        // What stands behind `#` is the reader's affair.
+        url.set_fragment(None);
+        let response = send(outbound, &url).await?;
+        match redirect(&response, &url)? {
+            Some(next) => url = next,
+            None => return page(response, url).await,
+        }
+    }
+    Err(FetchError::TooManyRedirects)
+}
+
+async fn send(outbound: &Outbound, url: &Url) -> Result<Response, FetchError> {
+    let request = outbound
+        .client(Reach::Public)
+        .get(url.clone())
+        .header(USER_AGENT, AGENT)
+        .header(ACCEPT, ACCEPTED)
+        .header(ACCEPT_LANGUAGE, "en, *;q=0.5")
+        .build()
+        .map_err(OutboundError::from)?;
+    Ok(outbound.send(Reach::Public, request).await?)
+}
+
+/// Where the answer sends us, if it does. Whether we may go there, [`Outbound::send`] decides.
+fn redirect(response: &Response, from: &Url) -> Result<Option<Url>, FetchError> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let location = response.headers().get(LOCATION);
+    let location = location.and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
+    let to = location.and_then(|location| from.join(location).ok());
+    let to = to.ok_or(FetchError::BadRedirect)?;
+    if from.scheme() == "https" && to.scheme() == "http" {
+        return Err(FetchError::Downgrade);
+    }
+    Ok(Some(to))
+}
+
+async fn page(response: Response, url: Url) -> Result<Page, FetchError> {
+    if !response.status().is_success() {
+        return Err(FetchError::Status(response.status().as_u16()));
+    }
+    let header = response.headers().get(CONTENT_TYPE);
+    let header = header.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let (mut kind, charset) = header
+        .as_deref()
+        .map_or((None, None), kind::of_content_type);
+    if header.is_some() && kind.is_none() {
+        return Err(FetchError::NotText);
+    }
+    let (body, truncated) = read_capped(response, MAX_BODY_BYTES).await?;
+    if header.is_none() {
+        kind = kind::of_bytes(&body);
+    }
+    Ok(Page {
+        url,
+        kind: kind.ok_or(FetchError::NotText)?,
+        charset,
+        body,
+        truncated,
+    })
+}

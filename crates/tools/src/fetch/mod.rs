@@ -1,0 +1,152 @@
+//! `web_fetch`: a page of the public web as text.
+
+mod charset;
+mod get;
+mod kind;
+
+use crate::html::{Article, Reader};
+use crate::input;
+use crate::text;
+use charset::decode;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_outbound::Outbound;
+use get::{Page, get};
+use kind::Kind;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
+
+/// How much of the answer the model gets unless it says otherwise: least, default, most characters.
+const CHARACTERS: (usize, usize, usize) = (100, 20_000, 100_000);
+/// Stands where an answer was cut.
+const CUT_MARK: &str = "\n[cut]";
+/// The longest URL.
+const MAX_URL_CHARACTERS: usize = 4000;
+/// How long getting may take, with all redirects.
+const TIME: Duration = Duration::from_secs(20);
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct WebFetch {
+    outbound: Outbound,
+    reader: Reader,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    url: String,
+    max_chars: Option<u64>,
+}
+
+impl WebFetch {
+    pub(crate) fn new(outbound: Outbound) -> Self {
+        Self {
+            outbound,
+            reader: Reader::new(),
+        }
+    }
+
+    async fn fetch(&self, input: Value) -> Result<String, ToolError> {
+        let Input { url, max_chars } = input::read(input)?;
+        let max = input::within("max_chars", max_chars, CHARACTERS)?;
+        let url = input::line("url", &url, MAX_URL_CHARACTERS)?;
+        let url = Url::parse(url).map_err(|_| {
+            ToolError::new("The URL cannot be parsed; it must begin with https:// or http://.")
+        })?;
+        let page = timeout(TIME, get(&self.outbound, url)).await.map_err(|_| {
+            ToolError::new(format!(
+                "There was no answer within {} seconds.",
+                TIME.as_secs()
+            ))
+        })?;
+        let page = page.map_err(|error| ToolError::new(error.to_string()))?;
+        let article = self.read(&page).await;
+        Ok(present(&page, &article, max))
+    }
+
+    async fn read(&self, page: &Page) -> Article {
+        let decoded = decode(&page.body, page.charset.as_deref(), page.kind);
+        match page.kind {
+            Kind::Html => self.reader.read(decoded).await,
+            Kind::Text | Kind::Data => Article {
+                title: String::new(),
+                text: text::readable(&decoded),
+            },
+        }
+    }
+}
+
+/// The answer: where it comes from, then its text, in all at most `max` characters.
+fn present(page: &Page, article: &Article, max: usize) -> String {
+    let mut answer = format!("URL: {}\n", text::one_line(page.url.as_str(), 2000));
+    if !article.title.is_empty() {
+        answer.push_str("Title: ");
+        answer.push_str(&article.title);
+        answer.push('\n');
+    }
+    if page.truncated {
+        answer.push_str("Note: the page is larger than 2 MiB; this is its beginning.\n");
+    }
+    answer.push('\n');
+    if article.text.is_empty() {
+        answer.push_str("(There is no text here.)");
+    }
+    answer.push_str(&article.text);
+    if text::cut(&answer, max).1 {
+        let (head, _) = text::cut(&answer, max - CUT_MARK.len());
+        answer = format!("{head}{CUT_MARK}");
+    }
+    answer
+}
+
+impl Tool for WebFetch {
+    fn name(&self) -> &'static str {
+        "web_fetch"
+    }
+
+    fn description(&self) -> &'static str {
+        "Fetches a page of the public web by its URL and returns its readable text. HTML is turned into \
+         plain text; plain text, JSON and XML are returned as they are. It cannot reach private \
+         addresses and sends no cookies or credentials."
+    }
+
+    fn parameters(&self) -> Value {
+        let (min, default, max) = CHARACTERS;
+        json!({
+            "type": "object",
+            "properties": {
+                "url": {
+                    "type": "string",
+                    "description": "The whole URL, beginning with https:// or http://.",
+                    "minLength": 1,
+                    "maxLength": MAX_URL_CHARACTERS,
+                },
+                "max_chars": {
+                    "type": "integer",
+                    "description": "How many characters to return at most.",
+                    "minimum": min,
+                    "maximum": max,
+                    "default": default,
+                },
+            },
+            "required": ["url"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Public
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(self.fetch(input))
+    }
+}

@@ -1,0 +1,287 @@
+//! Rewrites HTML so that it is well-formed, no deeper and no larger than a limit, and free of what is not
+//! for reading. Takes time in proportion to its input, and never calls itself.
+
+use super::tags::{Fate, breaks_line, ends, fate, keeps_attribute};
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{
+    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// The deepest tag that is kept.
+const MAX_DEPTH: usize = 100;
+/// The most tags that are kept. Later ones go; their text stays.
+const MAX_TAGS: usize = 30_000;
+/// The longest value of an attribute, in characters.
+const MAX_VALUE: usize = 1000;
+/// How much is read between two looks at the clock.
+const STEP_BYTES: usize = 8 * 1024;
+
+/// What is left of a page.
+#[derive(Debug, Default)]
+pub(crate) struct Bounded {
+    /// Well-formed HTML.
+    pub(crate) html: String,
+    /// All its text, with line breaks where blocks begin and end.
+    pub(crate) text: String,
+    /// The text of its first `title`.
+    pub(crate) title: String,
+}
+
+/// Bounds a page. What is not read within `limit` is left out.
+pub(crate) fn bound(html: &str, limit: Duration) -> Bounded {
+    let until = Instant::now() + limit;
+    let tokenizer = Tokenizer::new(Sink::default(), TokenizerOpts::default());
+    let queue = BufferQueue::default();
+    let mut rest = html;
+    while !rest.is_empty() && Instant::now() < until {
+        let (step, later) = rest.split_at(rest.floor_char_boundary(STEP_BYTES));
+        rest = later;
+        queue.push_back(StrTendril::from_slice(step));
+        // No sink here asks for a script to be run, so all that was put in is read.
+        let _ = tokenizer.feed(&queue);
+    }
+    tokenizer.end();
+    tokenizer.sink.0.into_inner().finish()
+}
+
+#[derive(Default)]
+struct Sink(RefCell<Rewriter>);
+
+impl TokenSink for Sink {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut rewriter = self.0.borrow_mut();
+        match token {
+            Token::TagToken(tag) => return rewriter.tag(&tag),
+            Token::CharacterTokens(text) => rewriter.characters(&text),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+#[derive(Default)]
+struct Rewriter {
+    out: Bounded,
+    /// The kept tags that are open.
+    open: Vec<String>,
+    /// Start tags that went because they were too deep: their end tags go too.
+    too_deep: HashMap<String, usize>,
+    tags: usize,
+    /// The tag whose inside is no markup.
+    swallowing: Option<String>,
+    has_title: bool,
+}
+
+impl Rewriter {
+    fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
+        let name = &*tag.name;
+        if let Some(swallowed) = &self.swallowing {
+            if tag.kind == TagKind::EndTag && swallowed == name {
+                self.swallowing = None;
+            }
+            return TokenSinkResult::Continue;
+        }
+        match (tag.kind, fate(name)) {
+            (TagKind::StartTag, Fate::Keep) => self.begin(tag),
+            (TagKind::StartTag, Fate::KeepEmpty) => self.empty(tag),
+            (TagKind::EndTag, Fate::Keep) => self.end(name),
+            (_, Fate::Unwrap) | (TagKind::EndTag, _) => {}
+            (TagKind::StartTag, Fate::Swallow) => {
+                self.swallowing = Some(name.to_owned());
+                let script = name == "script";
+                return TokenSinkResult::RawData(match name {
+                    "textarea" => RawKind::Rcdata,
+                    _ if script => RawKind::ScriptData,
+                    _ => RawKind::Rawtext,
+                });
+            }
+        }
+        if tag.kind == TagKind::StartTag && name == "title" {
+            return TokenSinkResult::RawData(RawKind::Rcdata);
+        }
+        TokenSinkResult::Continue
+    }
+
+    fn begin(&mut self, tag: &Tag) {
+        let name = &*tag.name;
+        self.end_implied(name);
+        if self.open.len() >= MAX_DEPTH || self.tags >= MAX_TAGS {
+            *self.too_deep.entry(name.to_owned()).or_default() += 1;
+            self.break_line(name);
+            return;
+        }
+        self.write_start(tag);
+        self.open.push(name.to_owned());
+    }
+
+    fn empty(&mut self, tag: &Tag) {
+        self.end_implied(&tag.name);
+        if self.tags < MAX_TAGS {
+            self.write_start(tag);
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        if let Some(count) = self.too_deep.get_mut(name).filter(|count| **count > 0) {
+            *count -= 1;
+            self.break_line(name);
+        } else if let Some(at) = self.open.iter().rposition(|open| open == name) {
+            self.close_down_to(at);
+        }
+    }
+
+    fn end_implied(&mut self, name: &str) {
+        let (ended, walls) = ends(name);
+        let open = self.open.iter().enumerate().rev();
+        let found = open
+            .take_while(|(_, open)| !walls.contains(&open.as_str()))
+            .find(|(_, open)| ended.contains(&open.as_str()));
+        if let Some((at, _)) = found {
+            self.close_down_to(at);
+        }
+    }
+
+    fn close_down_to(&mut self, depth: usize) {
+        while self.open.len() > depth
+            && let Some(name) = self.open.pop()
+        {
+            self.out.html.push_str("</");
+            self.out.html.push_str(&name);
+            self.out.html.push('>');
+            self.has_title |= name == "title";
+            self.break_line(&name);
+        }
+    }
+
+    fn write_start(&mut self, tag: &Tag) {
+        self.tags += 1;
+        self.break_line(&tag.name);
+        let html = &mut self.out.html;
+        html.push('<');
+        html.push_str(&tag.name);
+        for attribute in &tag.attrs {
+            let name = &*attribute.name.local;
+            if keeps_attribute(name) {
+                html.push(' ');
+                html.push_str(name);
+                html.push_str("=\"");
+                escape(crate::text::cut(&attribute.value, MAX_VALUE).0, html);
+                html.push('"');
+            }
+        }
+        html.push('>');
+    }
+
+    fn break_line(&mut self, name: &str) {
+        if matches!(name, "td" | "th") {
+            self.out.text.push('\t');
+        } else if breaks_line(name) && !self.out.text.ends_with('\n') {
+            self.out.text.push('\n');
+        }
+    }
+
+    fn characters(&mut self, text: &str) {
+        if self.swallowing.is_some() {
+            return;
+        }
+        escape(text, &mut self.out.html);
+        if self.open.last().is_some_and(|open| open == "title") {
+            if !self.has_title {
+                self.out.title.push_str(text);
+            }
+        } else {
+            self.out.text.push_str(text);
+        }
+    }
+
+    fn finish(mut self) -> Bounded {
+        self.close_down_to(0);
+        self.out
+    }
+}
+
+fn escape(text: &str, into: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => into.push_str("&amp;"),
+            '<' => into.push_str("&lt;"),
+            '>' => into.push_str("&gt;"),
+            '"' => into.push_str("&quot;"),
+            c => into.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(text: &str) -> String {
+        bound(text, Duration::from_mins(1)).html
+    }
+
+    #[test]
+    fn what_is_not_for_reading_goes() {
+        let page = "<!doctype html><title>A &amp; B</title><style>p{}</style>\
+                    <p onclick=x class='c \"d'>one <b>two</b><script>if (a<b) '</p>'</script>\
+                    <svg><path/></svg><!-- no --><textarea><p></textarea><br><img src=x alt=y>";
+        let bounded = bound(page, Duration::from_mins(1));
+        assert_eq!(
+            bounded.html,
+            "<title>A &amp; B</title><p class=\"c &quot;d\">one two<br><img alt=\"y\"></p>"
+        );
+        assert_eq!(bounded.title, "A & B");
+        assert_eq!(bounded.text.trim(), "one two");
+    }
+
+    #[test]
+    fn end_tags_that_authors_leave_out_are_put_in() {
+        assert_eq!(html("<p>a<p>b<div>c"), "<p>a</p><p>b</p><div>c</div>");
+        assert_eq!(
+            html("<ul><li>a<ul><li>b</ul><li>c</ul>"),
+            "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>"
+        );
+        assert_eq!(
+            html("<table><tr><td>a<td>b<tr><td><p>c</table>d"),
+            "<table><tr><td>a</td><td>b</td></tr><tr><td><p>c</p></td></tr></table>d"
+        );
+        assert_eq!(
+            html("<a href=x>1<a href=y>2"),
+            "<a href=\"x\">1</a><a href=\"y\">2</a>"
+        );
+        assert_eq!(html("</p></div>x</html>"), "x");
+    }
+
+    #[test]
+    fn depth_and_number_of_tags_are_bounded() {
+        let nested = |count: usize| {
+            html(&format!(
+                "{}x{}",
+                "<div>".repeat(count),
+                "</div>".repeat(count)
+            ))
+        };
+        let tags = |text: &str| text.matches("<div>").count();
+        assert_eq!(tags(&nested(MAX_DEPTH)), MAX_DEPTH);
+        assert_eq!(tags(&nested(MAX_DEPTH + 1)), MAX_DEPTH);
+        assert!(nested(MAX_DEPTH + 1).ends_with("</div>") && nested(5000).contains('x'));
+        let many = html(&"<hr>".repeat(MAX_TAGS + 1));
+        assert_eq!(many.matches("<hr>").count(), MAX_TAGS);
+        let after = html(&format!("{}<p>still text</p>", "<hr>".repeat(MAX_TAGS)));
+        assert!(after.ends_with("still text"));
+    }
+
+    #[test]
+    fn values_are_bounded_and_time_is() {
+        let value = |count: usize| html(&format!("<a id={}>", "x".repeat(count))).len();
+        assert_eq!(value(MAX_VALUE + 1), value(MAX_VALUE));
+        assert_eq!(value(MAX_VALUE) - value(MAX_VALUE - 1), 1);
+        assert_eq!(bound("<p>x", Duration::ZERO).html, "");
+    }
+}

@@ -1,0 +1,98 @@
+//! The prose of a page, without menus and advertisements where it can be told from them.
+
+use super::bound::{Bounded, bound};
+use crate::off_thread::Places;
+use crate::text;
+use dom_smoothie::{Config, Readability, TextMode};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the tokenizer may take.
+const BOUND_TIME: Duration = Duration::from_secs(3);
+/// How long each of the tree builders may take.
+const TREE_TIME: Duration = Duration::from_secs(4);
+/// Bounded HTML is a hundred tags deep; this is a hundred times what that takes.
+const STACK_BYTES: usize = 32 << 20;
+/// Prose shorter than this, where the page has more text than that, was probably not the prose.
+const TOO_LITTLE: usize = 250;
+/// How wide tables and lists are laid out.
+const WIDTH: usize = 120;
+
+/// A page for reading.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Article {
+    pub(crate) title: String,
+    pub(crate) text: String,
+}
+
+/// Reads pages.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    places: Places,
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        Self {
+            places: Places::new("web_fetch", 3, STACK_BYTES),
+        }
+    }
+
+    /// The prose of a page; all its text when that cannot be told.
+    pub(crate) async fn read(&self, html: String) -> Article {
+        let whole = self
+            .places
+            .run(BOUND_TIME * 2, move || bound(&html, BOUND_TIME))
+            .await;
+        let Ok(whole) = whole else {
+            return Article::default();
+        };
+        let whole = Arc::new(whole);
+        let shared = Arc::clone(&whole);
+        if let Ok(Some(article)) = self.places.run(TREE_TIME, move || prose(&shared)).await {
+            return article;
+        }
+        let shared = Arc::clone(&whole);
+        let laid_out = self.places.run(TREE_TIME, move || layout(&shared)).await;
+        let text = laid_out.ok().flatten();
+        Article {
+            title: text::one_line(&whole.title, 300),
+            text: text::readable(&text.unwrap_or_else(|| whole.text.clone())),
+        }
+    }
+}
+
+/// The article in the page, when there is one.
+fn prose(page: &Bounded) -> Option<Article> {
+    let config = Config {
+        disable_json_ld: true,
+        text_mode: TextMode::Formatted,
+        ..Config::default()
+    };
+    let mut reader = Readability::new(page.html.as_str(), None, Some(config)).ok()?;
+    let article = reader.parse().ok()?;
+    let text = text::readable(&article.text_content);
+    let much = page.text.trim().chars().nth(TOO_LITTLE * 2).is_some();
+    if text.is_empty() || much && text.chars().nth(TOO_LITTLE).is_none() {
+        return None;
+    }
+    let title = if article.title.trim().is_empty() {
+        &*page.title
+    } else {
+        &*article.title
+    };
+    Some(Article {
+        title: text::one_line(title, 300),
+        text,
+    })
+}
+
+/// The whole page as text, with lists and tables.
+fn layout(page: &Bounded) -> Option<String> {
+    html2text::config::plain_no_decorate()
+        .allow_width_overflow()
+        .no_table_borders()
+        .string_from_read(page.html.as_bytes(), WIDTH)
+        .ok()
+        .filter(|text| !text.trim().is_empty())
+}

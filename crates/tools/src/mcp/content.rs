@@ -1,0 +1,54 @@
+//! A server's answer as text.
+
+use crate::text::{cut, one_line, readable};
+use gatehouse_agents::ToolError;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+
+/// The longest answer, in characters.
+const MAX_CHARACTERS: usize = 100_000;
+
+/// The text of an answer; of pictures and sounds only that they are there. An answer that calls itself an
+/// error becomes one.
+pub(super) fn text_of(result: &CallToolResult) -> Result<String, ToolError> {
+    let mut parts: Vec<String> = result.content.iter().map(block).collect();
+    if let (true, Some(value)) = (parts.is_empty(), &result.structured_content) {
+        parts.push(value.to_string());
+    }
+    let text = readable(&parts.join("\n"));
+    let text = match cut(&text, MAX_CHARACTERS) {
+        (_, false) => text,
+        (head, true) => format!("{head}\n[cut]"),
+    };
+    if result.is_error == Some(true) {
+        Err(ToolError::new(if text.is_empty() {
+            "The tool failed and did not say why.".to_owned()
+        } else {
+            text
+        }))
+    } else {
+        Ok(text)
+    }
+}
+
+fn block(block: &ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Image(image) => media("image", &image.mime_type, image.data.len()),
+        ContentBlock::Audio(audio) => media("audio", &audio.mime_type, audio.data.len()),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.clone(),
+            _ => "[a resource that is not text]".to_owned(),
+        },
+        ContentBlock::ResourceLink(link) => format!("[resource {}]", one_line(&link.uri, 500)),
+        _ => "[content of an unknown kind]".to_owned(),
+    }
+}
+
+/// Base64 is four characters for three bytes.
+fn media(kind: &str, mime_type: &str, base64_len: usize) -> String {
+    format!(
+        "[{kind} {}, {} bytes]",
+        one_line(mime_type, 100),
+        base64_len / 4 * 3
+    )
+}

@@ -1,0 +1,33 @@
+//! What a server may say to us unasked. We offer it nothing: no sampling, no roots, no questions to people.
+
+use rmcp::service::NotificationContext;
+use rmcp::{ClientHandler, RoleClient};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// Hears one server.
+pub(super) struct Listener {
+    server: String,
+    changed: Arc<Notify>,
+}
+
+impl Listener {
+    pub(super) fn new(server: String) -> Self {
+        Self {
+            server,
+            changed: Arc::new(Notify::new()),
+        }
+    }
+
+    /// Told when the server's tools change.
+    pub(super) fn changed(&self) -> Arc<Notify> {
+        Arc::clone(&self.changed)
+    }
+}
+
+impl ClientHandler for Listener {
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        tracing::debug!(server = %self.server, "an MCP server's tools changed");
+        self.changed.notify_one();
+    }
+}

@@ -1,0 +1,119 @@
+//! Asks a server for its tools, and takes those that can be used.
+
+use super::names::full_name;
+use super::schema;
+use super::tool::McpTool;
+use crate::text;
+use gatehouse_agents::Tool;
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientRequest, CustomResult, Extensions, ListToolsRequest, ListToolsRequestMethod,
+    PaginatedRequestParams, ServerResult,
+};
+use rmcp::service::Peer;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The most pages of a list.
+const MAX_PAGES: usize = 50;
+/// The most tools of a server.
+const MAX_TOOLS: usize = 200;
+/// The longest description, in characters.
+const MAX_DESCRIPTION: usize = 4000;
+
+/// A page as the wire has it. The library's own type would refuse the whole page for one bad tool.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawPage {
+    tools: Vec<Value>,
+    next_cursor: Option<String>,
+}
+
+/// A tool as the wire has it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawTool {
+    name: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    input_schema: Value,
+}
+
+/// All tools that can be used; those that cannot are told of in the log.
+pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn Tool>>, ()> {
+    let mut listed = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MAX_PAGES {
+        let page = page(peer, cursor).await.map_err(|error| {
+            tracing::debug!(server, error, "the tools of an MCP server cannot be listed");
+        })?;
+        listed.extend(page.tools);
+        cursor = page.next_cursor.filter(|cursor| !cursor.is_empty());
+        if cursor.is_none() || listed.len() > MAX_TOOLS {
+            break;
+        }
+    }
+    if listed.len() > MAX_TOOLS {
+        tracing::warn!(
+            server,
+            "an MCP server has more than {MAX_TOOLS} tools: the rest is left out"
+        );
+    }
+    let (mut names, mut tools) = (BTreeSet::new(), Vec::<Arc<dyn Tool>>::new());
+    for raw in listed.into_iter().take(MAX_TOOLS) {
+        match usable(server, raw, peer) {
+            Ok(tool) if names.insert(tool.name().to_owned()) => tools.push(Arc::new(tool)),
+            Ok(tool) => tracing::warn!(server, tool = tool.name(), "two MCP tools have one name"),
+            Err((tool, reason)) => {
+                tracing::warn!(server, tool, reason, "an MCP tool's schema cannot be used");
+            }
+        }
+    }
+    Ok(tools)
+}
+
+async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<RawPage, String> {
+    let params = PaginatedRequestParams::default().with_cursor(cursor);
+    let request = ListToolsRequest {
+        method: ListToolsRequestMethod::default(),
+        params: Some(params),
+        extensions: Extensions::default(),
+    };
+    let answer = peer
+        .send_request(ClientRequest::ListToolsRequest(request))
+        .await;
+    let raw = match answer.map_err(|error| error.to_string())? {
+        ServerResult::ListToolsResult(list) => serde_json::to_value(list),
+        ServerResult::CustomResult(CustomResult(value)) => Ok(value),
+        _ => return Err("an answer to another question".to_owned()),
+    };
+    raw.and_then(serde_json::from_value)
+        .map_err(|error| error.to_string())
+}
+
+fn usable(
+    server: &str,
+    raw: Value,
+    peer: &Peer<RoleClient>,
+) -> Result<McpTool, (String, &'static str)> {
+    let named = raw.get("name").and_then(Value::as_str).unwrap_or_default();
+    let name = text::one_line(named, 100);
+    let raw: RawTool = serde_json::from_value(raw).map_err(|_| (name.clone(), "it is no tool"))?;
+    if raw.name.is_empty() || raw.name.chars().nth(256).is_some() {
+        return Err((name, "its name is empty or too long"));
+    }
+    let parameters = schema::checked(&raw.input_schema).map_err(|reason| (name, reason))?;
+    let description = raw.description.unwrap_or_default();
+    let description = text::readable(text::cut(&description, MAX_DESCRIPTION).0);
+    Ok(McpTool {
+        name: full_name(server, &raw.name),
+        remote_name: raw.name,
+        server: server.to_owned(),
+        description,
+        parameters,
+        peer: peer.clone(),
+    })
+}

@@ -1,0 +1,193 @@
+//! One server's life: start, list its tools, listen for changes, and start again when it dies.
+
+use super::connect::{ConnectError, connect};
+use super::listener::Listener;
+use super::listing;
+use super::servers::{McpServerSettings, World};
+use super::status::{McpState, McpStatus};
+use rmcp::RoleClient;
+use rmcp::service::{Peer, RunningService};
+use std::ffi::OsString;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long starting and the handshake may take; a program may have to fetch itself first.
+const CONNECT_TIME: Duration = Duration::from_mins(1);
+/// How long listing the tools may take.
+const LIST_TIME: Duration = Duration::from_secs(30);
+/// How long a stopped server may take to end: its input is closed, then it is asked to end, then killed.
+const CLOSE_TIME: Duration = Duration::from_secs(8);
+/// The first wait before the next try; each further one is twice as long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest wait.
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
+/// A server that lived so long is tried again as if it had never failed.
+const HEALTHY: Duration = Duration::from_mins(1);
+/// Changes of the list are looked at no more often than this.
+const BETWEEN_LISTS: Duration = Duration::from_millis(500);
+
+/// One server.
+pub(super) struct Server {
+    pub(super) world: Arc<World>,
+    pub(super) name: String,
+    pub(super) settings: Arc<McpServerSettings>,
+    pub(super) child_variables: Arc<Vec<(String, OsString)>>,
+}
+
+/// Why a server is not there. Said to people, never a secret.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ServerError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("it did not answer within {} seconds", CONNECT_TIME.as_secs())]
+    TooSlow,
+    #[error("its tools cannot be listed")]
+    List,
+    #[error("it ended, or the connection to it did")]
+    Ended,
+}
+
+impl Server {
+    pub(super) fn new(
+        world: Arc<World>,
+        name: String,
+        settings: Arc<McpServerSettings>,
+        child_variables: Arc<Vec<(String, OsString)>>,
+    ) -> Self {
+        Self {
+            world,
+            name,
+            settings,
+            child_variables,
+        }
+    }
+
+    /// Until `stop`.
+    pub(super) async fn run(self, stop: CancellationToken) {
+        let mut failures = 0;
+        loop {
+            let began = Instant::now();
+            self.report(McpState::Starting, 0, None);
+            let end = self.session(&stop).await;
+            (self.world.publish)(&self.group(), Vec::new());
+            let Err(error) = end else { return };
+            if stop.is_cancelled() {
+                return;
+            }
+            if began.elapsed() >= HEALTHY {
+                failures = 0;
+            }
+            let waits_for_vault = matches!(error, ServerError::Connect(ConnectError::Sealed));
+            let state = if waits_for_vault {
+                McpState::WaitingForVault
+            } else {
+                McpState::Failed
+            };
+            tracing::warn!(server = %self.name, %error, "an MCP server is not there");
+            self.report(state, 0, Some(error.to_string()));
+            let unsealed = self.unsealed(waits_for_vault);
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = unsealed => {},
+                () = sleep(wait(failures)), if !waits_for_vault => {},
+            }
+            failures = failures.saturating_add(1);
+        }
+    }
+
+    /// Starts the server and serves it until it ends, which is an error, or `stop`, which is not.
+    async fn session(&self, stop: &CancellationToken) -> Result<(), ServerError> {
+        let listener = Listener::new(self.name.clone());
+        let changed = listener.changed();
+        let connecting = timeout(CONNECT_TIME, connect(self, listener));
+        let service = match stop.run_until_cancelled(connecting).await {
+            None => return Ok(()),
+            Some(connected) => connected.map_err(|_| ServerError::TooSlow)??,
+        };
+        let (peer, cancel) = (service.peer().clone(), service.cancellation_token());
+        let mut ended = pin!(end_of(service));
+        let served = async {
+            loop {
+                self.publish_tools(&peer).await?;
+                changed.notified().await;
+                sleep(BETWEEN_LISTS).await;
+            }
+        };
+        let outcome = tokio::select! {
+            () = stop.cancelled() => Ok(()),
+            () = &mut ended => return Err(ServerError::Ended),
+            error = served => error,
+        };
+        (self.world.publish)(&self.group(), Vec::new());
+        cancel.cancel();
+        if timeout(CLOSE_TIME, ended).await.is_err() {
+            tracing::warn!(server = %self.name, "an MCP server did not end in time");
+        }
+        outcome
+    }
+
+    async fn publish_tools(&self, peer: &Peer<RoleClient>) -> Result<(), ServerError> {
+        let listed = timeout(LIST_TIME, listing::tools(&self.name, peer)).await;
+        let Ok(Ok(tools)) = listed else {
+            return Err(ServerError::List);
+        };
+        let count = tools.len();
+        (self.world.publish)(&self.group(), tools);
+        self.report(McpState::Connected, count, None);
+        tracing::info!(server = %self.name, tools = count, "an MCP server is there");
+        Ok(())
+    }
+
+    /// When the vault becomes open, if that is what the server waits for; else never.
+    async fn unsealed(&self, waits: bool) {
+        let mut status = self.world.parts.secrets.subscribe_status();
+        if !waits
+            || status
+                .wait_for(|status| *status != gatehouse_secrets::Status::Sealed)
+                .await
+                .is_err()
+        {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn group(&self) -> String {
+        format!("mcp:{}", self.name)
+    }
+
+    fn report(&self, state: McpState, tools: usize, problem: Option<String>) {
+        self.world.board.set(McpStatus {
+            name: self.name.clone(),
+            transport: self.settings.transport(),
+            state,
+            tools,
+            problem,
+        });
+    }
+}
+
+async fn end_of(service: RunningService<RoleClient, Listener>) {
+    // How it ended makes no difference.
+    drop(service.waiting().await);
+}
+
+/// How long to wait before the next try.
+fn wait(failures: u32) -> Duration {
+    let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
+    FIRST_WAIT.saturating_mul(factor).min(LONGEST_WAIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_up_to_a_limit() {
+        let seconds: Vec<u64> = (0..10).map(|n| wait(n).as_secs()).collect();
+        assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+        assert_eq!(wait(u32::MAX), LONGEST_WAIT);
+    }
+}

@@ -1,0 +1,63 @@
+//! How the servers are, for the doctor.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tokio::sync::watch;
+
+/// How one server is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct McpStatus {
+    /// Its name in the settings.
+    pub name: String,
+    /// `stdio` for a program, `http` for a URL.
+    pub transport: &'static str,
+    /// How it is.
+    pub state: McpState,
+    /// How many of its tools can be used.
+    pub tools: usize,
+    /// What is wrong, for people; no secrets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// How a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum McpState {
+    /// It is being started or connected to.
+    Starting,
+    /// It needs environment variables that are in the sealed vault.
+    WaitingForVault,
+    /// Its tools can be used.
+    Connected,
+    /// It failed, and will be tried again.
+    Failed,
+    /// This build has no MCP.
+    NotBuilt,
+}
+
+/// The states of all servers.
+#[derive(Debug, Default)]
+pub(super) struct Board(watch::Sender<BTreeMap<String, McpStatus>>);
+
+impl Board {
+    pub(super) fn all(&self) -> Vec<McpStatus> {
+        self.0.borrow().values().cloned().collect()
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<BTreeMap<String, McpStatus>> {
+        self.0.subscribe()
+    }
+
+    pub(super) fn set(&self, status: McpStatus) {
+        self.0.send_modify(|board| {
+            board.insert(status.name.clone(), status);
+        });
+    }
+
+    #[cfg(feature = "mcp")]
+    pub(super) fn remove(&self, name: &str) {
+        self.0
+            .send_if_modified(|board| board.remove(name).is_some());
+    }
+}

@@ -1,0 +1,98 @@
+//! Starts and stops servers as the settings want them.
+
+use super::server::Server;
+use super::servers::{Mcp, McpServerSettings, Wanted, World};
+use futures_util::future::join_all;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Watches over all servers.
+pub(super) struct Supervisor {
+    world: Arc<World>,
+    wanted: watch::Receiver<Arc<Wanted>>,
+    tasks: TaskTracker,
+    running: BTreeMap<String, Running>,
+}
+
+struct Running {
+    settings: Arc<McpServerSettings>,
+    child_variables: Arc<Vec<(String, OsString)>>,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Supervisor {
+    pub(super) fn new(mcp: &Mcp, tasks: TaskTracker) -> Self {
+        Self {
+            world: Arc::clone(&mcp.world),
+            wanted: mcp.wanted.subscribe(),
+            tasks,
+            running: BTreeMap::new(),
+        }
+    }
+
+    /// Until `stop`, and then until every server has stopped.
+    pub(super) async fn run(mut self, stop: CancellationToken) {
+        loop {
+            let wanted = Arc::clone(&self.wanted.borrow_and_update());
+            self.stop_others(&wanted).await;
+            self.start_missing(&wanted, &stop);
+            tokio::select! {
+                () = stop.cancelled() => break,
+                // The handle lives as long as the gateway; without it nothing changes any more.
+                changed = self.wanted.changed() => if changed.is_err() { break },
+            }
+        }
+        stop.cancelled().await;
+        join_all(self.running.into_values().map(|running| running.task)).await;
+    }
+
+    async fn stop_others(&mut self, wanted: &Wanted) {
+        let mut stopping = Vec::new();
+        self.running.retain(|name, running| {
+            let keep = wanted.servers.get(name).is_some_and(|settings| {
+                settings.same(&running.settings)
+                    && wanted.child_variables == running.child_variables
+            });
+            if !keep {
+                running.stop.cancel();
+                let ended = std::mem::replace(&mut running.task, self.tasks.spawn(async {}));
+                stopping.push(ended);
+            }
+            keep
+        });
+        join_all(stopping).await;
+        for gone in self.world.board.all() {
+            if !wanted.servers.contains_key(&gone.name) {
+                self.world.board.remove(&gone.name);
+            }
+        }
+    }
+
+    fn start_missing(&mut self, wanted: &Wanted, stop: &CancellationToken) {
+        for (name, settings) in &wanted.servers {
+            if self.running.contains_key(name) {
+                continue;
+            }
+            let stop = stop.child_token();
+            let server = Server::new(
+                Arc::clone(&self.world),
+                name.clone(),
+                Arc::clone(settings),
+                Arc::clone(&wanted.child_variables),
+            );
+            let running = Running {
+                settings: Arc::clone(settings),
+                child_variables: Arc::clone(&wanted.child_variables),
+                stop: stop.clone(),
+                task: self.tasks.spawn(server.run(stop)),
+            };
+            self.running.insert(name.clone(), running);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A server's tool, as agents see it.
+
+use super::content;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use rmcp::RoleClient;
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use rmcp::service::{Peer, ServiceError};
+use serde_json::Value;
+use std::fmt;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a call may take.
+const TIME: Duration = Duration::from_mins(3);
+
+/// A tool of an MCP server.
+pub(super) struct McpTool {
+    pub(super) name: String,
+    /// What the server calls it.
+    pub(super) remote_name: String,
+    pub(super) server: String,
+    pub(super) description: String,
+    pub(super) parameters: Value,
+    pub(super) peer: Peer<RoleClient>,
+}
+
+impl McpTool {
+    async fn run(&self, input: Value) -> Result<String, ToolError> {
+        let Value::Object(arguments) = input else {
+            return Err(ToolError::new("The input must be an object."));
+        };
+        let params = CallToolRequestParams::new(self.remote_name.clone()).with_arguments(arguments);
+        // Dropping the call tells the server that it is not wanted any more.
+        let answer = timeout(TIME, self.peer.call_tool_once(params)).await;
+        match answer {
+            Err(_) => Err(self.failed("gave no answer in time")),
+            Ok(Ok(CallToolResponse::Complete(result))) => content::text_of(&result),
+            Ok(Ok(_)) => Err(self.failed("wants to ask back, which is not possible here")),
+            Ok(Err(ServiceError::McpError(error))) => Err(ToolError::new(format!(
+                "The MCP server {} refused: {}",
+                self.server,
+                crate::text::one_line(&error.message, 1000)
+            ))),
+            Ok(Err(error)) => {
+                tracing::debug!(server = %self.server, %error, "a call of an MCP tool failed");
+                Err(self.failed("is not there now, or gave no usable answer"))
+            }
+        }
+    }
+
+    fn failed(&self, what: &str) -> ToolError {
+        ToolError::new(format!("The MCP server {} {what}.", self.server))
+    }
+}
+
+impl fmt::Debug for McpTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("McpTool").field(&self.name).finish()
+    }
+}
+
+impl Tool for McpTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn parameters(&self) -> Value {
+        self.parameters.clone()
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Trusted
+    }
+
+    fn time_limit(&self) -> Duration {
+        TIME + Duration::from_secs(1)
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(self.run(input))
+    }
+}

@@ -1,0 +1,92 @@
+//! Gives the tools to the agents, and keeps them up to date with the settings.
+
+use crate::calc::Calc;
+use crate::fetch::WebFetch;
+use crate::mcp::{Mcp, McpServerSettings};
+use crate::search::{WebSearch, WebSearchSettings};
+use arc_swap::ArcSwap;
+use gatehouse_agents::Agents;
+use gatehouse_outbound::Outbound;
+use gatehouse_secrets::Secrets;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// What the tools stand on.
+#[derive(Debug)]
+pub struct ToolsParts {
+    /// For the vault's environment variables.
+    pub secrets: Secrets,
+    /// The way out.
+    pub outbound: Outbound,
+}
+
+/// What the owner can change.
+#[derive(Debug, Default)]
+pub struct ToolsSettings {
+    /// `[tools.web_search]`
+    pub web_search: WebSearchSettings,
+    /// `[mcp.servers.<name>]`
+    pub mcp_servers: BTreeMap<String, McpServerSettings>,
+    /// What programs inherit of this process's environment: `PATH`, `HOME`, `LANG`, `TZ`.
+    pub child_variables: Vec<(String, OsString)>,
+}
+
+/// The registered tools.
+#[derive(Clone)]
+pub struct ToolsHandle {
+    search: Arc<ArcSwap<WebSearchSettings>>,
+    mcp: Mcp,
+}
+
+/// Registers the built-in tools. MCP servers are started by [`ToolsHandle::background`].
+pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> ToolsHandle {
+    let search = Arc::new(ArcSwap::from_pointee(settings.web_search));
+    let registry = agents.tools();
+    registry.register(Arc::new(Calc::new()));
+    registry.register(Arc::new(WebFetch::new(parts.outbound.clone())));
+    registry.register(Arc::new(WebSearch::new(
+        parts.outbound.clone(),
+        parts.secrets.clone(),
+        Arc::clone(&search),
+    )));
+    let agents = agents.clone();
+    let publish = move |group: &str, tools| agents.tools().replace_group(group, tools);
+    let mcp = Mcp::new(
+        parts,
+        Arc::new(publish),
+        settings.mcp_servers,
+        settings.child_variables,
+    );
+    ToolsHandle { search, mcp }
+}
+
+impl ToolsHandle {
+    /// Takes changed settings over. MCP servers whose settings changed are stopped and started anew.
+    pub fn update_settings(&self, settings: ToolsSettings) {
+        self.search.store(Arc::new(settings.web_search));
+        self.mcp
+            .update(settings.mcp_servers, settings.child_variables);
+    }
+
+    /// Starts the MCP servers and keeps them running until `stop`. Returns at once.
+    pub fn background(&self, stop: CancellationToken, tasks: &TaskTracker) {
+        self.mcp.background(stop, tasks);
+    }
+
+    /// The MCP servers, for their status.
+    pub fn mcp(&self) -> &Mcp {
+        &self.mcp
+    }
+}
+
+impl fmt::Debug for ToolsHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolsHandle")
+            .field("mcp", &self.mcp)
+            .finish_non_exhaustive()
+    }
+}

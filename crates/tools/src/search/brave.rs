@@ -1,0 +1,59 @@
+//! Brave Search: <https://api-dashboard.search.brave.com/app/documentation/web-search/get-started>.
+
+use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use gatehouse_agents::ToolError;
+use gatehouse_outbound::Reach;
+use reqwest::header::ACCEPT;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    web: Web,
+}
+
+#[derive(Default, Deserialize)]
+struct Web {
+    #[serde(default)]
+    results: Vec<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(default)]
+    title: String,
+    url: String,
+    #[serde(default)]
+    description: String,
+}
+
+pub(super) async fn search(
+    tool: &WebSearch,
+    settings: &WebSearchSettings,
+    key: &SecretString,
+    question: &Question<'_>,
+) -> Result<Vec<Hit>, ToolError> {
+    let url = endpoint(
+        settings,
+        "https://api.search.brave.com/res/v1",
+        "/web/search",
+    )?;
+    let request = tool
+        .outbound
+        .client(Reach::Owner)
+        .get(url)
+        .query(&[
+            ("q", question.query),
+            ("count", &question.count.to_string()),
+        ])
+        .header(ACCEPT, "application/json")
+        .header("X-Subscription-Token", key.expose_secret());
+    let answer: Answer = tool.ask("Brave", request).await?;
+    let hits = answer.web.results.into_iter().map(|found| Hit {
+        title: found.title,
+        url: found.url,
+        snippet: found.description,
+    });
+    Ok(hits.collect())
+}

@@ -1,0 +1,269 @@
+//! `web_search`: asks the search service that the owner chose. Always registered, so that an agent that
+//! has none can say what to set.
+
+mod brave;
+mod searxng;
+mod tavily;
+
+use crate::html;
+use crate::input;
+use crate::text;
+use arc_swap::ArcSwap;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
+use gatehouse_secrets::{Secrets, SecretsError};
+use reqwest::{RequestBuilder, StatusCode};
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+
+/// The longest query; Brave takes no longer one.
+const MAX_QUERY_CHARACTERS: usize = 400;
+/// How many results: least, default, most.
+const RESULTS: (usize, usize, usize) = (1, 5, 20);
+/// How long a search may take.
+const TIME: Duration = Duration::from_secs(20);
+/// The most of an answer that is read.
+const MAX_ANSWER_BYTES: usize = 2 << 20;
+/// What is said when nobody chose a service.
+const NOT_CONFIGURED: &str = "web_search is not configured: set tools.web_search.provider to brave, \
+    tavily or searxng, and its API key (environment variable BRAVE_API_KEY or TAVILY_API_KEY in the \
+    vault) or, for searxng, tools.web_search.base_url.";
+
+/// Whom to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchProvider {
+    /// Brave Search.
+    Brave,
+    /// Tavily.
+    Tavily,
+    /// A `SearXNG` of one's own.
+    Searxng,
+}
+
+/// `[tools.web_search]`
+#[derive(Debug, Default)]
+pub struct WebSearchSettings {
+    /// Whom to ask.
+    pub provider: Option<SearchProvider>,
+    /// The key, when it is in the settings; else the vault's variable `BRAVE_API_KEY` or `TAVILY_API_KEY`.
+    pub api_key: Option<SecretString>,
+    /// Where the service is, when not at its vendor's.
+    pub base_url: Option<Url>,
+}
+
+/// One result as a service gives it.
+struct Hit {
+    title: String,
+    url: String,
+    snippet: String,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct WebSearch {
+    outbound: Outbound,
+    secrets: Secrets,
+    settings: Arc<ArcSwap<WebSearchSettings>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    query: String,
+    count: Option<u64>,
+}
+
+/// What a search asks.
+struct Question<'q> {
+    query: &'q str,
+    count: usize,
+}
+
+impl WebSearch {
+    pub(crate) fn new(
+        outbound: Outbound,
+        secrets: Secrets,
+        settings: Arc<ArcSwap<WebSearchSettings>>,
+    ) -> Self {
+        Self {
+            outbound,
+            secrets,
+            settings,
+        }
+    }
+
+    async fn search(&self, input: Value) -> Result<String, ToolError> {
+        let Input { query, count } = input::read(input)?;
+        let question = Question {
+            query: input::line("query", &query, MAX_QUERY_CHARACTERS)?,
+            count: input::within("count", count, RESULTS)?,
+        };
+        let settings = self.settings.load_full();
+        let provider = settings
+            .provider
+            .ok_or_else(|| ToolError::new(NOT_CONFIGURED))?;
+        let hits = match provider {
+            SearchProvider::Brave => {
+                let key = self.key(&settings, "BRAVE_API_KEY").await?;
+                brave::search(self, &settings, &key, &question).await
+            }
+            SearchProvider::Tavily => {
+                let key = self.key(&settings, "TAVILY_API_KEY").await?;
+                tavily::search(self, &settings, &key, &question).await
+            }
+            SearchProvider::Searxng => searxng::search(self, &settings, &question).await,
+        }?;
+        Ok(present(&hits, question.count))
+    }
+
+    /// The key of the settings, else the vault's variable.
+    async fn key(
+        &self,
+        settings: &WebSearchSettings,
+        variable: &str,
+    ) -> Result<SecretString, ToolError> {
+        if let Some(key) = &settings.api_key {
+            return Ok(key.clone());
+        }
+        let environment = self.secrets.environment().await.map_err(|error| {
+            if !matches!(error, SecretsError::Sealed) {
+                tracing::error!(%error, "the key of web_search cannot be read");
+            }
+            ToolError::new("The key of web_search cannot be read now.")
+        })?;
+        if environment.unreadable.iter().any(|name| name == variable) {
+            return Err(ToolError::new(
+                "web_search cannot run while the vault is sealed: its API key is in there.",
+            ));
+        }
+        let mut variables = environment.variables.into_iter();
+        let key = variables
+            .find(|(name, _)| name == variable)
+            .map(|(_, key)| key);
+        key.ok_or_else(|| {
+            ToolError::new(format!(
+                "web_search is not configured: it has no API key. Set the environment variable \
+                 {variable} in the vault, or tools.web_search.api_key."
+            ))
+        })
+    }
+
+    /// Sends, and reads the answer's JSON.
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        provider: &str,
+        request: RequestBuilder,
+    ) -> Result<T, ToolError> {
+        let failed =
+            |what: &str| ToolError::new(format!("The search at {provider} failed: {what}."));
+        let unreachable = |error: OutboundError| failed(&error.to_string());
+        let request = request.timeout(TIME).build();
+        let request = request.map_err(|error| unreachable(error.into()))?;
+        let response = self.outbound.send(Reach::Owner, request).await;
+        let response = response.map_err(unreachable)?;
+        match response.status() {
+            status if status.is_success() => {}
+            StatusCode::UNAUTHORIZED => return Err(failed("it does not accept the API key")),
+            StatusCode::TOO_MANY_REQUESTS => {
+                return Err(failed("it has been asked too often; try again later"));
+            }
+            status => {
+                return Err(failed(&format!(
+                    "it answered with status {}",
+                    status.as_u16()
+                )));
+            }
+        }
+        let (body, truncated) = read_capped(response, MAX_ANSWER_BYTES)
+            .await
+            .map_err(unreachable)?;
+        match serde_json::from_slice(&body) {
+            Ok(answer) if !truncated => Ok(answer),
+            _ => Err(failed("its answer cannot be read")),
+        }
+    }
+}
+
+/// The service's URL with this path added. `own` is where the vendor has it, whose path a base without one
+/// means too.
+fn endpoint(settings: &WebSearchSettings, own: &str, path: &str) -> Result<Url, ToolError> {
+    let broken = |_| ToolError::new("tools.web_search.base_url cannot be used.");
+    let own = Url::parse(own).map_err(broken)?;
+    let mut url = match &settings.base_url {
+        Some(base) if base.path() == "/" => base.join(own.path()).map_err(broken)?,
+        Some(base) => base.clone(),
+        None => own,
+    };
+    url.set_path(&format!("{}{path}", url.path().trim_end_matches('/')));
+    Ok(url)
+}
+
+/// The results as a short text.
+fn present(hits: &[Hit], count: usize) -> String {
+    let mut answer = String::new();
+    let usable = hits.iter().filter(|hit| !hit.url.is_empty());
+    for (index, hit) in usable.take(count).enumerate() {
+        let title = html::one_line(&hit.title, 200);
+        let url = text::one_line(&hit.url, 2000);
+        let snippet = html::one_line(&hit.snippet, 500);
+        let _ = write!(answer, "{}. {title}\n   {url}\n   {snippet}\n", index + 1);
+    }
+    if answer.is_empty() {
+        "No results.".to_owned()
+    } else {
+        answer.trim_end().to_owned()
+    }
+}
+
+impl Tool for WebSearch {
+    fn name(&self) -> &'static str {
+        "web_search"
+    }
+
+    fn description(&self) -> &'static str {
+        "Searches the web and returns titles, URLs and short excerpts. Use web_fetch to read a result."
+    }
+
+    fn parameters(&self) -> Value {
+        let (min, default, max) = RESULTS;
+        json!({
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "description": "What to search for.",
+                    "minLength": 1,
+                    "maxLength": MAX_QUERY_CHARACTERS,
+                },
+                "count": {
+                    "type": "integer",
+                    "description": "How many results to return.",
+                    "minimum": min,
+                    "maximum": max,
+                    "default": default,
+                },
+            },
+            "required": ["query"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Public
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(self.search(input))
+    }
+}

@@ -1,0 +1,53 @@
+//! `SearXNG`: <https://docs.searxng.org/dev/search_api.html>. Its JSON output must be switched on there.
+
+use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use gatehouse_agents::ToolError;
+use gatehouse_outbound::Reach;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    results: Vec<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(default)]
+    title: Option<String>,
+    url: String,
+    #[serde(default)]
+    content: Option<String>,
+}
+
+pub(super) async fn search(
+    tool: &WebSearch,
+    settings: &WebSearchSettings,
+    question: &Question<'_>,
+) -> Result<Vec<Hit>, ToolError> {
+    let Some(base) = &settings.base_url else {
+        return Err(ToolError::new(
+            "web_search is not configured: searxng needs tools.web_search.base_url.",
+        ));
+    };
+    let url = endpoint(settings, base.as_str(), "/search")?;
+    let request = tool
+        .outbound
+        .client(Reach::Owner)
+        .get(url)
+        .query(&[("q", question.query), ("format", "json")]);
+    let answer: Answer = tool.ask("SearXNG", request).await.map_err(|error| {
+        if error.message.contains("status 403") {
+            return ToolError::new(
+                "The search at SearXNG failed: it refuses JSON. Add json to search.formats in its settings.",
+            );
+        }
+        error
+    })?;
+    let hits = answer.results.into_iter().map(|found| Hit {
+        title: found.title.unwrap_or_default(),
+        url: found.url,
+        snippet: found.content.unwrap_or_default(),
+    });
+    Ok(hits.collect())
+}

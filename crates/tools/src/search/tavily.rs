@@ -1,0 +1,49 @@
+//! Tavily: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
+
+use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
+use gatehouse_agents::ToolError;
+use gatehouse_outbound::Reach;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    results: Vec<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(default)]
+    title: String,
+    url: String,
+    #[serde(default)]
+    content: String,
+}
+
+pub(super) async fn search(
+    tool: &WebSearch,
+    settings: &WebSearchSettings,
+    key: &SecretString,
+    question: &Question<'_>,
+) -> Result<Vec<Hit>, ToolError> {
+    let url = endpoint(settings, "https://api.tavily.com", "/search")?;
+    let request = tool
+        .outbound
+        .client(Reach::Owner)
+        .post(url)
+        .bearer_auth(key.expose_secret())
+        .json(&json!({
+            "query": question.query,
+            "max_results": question.count,
+            "search_depth": "basic",
+        }));
+    let answer: Answer = tool.ask("Tavily", request).await?;
+    let hits = answer.results.into_iter().map(|found| Hit {
+        title: found.title,
+        url: found.url,
+        snippet: found.content,
+    });
+    Ok(hits.collect())
+}

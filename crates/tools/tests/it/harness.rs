@@ -1,0 +1,129 @@
+//! A house with tools in it, and servers for them to talk to.
+
+use axum::Router;
+use gatehouse_agents::{Agents, AgentsParts, AgentsSettings, ToolContext, ToolError};
+use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::{Actor, Clock, Random, SystemClock, SystemRandom};
+use gatehouse_models::{Models, ModelsParts, ModelsSettings};
+use gatehouse_outbound::{Outbound, OutboundSettings};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
+use gatehouse_store::testing::{TestDatabase, databases};
+use gatehouse_tools::{ToolsHandle, ToolsParts, ToolsSettings, register};
+use secrecy::SecretString;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use url::Url;
+
+/// Agents with tools. The database is SQLite: nothing here depends on the engine.
+pub struct House {
+    pub agents: Agents,
+    pub secrets: Secrets,
+    pub tools: ToolsHandle,
+    pub stop: CancellationToken,
+    pub tasks: TaskTracker,
+    _database: TestDatabase,
+}
+
+impl House {
+    /// With the way to private addresses open or not.
+    pub async fn open(allow_private: bool, settings: ToolsSettings) -> Self {
+        let database = databases().into_iter().next().unwrap();
+        let store = database.open().await;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let random: Arc<dyn Random> = Arc::new(SystemRandom);
+        let outbound = Outbound::new(OutboundSettings { allow_private }).unwrap();
+        let secret_settings = SecretsSettings {
+            vault_enabled: true,
+            vault_enabled_fixed: false,
+            plaintext_while_sealed: true,
+            keep_plaintext_provider_keys: true,
+            data_dir: database.directory().to_owned(),
+        };
+        let (kdf, c, r) = (KdfQueue::new(1), clock.clone(), random.clone());
+        let secrets = Secrets::open(store.clone(), kdf, c, r, secret_settings);
+        let secrets = secrets.await.unwrap();
+        let models = ModelsParts {
+            secrets: secrets.clone(),
+            outbound: outbound.clone(),
+            clock: clock.clone(),
+            random: random.clone(),
+        };
+        let parts = AgentsParts {
+            store,
+            models: Models::new(models, ModelsSettings::default()),
+            clock,
+            random,
+        };
+        let agents = Agents::open(parts, AgentsSettings::default())
+            .await
+            .unwrap();
+        let parts = ToolsParts {
+            secrets: secrets.clone(),
+            outbound,
+        };
+        Self {
+            tools: register(&agents, parts, settings),
+            agents,
+            secrets,
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            _database: database,
+        }
+    }
+
+    /// Calls a tool as a turn does.
+    pub async fn call(&self, tool: &str, input: Value) -> Result<String, ToolError> {
+        let tool = self.agents.tools().find(tool).expect("no such tool");
+        let context = ToolContext {
+            session: SessionId::from_text("ses_1"),
+            turn: TurnId::from_text("turn_1"),
+            actor: Actor::system(),
+            delivery: None,
+            cancel: CancellationToken::new(),
+        };
+        tool.call(&context, input).await
+    }
+
+    /// The sentence of a call that fails.
+    pub async fn refusal(&self, tool: &str, input: Value) -> String {
+        self.call(tool, input).await.unwrap_err().message
+    }
+
+    pub async fn set_variable(&self, key: &str, value: &str) {
+        let value = SecretString::from(value);
+        let set = self.secrets.set_env_variable(&Actor::cli(), key, value);
+        set.await.unwrap();
+    }
+
+    /// The names of all tools.
+    pub fn names(&self) -> Vec<String> {
+        let tools = self.agents.tools().all();
+        tools.iter().map(|tool| tool.name().to_owned()).collect()
+    }
+
+    pub fn background(&self) {
+        self.tools.background(self.stop.clone(), &self.tasks);
+    }
+
+    /// Stops, and waits until everything has.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+/// Serves on a port of 127.0.0.1 for as long as the test runs.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a fake vendor ends with its test's runtime"
+)]
+pub async fn serve(router: Router) -> Url {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Url::parse(&format!("http://{address}")).unwrap()
+}

@@ -1,0 +1,186 @@
+//! MCP over streamable HTTP (MCP 2025-06-18, "Streamable HTTP"): each message is a POST; the answer is JSON
+//! or an event stream; a session id in a header.
+
+use crate::harness::{House, serve};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, Response, StatusCode, header};
+use axum::routing::any;
+use gatehouse_tools::{McpServerSettings, McpState, McpStatus, ToolsSettings};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use url::Url;
+
+#[derive(Clone, Default)]
+struct Fake {
+    seen: Arc<Mutex<Vec<(Method, HeaderMap)>>>,
+    token: Option<&'static str>,
+}
+
+fn respond(kind: &str, body: impl Into<Body>) -> Response<Body> {
+    Response::builder()
+        .header(header::CONTENT_TYPE, kind)
+        .header("mcp-session-id", "session-1")
+        .body(body.into())
+        .unwrap()
+}
+
+fn status(code: StatusCode) -> Response<Body> {
+    Response::builder()
+        .status(code)
+        .body(Body::empty())
+        .unwrap()
+}
+
+async fn answer(
+    State(fake): State<Fake>,
+    method: Method,
+    headers: HeaderMap,
+    body: String,
+) -> Response<Body> {
+    fake.seen
+        .lock()
+        .unwrap()
+        .push((method.clone(), headers.clone()));
+    let expected = fake.token.map(|token| format!("Bearer {token}"));
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .map(|v| v.to_str().unwrap().to_owned());
+    if expected != given {
+        return status(StatusCode::UNAUTHORIZED);
+    }
+    if method != Method::POST {
+        return status(StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let message: Value = serde_json::from_str(&body).unwrap();
+    let Some(id) = message.get("id") else {
+        return status(StatusCode::ACCEPTED);
+    };
+    let reply = |result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+    match message["method"].as_str().unwrap() {
+        "initialize" => respond(
+            "application/json",
+            reply(json!({
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "fake", "version": "1"},
+            })),
+        ),
+        "tools/list" => respond(
+            "application/json",
+            reply(
+                json!({"tools": [{"name": "add", "description": "Adds.", "inputSchema": {
+                    "type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                }}]}),
+            ),
+        ),
+        "tools/call" => {
+            let input = &message["params"]["arguments"];
+            let sum = input["a"].as_i64().unwrap() + input["b"].as_i64().unwrap();
+            let result = reply(json!({"content": [{"type": "text", "text": sum.to_string()}]}));
+            respond(
+                "text/event-stream",
+                format!("event: message\ndata: {result}\n\n"),
+            )
+        }
+        _ => status(StatusCode::NOT_FOUND),
+    }
+}
+
+async fn house(url: Url) -> House {
+    let server = McpServerSettings::Url(url);
+    let settings = ToolsSettings {
+        mcp_servers: BTreeMap::from([("far".to_owned(), server)]),
+        ..ToolsSettings::default()
+    };
+    House::open(false, settings).await
+}
+
+async fn until(house: &House, state: McpState) -> McpStatus {
+    let mut board = house.tools.mcp().watch();
+    let there = board.wait_for(|board| board.get("far").is_some_and(|s| s.state == state));
+    match tokio::time::timeout(Duration::from_secs(60), there).await {
+        Ok(board) => board.unwrap()["far"].clone(),
+        Err(_) => panic!("{:?}", house.tools.mcp().status()),
+    }
+}
+
+#[tokio::test]
+async fn a_server_behind_a_url() {
+    let fake = Fake::default();
+    let url = serve(
+        Router::new()
+            .route("/mcp", any(answer))
+            .with_state(fake.clone()),
+    )
+    .await;
+    let house = house(url.join("/mcp").unwrap()).await;
+    house.background();
+    let status = until(&house, McpState::Connected).await;
+    assert_eq!((status.tools, status.transport), (1, "http"));
+    let sum = house.call("mcp__far__add", json!({"a": 2, "b": 3})).await;
+    assert_eq!(sum.as_deref(), Ok("5"));
+    house.stop().await;
+    let seen = fake.seen.lock().unwrap();
+    let posts: Vec<_> = seen
+        .iter()
+        .filter(|(method, _)| method == Method::POST)
+        .collect();
+    assert!(
+        posts
+            .iter()
+            .skip(1)
+            .all(|(_, headers)| headers["mcp-session-id"] == "session-1")
+    );
+    assert!(
+        seen.iter()
+            .all(|(_, headers)| !headers.contains_key(header::COOKIE))
+    );
+}
+
+#[tokio::test]
+async fn its_token_comes_from_the_vault() {
+    let fake = Fake {
+        token: Some("far-token"),
+        ..Fake::default()
+    };
+    let url = serve(Router::new().route("/", any(answer)).with_state(fake)).await;
+    let house = house(url).await;
+    house.background();
+    let failed = until(&house, McpState::Failed).await;
+    assert!(!failed.problem.unwrap().contains("127.0.0.1"));
+    house.set_variable("MCP_FAR_TOKEN", "far-token").await;
+    until(&house, McpState::Connected).await;
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn a_metadata_service_is_never_called_and_redirects_are_not_followed() {
+    let metadata = house(Url::parse("http://169.254.169.254/mcp").unwrap()).await;
+    metadata.background();
+    let failed = until(&metadata, McpState::Failed).await;
+    assert!(failed.problem.unwrap().contains("must not be called"));
+    metadata.stop().await;
+    let fake = Fake::default();
+    let there = serve(
+        Router::new()
+            .route("/", any(answer))
+            .with_state(fake.clone()),
+    )
+    .await;
+    let to = async move || {
+        Response::builder()
+            .status(StatusCode::TEMPORARY_REDIRECT)
+            .header(header::LOCATION, there.as_str())
+            .body(Body::empty())
+            .unwrap()
+    };
+    let house = house(serve(Router::new().route("/", any(to))).await).await;
+    house.background();
+    until(&house, McpState::Failed).await;
+    assert!(fake.seen.lock().unwrap().is_empty());
+    house.stop().await;
+}

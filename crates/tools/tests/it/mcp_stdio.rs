@@ -1,0 +1,290 @@
+//! MCP over a real program.
+
+use crate::harness::House;
+use gatehouse_agents::Audience;
+use gatehouse_domain::Actor;
+use gatehouse_tools::{McpServerSettings, McpState, McpStatus, ToolsSettings};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
+
+fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServerSettings {
+    let secret = |(name, value): &(&str, &str)| ((*name).to_owned(), SecretString::from(*value));
+    McpServerSettings::Command {
+        command: command.to_owned(),
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        env: env.iter().map(secret).collect(),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "python3 is found where this test finds it"
+)]
+fn path() -> OsString {
+    std::env::var_os("PATH").unwrap()
+}
+
+fn settings(servers: Vec<(&str, McpServerSettings)>) -> ToolsSettings {
+    let servers = servers.into_iter();
+    ToolsSettings {
+        mcp_servers: servers
+            .map(|(name, server)| (name.to_owned(), server))
+            .collect(),
+        child_variables: vec![("PATH".to_owned(), path()), ("TZ".to_owned(), "UTC".into())],
+        ..ToolsSettings::default()
+    }
+}
+
+fn python() -> McpServerSettings {
+    program("python3", &[SCRIPT], &[("TEST_TOKEN", "from-the-settings")])
+}
+
+/// Waits until a server is as it should be.
+async fn until(house: &House, server: &str, is: impl Fn(&McpStatus) -> bool) -> McpStatus {
+    let mut board = house.tools.mcp().watch();
+    let there = board.wait_for(|board: &BTreeMap<_, _>| board.get(server).is_some_and(&is));
+    let board = tokio::time::timeout(Duration::from_secs(60), there).await;
+    match board {
+        Ok(board) => board.unwrap()[server].clone(),
+        Err(_) => panic!("{server}: {:?}", house.tools.mcp().status()),
+    }
+}
+
+fn connected(status: &McpStatus) -> bool {
+    status.state == McpState::Connected
+}
+
+async fn connected_house() -> House {
+    let house = House::open(false, settings(vec![("py.1", python())])).await;
+    let status = house.tools.mcp().status();
+    assert_eq!((status.len(), status[0].state), (1, McpState::Starting));
+    house.background();
+    house
+}
+
+#[tokio::test]
+async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
+    let house = connected_house().await;
+    let status = until(&house, "py.1", connected).await;
+    assert_eq!(
+        (status.tools, status.transport, status.problem),
+        (8, "stdio", None)
+    );
+    let names: Vec<String> = house
+        .names()
+        .into_iter()
+        .filter(|n| n.starts_with("mcp__"))
+        .collect();
+    let expected = [
+        "die",
+        "echo",
+        "environment",
+        "fail",
+        "grow",
+        "large",
+        "mixed",
+        "refuse",
+    ];
+    assert_eq!(names, expected.map(|name| format!("mcp__py_1__{name}")));
+    for name in names {
+        let tool = house.agents.tools().find(&name).unwrap();
+        assert_eq!(tool.audience(), Audience::Trusted);
+        assert_eq!(tool.parameters()["type"], "object");
+    }
+    let echo = house.agents.tools().find("mcp__py_1__echo").unwrap();
+    assert_eq!(echo.description(), "Says it again.");
+    assert_eq!(echo.parameters()["required"], json!(["text"]));
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn calls_and_what_comes_back() {
+    let house = connected_house().await;
+    until(&house, "py.1", connected).await;
+    let call =
+        async |tool: &str, input: Value| house.call(&format!("mcp__py_1__{tool}"), input).await;
+    let said = call("echo", json!({"text": "hé"})).await;
+    assert_eq!(said.as_deref(), Ok("you said: hé"));
+    let mixed = call("mixed", json!({})).await.unwrap();
+    assert_eq!(mixed, "a[31mb\n[image image/png, 3 bytes]\ninside");
+    let large = call("large", json!({})).await.unwrap();
+    assert_eq!(large.len(), 100_000 + "\n[cut]".len());
+    assert_eq!(
+        call("fail", json!({})).await.unwrap_err().message,
+        "it is broken"
+    );
+    let refused = call("refuse", json!({})).await.unwrap_err().message;
+    assert_eq!(refused, "The MCP server py.1 refused: not here");
+    assert!(call("echo", json!("text")).await.is_err());
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn its_environment_is_the_allow_list_and_what_it_is_given() {
+    let house = House::open(false, settings(vec![("py", python())])).await;
+    house.set_variable("FROM_THE_VAULT", "vault value").await;
+    house
+        .set_variable("TEST_TOKEN", "overridden by the settings")
+        .await;
+    house.background();
+    until(&house, "py", connected).await;
+    let text = house.call("mcp__py__environment", json!({})).await.unwrap();
+    let seen: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
+    // LC_CTYPE is python's own doing.
+    let names: Vec<&str> = seen
+        .keys()
+        .map(String::as_str)
+        .filter(|n| *n != "LC_CTYPE")
+        .collect();
+    assert_eq!(names, ["FROM_THE_VAULT", "PATH", "TEST_TOKEN", "TZ"]);
+    assert_eq!(seen["TEST_TOKEN"], "from-the-settings");
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn a_changed_list_is_read_again() {
+    let house = connected_house().await;
+    until(&house, "py.1", connected).await;
+    house.call("mcp__py_1__grow", json!({})).await.unwrap();
+    until(&house, "py.1", |status| status.tools == 9).await;
+    assert!(house.names().contains(&"mcp__py_1__grown".to_owned()));
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_loses_its_tools_and_comes_back() {
+    let house = connected_house().await;
+    until(&house, "py.1", connected).await;
+    let old = house.agents.tools().find("mcp__py_1__echo").unwrap();
+    assert!(house.call("mcp__py_1__die", json!({})).await.is_err());
+    let failed = until(&house, "py.1", |status| status.state == McpState::Failed).await;
+    assert_eq!((failed.tools, failed.problem.is_some()), (0, true));
+    assert!(!house.names().iter().any(|name| name.starts_with("mcp__")));
+    drop(old);
+    until(&house, "py.1", connected).await;
+    let said = house
+        .call("mcp__py_1__echo", json!({"text": "again"}))
+        .await;
+    assert_eq!(said.as_deref(), Ok("you said: again"));
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_is_said() {
+    let house = House::open(
+        false,
+        settings(vec![
+            ("missing", program("no-such-program-here", &[], &[])),
+            ("silent", program("python3", &["-c", "pass"], &[])),
+            ("noise", program("python3", &["-c", "print('hello')"], &[])),
+            ("shell", program("python3 -c 'print(1)'; true", &[], &[])),
+        ]),
+    )
+    .await;
+    house.background();
+    for (server, said) in [
+        ("missing", "cannot be started"),
+        ("silent", "does not accept"),
+        ("noise", "does not accept"),
+        ("shell", "cannot be started"),
+    ] {
+        let failed = until(&house, server, |status| status.state == McpState::Failed).await;
+        assert!(failed.problem.unwrap().contains(said), "{server}");
+    }
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn settings_start_stop_and_leave_alone() {
+    let house = House::open(false, settings(vec![("a", python()), ("b", python())])).await;
+    house.background();
+    until(&house, "a", connected).await;
+    until(&house, "b", connected).await;
+    let kept = house.agents.tools().find("mcp__a__echo").unwrap();
+    let changed = program("python3", &[SCRIPT], &[("TEST_TOKEN", "another")]);
+    house
+        .tools
+        .update_settings(settings(vec![("a", python()), ("c", changed)]));
+    until(&house, "c", connected).await;
+    let names: Vec<String> = house
+        .tools
+        .mcp()
+        .status()
+        .into_iter()
+        .map(|s| s.name)
+        .collect();
+    assert_eq!(names, ["a", "c"]);
+    assert!(
+        !house
+            .names()
+            .iter()
+            .any(|name| name.starts_with("mcp__b__"))
+    );
+    let same = house.agents.tools().find("mcp__a__echo").unwrap();
+    assert!(std::sync::Arc::ptr_eq(&kept, &same));
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn it_waits_for_a_sealed_vault() {
+    let house = House::open(false, settings(vec![("py", python())])).await;
+    let password = SecretString::from("correct horse battery");
+    let initialized = house
+        .secrets
+        .initialize(&Actor::cli(), password.clone())
+        .await;
+    drop(initialized.unwrap());
+    house.set_variable("FROM_THE_VAULT", "vault value").await;
+    house.secrets.seal(&Actor::cli()).await.unwrap();
+    house.background();
+    let waiting = until(&house, "py", |s| s.state == McpState::WaitingForVault).await;
+    assert!(waiting.problem.unwrap().contains("sealed"));
+    house
+        .secrets
+        .unseal_with_password(&Actor::cli(), &password)
+        .await
+        .unwrap();
+    until(&house, "py", connected).await;
+    let text = house.call("mcp__py__environment", json!({})).await.unwrap();
+    assert!(text.contains("vault value"));
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn stopping_ends_the_program_and_what_it_started() {
+    let directory = std::env::temp_dir().join(format!("gatehouse-mcp-{}", std::process::id()));
+    let fifo = directory.to_str().unwrap();
+    // The program and its child hold the lock; both must go for it to become free.
+    let script = "import fcntl, os, runpy, sys\n\
+        lock = open(sys.argv[1], 'w')\n\
+        fcntl.flock(lock, fcntl.LOCK_EX)\n\
+        os.set_inheritable(lock.fileno(), True)\n\
+        if os.fork() == 0:\n\
+        \x20   import signal\n\
+        \x20   os.close(0); os.close(1); os.close(2)\n\
+        \x20   while True: signal.pause()\n\
+        runpy.run_path(sys.argv[2])\n";
+    let server = program("python3", &["-c", script, fifo, SCRIPT], &[]);
+    let house = House::open(false, settings(vec![("py", server)])).await;
+    house.background();
+    until(&house, "py", connected).await;
+    let locked = |wait: &str| {
+        let check = "import fcntl, sys\n\
+            try: fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | (0 if sys.argv[2] else fcntl.LOCK_NB))\n\
+            except BlockingIOError: sys.exit(1)\n";
+        let mut command = tokio::process::Command::new("python3");
+        command.args(["-c", check, fifo, wait]);
+        async move { !command.status().await.unwrap().success() }
+    };
+    assert!(locked("").await);
+    house.stop().await;
+    let free = tokio::time::timeout(Duration::from_secs(30), locked("wait")).await;
+    assert_eq!(free.ok(), Some(false), "the program's child is still there");
+    #[expect(clippy::disallowed_methods, reason = "a test tidies up")]
+    std::fs::remove_file(&directory).unwrap();
+}

@@ -1,0 +1,99 @@
+//! `POST /api/webhooks/ingest/{public_id}`: brings a sender's request to the room that decides about
+//! it. The body is read only after the webhook is found, and never more of it than that webhook takes.
+
+mod body;
+
+use crate::app::App;
+use crate::body::Visitor;
+use crate::respond::{Refusal, json};
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use gatehouse_domain::DeliveryId;
+use gatehouse_webhooks::{IngestError, Ingested, Intake};
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a sender is told.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// `accepted`, `filtered` or `deduplicated`.
+    status: &'static str,
+    /// The delivery; of a duplicate, the first one.
+    delivery_id: DeliveryId,
+}
+
+pub(super) async fn ingest(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(public_id): Path<String>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let webhooks = &app.rooms().webhooks;
+    let from = visitor.visit.actor();
+    let intake = webhooks
+        .begin_ingest(&public_id, &from, &parts.headers)
+        .await
+        .map_err(told)?;
+    let body = read(&intake, &parts, body).await?;
+    let url = called(&app, &visitor, &parts);
+    let ingested = intake.accept(&parts.headers, &url, &body.bytes).await;
+    Ok(answer(ingested.map_err(told)?))
+}
+
+/// Logs what is our fault, once.
+fn told(error: IngestError) -> Refusal {
+    if let IngestError::Store(_) | IngestError::Reload(_) = &error {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(error, "a webhook delivery was not taken");
+    }
+    error.into()
+}
+
+/// Reads the body as far as the webhook takes it.
+async fn read(intake: &Intake, parts: &Parts, body: Body) -> Result<body::Read, Refusal> {
+    match body::read(body, intake.max_body_bytes()).await {
+        Ok(read) => Ok(read),
+        Err(body::Unread::TooLarge { size, kept }) => {
+            Err(intake.too_large(&parts.headers, &kept, size).into())
+        }
+        Err(body::Unread::Refused(problem)) => {
+            intake.incomplete();
+            Err(problem.into())
+        }
+    }
+}
+
+/// The address as the sender called it; some sign it. The configured one where there is one: behind a
+/// proxy, ours is another.
+fn called(app: &App, visitor: &Visitor, parts: &Parts) -> String {
+    let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let resolved = app.rooms().config.resolved();
+    if let Some(base) = &resolved.settings.server.external_url {
+        return format!("{}{path}", base.as_str().trim_end_matches('/'));
+    }
+    let scheme = if visitor.visit.https { "https" } else { "http" };
+    let named = parts.headers.get(header::HOST);
+    let named = named.and_then(|host| host.to_str().ok());
+    let host = named.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str));
+    format!("{scheme}://{}{path}", host.unwrap_or_default())
+}
+
+fn answer(ingested: Ingested) -> Response {
+    let (status, word, delivery_id) = match ingested {
+        Ingested::Handshake(echo) => return json(&echo),
+        Ingested::Accepted(id) => (StatusCode::ACCEPTED, "accepted", id),
+        Ingested::Filtered(id) => (StatusCode::OK, "filtered", id),
+        Ingested::Deduplicated(id) => (StatusCode::OK, "deduplicated", id),
+    };
+    let mut response = json(&Answer {
+        status: word,
+        delivery_id,
+    });
+    *response.status_mut() = status;
+    response
+}

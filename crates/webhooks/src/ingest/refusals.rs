@@ -1,0 +1,69 @@
+//! How many refusals of one client are written down: a flood of wrong signatures fills neither the
+//! database nor the log. The client is refused all the same.
+
+use gatehouse_domain::{ClientKey, Clock, KeyedWindows};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Refusals of a client that are written down in any minute.
+pub(crate) const PER_MINUTE: u32 = 60;
+const WINDOW_MS: u32 = 60_000;
+/// Clients told apart; when full, new ones are counted together.
+const CAPACITY: usize = 10_000;
+
+/// Counts refusals by client.
+pub(crate) struct Refusals {
+    clock: Arc<dyn Clock>,
+    windows: Mutex<KeyedWindows<ClientKey>>,
+}
+
+impl fmt::Debug for Refusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refusals").finish_non_exhaustive()
+    }
+}
+
+impl Refusals {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        let windows = Mutex::new(KeyedWindows::new(WINDOW_MS, CAPACITY, clock.monotonic_ms()));
+        Self { clock, windows }
+    }
+
+    /// Counts one refusal; whether it is to be written down.
+    pub(crate) fn is_noted(&self, client: ClientKey) -> bool {
+        let everybody = ClientKey::of(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.monotonic_ms();
+        windows.tick(now);
+        let place = windows.place(client, everybody, 0, now);
+        let is_noted = windows.wait(&place, PER_MINUTE, now).is_none();
+        if is_noted {
+            windows.record(place, now);
+        }
+        is_noted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::{ManualClock, Timestamp};
+    use std::time::Duration;
+
+    #[test]
+    fn sixty_a_minute_are_noted() {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
+        let refusals = Refusals::new(clock.clone());
+        let client = |last| ClientKey::of(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)));
+        for _ in 0..60 {
+            assert!(refusals.is_noted(client(1)));
+        }
+        for _ in 0..100 {
+            assert!(!refusals.is_noted(client(1)));
+        }
+        assert!(refusals.is_noted(client(2)));
+        clock.advance(Duration::from_secs(60));
+        assert!(refusals.is_noted(client(1)));
+    }
+}

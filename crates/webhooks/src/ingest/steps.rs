@@ -1,0 +1,252 @@
+//! The single steps of a request, from the body on.
+
+use super::batch::Stored;
+use super::{IngestError, Ingested, Intake};
+use crate::event::{self, Event};
+use crate::limits::{PerMinute, Reservation};
+use crate::payload::Payload;
+use crate::verify::{self, VerifyInput};
+use crate::metrics;
+use gatehouse_domain::{DeliveryId, DeliveryStatus};
+use gatehouse_store::{NewDelivery, StoreError};
+use http::HeaderMap;
+use std::sync::Arc;
+
+/// How much of a body a record shows, in bytes.
+pub(crate) const PREVIEW_BYTES: usize = 2048;
+
+/// A request that was verified and read.
+pub(super) struct Arrived<'a> {
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: &'a [u8],
+    pub(super) event: Event,
+}
+
+/// How a body begins, as text that any database can hold. Bytes that are no text become replacement
+/// characters, and the last character is whole.
+pub(crate) fn preview(body: &[u8]) -> String {
+    let start = body.get(..PREVIEW_BYTES).unwrap_or(body);
+    // A character that was cut in two is left out; bytes that never were one are shown as such.
+    let cut = match std::str::from_utf8(start) {
+        Err(error) if error.error_len().is_none() && start.len() < body.len() => {
+            start.get(..error.valid_up_to()).unwrap_or(start)
+        }
+        _ => start,
+    };
+    let mut preview = String::with_capacity(cut.len());
+    for character in String::from_utf8_lossy(cut).chars() {
+        // PostgreSQL cannot hold NUL.
+        let shown = if character == '\0' { char::REPLACEMENT_CHARACTER } else { character };
+        if preview.len() + shown.len_utf8() > PREVIEW_BYTES {
+            break;
+        }
+        preview.push(shown);
+    }
+    preview
+}
+
+impl Intake {
+    /// A row without event, payload and configuration, as for a delivery that is refused.
+    fn row(&self, status: DeliveryStatus, headers: &HeaderMap, body: &[u8], size: u64) -> NewDelivery {
+        let webhook = &self.webhook;
+        let safe =
+            event::safe_headers(webhook.profile, webhook.config.event_header.as_deref(), headers);
+        NewDelivery {
+            id: DeliveryId::generate(&*self.inner.clock, &*self.inner.random),
+            webhook_id: webhook.id.clone(),
+            status,
+            event_type: None,
+            entity_key: None,
+            delivery_key: None,
+            unique_key: None,
+            duplicate_of: None,
+            replay_of: None,
+            session_key: String::new(),
+            received_at: self.received_at,
+            next_attempt_at: None,
+            // Names and values are text: they are always JSON.
+            headers: serde_json::to_string(&safe).unwrap_or_else(|_| "{}".to_owned()),
+            body_size: i64::try_from(size).unwrap_or(i64::MAX),
+            body_preview: preview(body),
+            payload: None,
+            config: None,
+            error: None,
+        }
+    }
+
+    fn row_of(&self, status: DeliveryStatus, arrived: &Arrived<'_>) -> NewDelivery {
+        let size = u64::try_from(arrived.body.len()).unwrap_or(u64::MAX);
+        NewDelivery {
+            event_type: arrived.event.event_type.clone(),
+            entity_key: arrived.event.entity_key.clone(),
+            delivery_key: arrived.event.delivery_key.clone(),
+            ..self.row(status, arrived.headers, arrived.body, size)
+        }
+    }
+
+    /// Notes a refusal: in the metrics always, as a row and in the log as far as that client may fill
+    /// them. Nobody waits for the row.
+    pub(super) fn reject(&self, reason: &'static str, headers: &HeaderMap, body: &[u8], size: u64) {
+        metrics::rejected(reason);
+        metrics::delivery(&self.webhook.public_id, DeliveryStatus::Rejected, None);
+        if !self.inner.refusals.is_noted(self.from.client) {
+            return;
+        }
+        tracing::warn!(
+            webhook = self.webhook.public_id,
+            client = %self.from.client,
+            reason,
+            "a webhook delivery was rejected"
+        );
+        let row = NewDelivery {
+            error: Some(reason.to_owned()),
+            ..self.row(DeliveryStatus::Rejected, headers, body, size)
+        };
+        self.inner.batches.note(row);
+    }
+
+    fn reject_body(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
+        let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        self.reject(reason, headers, body, size);
+    }
+
+    pub(super) fn verify(
+        &self,
+        headers: &HeaderMap,
+        url: &str,
+        body: &[u8],
+    ) -> Result<(), IngestError> {
+        let auth = &self.webhook.auth;
+        let settings = self.inner.settings.load();
+        let secrets = self.webhook.secrets(self.received_at);
+        let verified = verify::verify(&VerifyInput {
+            mode: auth.mode,
+            header: auth.header.as_deref(),
+            secrets: &secrets,
+            headers,
+            body,
+            url,
+            now_ms: self.received_at.as_millis(),
+            tracker_tolerance_seconds: settings.tracker_tolerance_seconds,
+        });
+        verified.map_err(|error| {
+            self.reject_body(error.reason(), headers, body);
+            IngestError::Unverified(error)
+        })
+    }
+
+    pub(super) fn parse(&self, headers: &HeaderMap, body: &[u8]) -> Result<Payload, IngestError> {
+        Payload::parse(self.webhook.profile, headers, body).map_err(|error| {
+            self.reject_body(error.reason(), headers, body);
+            IngestError::Unreadable(error)
+        })
+    }
+
+    /// The event type is not wanted. The answer names the row, so it waits until that is on disk.
+    pub(super) async fn filter(&self, arrived: &Arrived<'_>) -> Result<Ingested, IngestError> {
+        let row = self.row_of(DeliveryStatus::Filtered, arrived);
+        let id = row.id.clone();
+        self.inner.batches.store_refused(row).await?;
+        metrics::filtered(&self.webhook.public_id);
+        self.count(DeliveryStatus::Filtered, &arrived.event);
+        Ok(Ingested::Filtered(id))
+    }
+
+    fn count(&self, status: DeliveryStatus, event: &Event) {
+        metrics::delivery(&self.webhook.public_id, status, event.event_type.as_deref());
+    }
+
+    /// Takes a place under the limits. When there is none, one look tells whether this is a duplicate,
+    /// which needs none.
+    pub(super) async fn reserve(
+        &self,
+        arrived: &Arrived<'_>,
+    ) -> Result<Result<Reservation, Ingested>, IngestError> {
+        let per_minute = PerMinute {
+            webhook: self.webhook.config.rate_limit_per_minute,
+            global: self.inner.settings.load().global_rate_limit_per_minute,
+        };
+        let limits = &self.inner.limits;
+        let refused = match limits.reserve_decided(&self.webhook.id, per_minute).await {
+            Ok(place) => return Ok(Ok(place)),
+            Err(refused) => refused,
+        };
+        if let Some(key) = &arrived.event.delivery_key
+            && let Some(first) = self.find_first(key).await?
+        {
+            return Ok(Err(self.duplicate(arrived, first)));
+        }
+        metrics::rate_limited(&self.webhook.public_id);
+        Err(IngestError::RateLimited {
+            wait_ms: refused.wait_ms,
+        })
+    }
+
+    async fn find_first(&self, key: &str) -> Result<Option<DeliveryId>, StoreError> {
+        let (webhook, key) = (self.webhook.id.clone(), key.to_owned());
+        let store = &self.inner.store;
+        store
+            .read(|conn| Box::pin(async move { conn.find_delivery_by_key(&webhook, &key).await }))
+            .await
+    }
+
+    /// It came before. The answer names the first one, which is on disk; nobody waits for this row.
+    fn duplicate(&self, arrived: &Arrived<'_>, first: DeliveryId) -> Ingested {
+        let row = NewDelivery {
+            duplicate_of: Some(first.clone()),
+            ..self.row_of(DeliveryStatus::Deduplicated, arrived)
+        };
+        self.inner.batches.note(row);
+        self.count(DeliveryStatus::Deduplicated, &arrived.event);
+        Ingested::Deduplicated(first)
+    }
+
+    /// Stores the delivery for the worker, durably.
+    pub(super) async fn store(
+        &self,
+        arrived: Arrived<'_>,
+        payload: Payload,
+        place: Reservation,
+    ) -> Result<Ingested, IngestError> {
+        let row = self.row_of(DeliveryStatus::Queued, &arrived);
+        let webhook = &self.webhook;
+        let session_key = webhook.config.session_of(
+            &webhook.public_id,
+            &row.id,
+            arrived.event.entity_key.as_deref(),
+        );
+        let id = row.id.clone();
+        let row = NewDelivery {
+            unique_key: row.delivery_key.clone(),
+            session_key,
+            next_attempt_at: Some(self.received_at),
+            payload: Some(payload.into_text()),
+            config: Some(Arc::clone(&webhook.snapshot)),
+            ..row
+        };
+        match self.inner.batches.store(row, Some(place)).await? {
+            Stored::New => {
+                self.count(DeliveryStatus::Queued, &arrived.event);
+                Ok(Ingested::Accepted(id))
+            }
+            Stored::Duplicate(first) => Ok(self.duplicate(&arrived, first)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_is_at_most_2_kib_of_whole_characters() {
+        assert_eq!(preview(b"{\"a\":1}"), "{\"a\":1}");
+        assert_eq!(preview(&[b'a'; 2048]).len(), 2048);
+        assert_eq!(preview(&[b'a'; 2049]).len(), 2048);
+        let mut text = "a".repeat(2047);
+        text.push('é');
+        assert_eq!(preview(text.as_bytes()), "a".repeat(2047));
+        assert_eq!(preview(b"\xff\x00\xfe"), "\u{fffd}\u{fffd}\u{fffd}");
+        assert!(preview(&[0xff; 5000]).len() <= 2048);
+    }
+}

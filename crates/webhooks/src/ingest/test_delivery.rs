@@ -1,0 +1,128 @@
+//! `webhooks.test`: a realistic sample, signed as a sender would and taken in like any other.
+
+use super::{IngestError, Ingested, Intake};
+use crate::error::WebhooksError;
+use crate::handle::Webhooks;
+use crate::live::LiveWebhook;
+use crate::record::ingest_url;
+use crate::sample::{SampleRequest, sample};
+use crate::verify::{SignInput, sign};
+use data_encoding::HEXLOWER;
+use gatehouse_domain::{Actor, DeliveryId, DeliveryStatus, ErrorCode, Problem, WebhookId};
+use gatehouse_secrets::Status;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The longest event type that may be asked for.
+const MAX_EVENT: usize = 200;
+
+/// What became of a test delivery.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TestResult {
+    /// Its id.
+    pub delivery_id: DeliveryId,
+    /// Where it stands: `filtered` when the webhook does not want such events.
+    pub status: DeliveryStatus,
+}
+
+fn conflict(message: &str) -> WebhooksError {
+    WebhooksError::Refused(Problem::new(ErrorCode::Conflict, message))
+}
+
+impl Webhooks {
+    /// Sends the webhook a sample, as its sender would. Only the address is not looked at: the sample
+    /// comes from here.
+    pub async fn test(
+        &self,
+        actor: &Actor,
+        id: &str,
+        event: Option<&str>,
+    ) -> Result<TestResult, WebhooksError> {
+        if event.is_some_and(|event| {
+            event.is_empty()
+                || event.chars().count() > MAX_EVENT
+                || event.chars().any(char::is_control)
+        }) {
+            return Err(WebhooksError::invalid("event", "not an event type"));
+        }
+        let id = self.0.id_of(id).await?;
+        let webhook = self.testable(&id).await?;
+        let now = self.0.now();
+        let key = HEXLOWER.encode(&self.0.random.bytes::<16>());
+        let sample = sample(
+            webhook.profile,
+            &SampleRequest {
+                event,
+                event_header: webhook.config.event_header.as_deref(),
+                id: &key,
+                now_ms: now.as_millis(),
+            },
+        );
+        let url = ingest_url(&self.0.settings.load().base_url, &webhook.public_id);
+        let mut headers = HeaderMap::new();
+        for (name, value) in sample.headers {
+            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::try_from(value))
+            {
+                headers.insert(name, value);
+            }
+        }
+        let secrets = webhook.secrets(now);
+        let signature = sign(&SignInput {
+            mode: webhook.auth.mode,
+            header: webhook.auth.header.as_deref(),
+            secret: secrets.first().copied().unwrap_or_default(),
+            url: &url,
+            body: &sample.body,
+            now_ms: now.as_millis(),
+            id: &key,
+        });
+        headers.extend(signature);
+        let intake = Intake {
+            inner: Arc::clone(&self.0),
+            webhook: Arc::clone(&webhook),
+            from: actor.clone(),
+            received_at: now,
+        };
+        let outcome = intake.accept(&headers, &url, &sample.body.into()).await;
+        told(outcome)
+    }
+
+    /// The webhook, if a sample can be sent to it now.
+    async fn testable(&self, id: &WebhookId) -> Result<Arc<LiveWebhook>, WebhooksError> {
+        let find = || self.0.live.find_by_id(id);
+        let mut webhook = find().ok_or(WebhooksError::NotFound("webhook"))?;
+        if !webhook.enabled {
+            return Err(conflict("This webhook is disabled; enable it first."));
+        }
+        if self.0.secrets.status() == Status::Sealed {
+            return Err(WebhooksError::Sealed);
+        }
+        if webhook.is_sealed() {
+            self.reload().await?;
+            webhook = find().ok_or(WebhooksError::NotFound("webhook"))?;
+        }
+        if webhook.auth.mode.needs_secret() && webhook.secrets(self.0.now()).is_empty() {
+            return Err(conflict(
+                "This webhook's secret cannot be read; rotate it first.",
+            ));
+        }
+        Ok(webhook)
+    }
+}
+
+fn told(outcome: Result<Ingested, IngestError>) -> Result<TestResult, WebhooksError> {
+    let of = |delivery_id, status| TestResult {
+        delivery_id,
+        status,
+    };
+    match outcome {
+        Ok(Ingested::Accepted(id)) => Ok(of(id, DeliveryStatus::Queued)),
+        Ok(Ingested::Filtered(id)) => Ok(of(id, DeliveryStatus::Filtered)),
+        Ok(Ingested::Deduplicated(id)) => Ok(of(id, DeliveryStatus::Deduplicated)),
+        Ok(Ingested::Handshake(_)) => Err(conflict("The sample was taken for a handshake.")),
+        Err(IngestError::Store(error)) => Err(error.into()),
+        Err(error) => Err(WebhooksError::Refused(error.into())),
+    }
+}

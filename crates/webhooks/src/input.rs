@@ -1,0 +1,278 @@
+//! What a caller may say of a webhook, and turning it into what is stored. Pure; the bounds are in
+//! `checks`.
+
+mod checks;
+mod patch;
+
+pub use checks::MAX_BODY_BYTES;
+pub use patch::Patch;
+
+use crate::AuthMode;
+use crate::event;
+use crate::filter::EventFilter;
+use crate::profile;
+use crate::record::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
+use crate::record::{SessionMode, StoredConfig, WebhookConfig};
+use checks::{
+    Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra, events,
+    find_profile, header_name, invalid, line, number, put, put_or, text, tool_policy,
+};
+use gatehouse_agents::ToolPolicy;
+use gatehouse_domain::Cidr;
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Filter lists, or a list of event types to take.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "stands for the schema only")]
+enum Events {
+    /// Event types to take.
+    Allow(Vec<String>),
+    /// Both lists.
+    Lists(EventFilter),
+}
+
+/// Members of `auth` that may be given.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AuthInput {
+    /// As the member `header`.
+    #[serde(default)]
+    pub header: Patch<String>,
+    /// As the member `secret`.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub secret: Patch<SecretString>,
+}
+
+/// What a caller says of a webhook. `null` goes back to the default.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookInput {
+    /// Its name.
+    #[serde(default)]
+    pub name: Patch<String>,
+    /// The sender's profile, by id or alias; `generic` when absent.
+    #[serde(default, alias = "sourceProfile")]
+    pub source_profile: Patch<String>,
+    /// How deliveries are verified; the profile's way when absent.
+    #[serde(default, alias = "authMode")]
+    pub auth_mode: Patch<AuthMode>,
+    /// The secret; made when absent and needed.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub secret: Patch<SecretString>,
+    /// Which header carries the secret, in the mode `static_header`.
+    #[serde(default)]
+    pub header: Patch<String>,
+    /// `header` and `secret` as in a record.
+    #[serde(default)]
+    pub auth: Patch<AuthInput>,
+    /// Which event types are processed: lists `allow` and `deny`, or one list, which is `allow`.
+    #[serde(default)]
+    #[schemars(with = "Option<Events>")]
+    pub events: Patch<Value>,
+    /// The agent that runs.
+    #[serde(default)]
+    pub agent: Patch<String>,
+    /// A model other than the agent's.
+    #[serde(default)]
+    pub model: Patch<String>,
+    /// What is added to the agent's system prompt.
+    #[serde(default, alias = "systemPromptSuffix")]
+    pub system_prompt_suffix: Patch<String>,
+    /// Which tools a turn may use; none at all when absent.
+    #[serde(default, rename = "toolPolicy", alias = "tool_policy")]
+    #[schemars(with = "Option<ToolPolicy>")]
+    pub tool_policy: Patch<Value>,
+    /// Which deliveries share a session.
+    #[serde(default, alias = "sessionMode")]
+    pub session_mode: Patch<SessionMode>,
+    /// The session of the mode `named_session`.
+    #[serde(default, alias = "sessionKey")]
+    pub session_key: Patch<String>,
+    /// Whether the payload goes to a channel instead of an agent.
+    #[serde(default, alias = "deliverOnly")]
+    pub deliver_only: Patch<bool>,
+    /// The text that goes to the channel.
+    #[serde(default, alias = "promptTemplate")]
+    pub prompt_template: Patch<String>,
+    /// The channel, as `type` or `type:account`.
+    #[serde(default, alias = "deliverTo")]
+    pub deliver_to: Patch<String>,
+    /// What else the channel is told; values are templates.
+    #[serde(default, alias = "deliverExtra")]
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
+    pub deliver_extra: Patch<Value>,
+    /// How many deliveries any 60 seconds admit.
+    #[serde(default, alias = "rateLimitPerMinute")]
+    pub rate_limit_per_minute: Patch<i64>,
+    /// The longest body.
+    #[serde(default, alias = "maxBodyBytes")]
+    pub max_body_bytes: Patch<i64>,
+    /// From where deliveries may come; empty is from everywhere.
+    #[serde(default, alias = "allowedCidrs")]
+    pub allowed_cidrs: Patch<Vec<Cidr>>,
+    /// The header that names the event type, for the profile `generic`.
+    #[serde(default, alias = "eventHeader")]
+    pub event_header: Patch<String>,
+    /// Whether it takes deliveries.
+    #[serde(default)]
+    pub enabled: Patch<bool>,
+}
+
+impl WebhookInput {
+    /// The secret that the caller supplies, wherever it stands.
+    pub(crate) fn secret(&self) -> &Patch<SecretString> {
+        match &self.auth {
+            Patch::Set(auth) if !self.secret.is_said() => &auth.secret,
+            _ => &self.secret,
+        }
+    }
+
+    fn header(&self) -> &Patch<String> {
+        match &self.auth {
+            Patch::Set(auth) if !self.header.is_said() => &auth.header,
+            _ => &self.header,
+        }
+    }
+
+    /// The name, for a new webhook.
+    pub(crate) fn required_name(&self) -> Checked<String> {
+        match &self.name {
+            Patch::Set(name) => line("name", name, MAX_NAME),
+            Patch::Absent | Patch::Clear => invalid("name", "required"),
+        }
+    }
+
+    /// The name after a change.
+    pub(crate) fn name_after(&self, before: &str) -> Checked<String> {
+        match &self.name {
+            Patch::Absent => Ok(before.to_owned()),
+            Patch::Set(_) | Patch::Clear => self.required_name(),
+        }
+    }
+
+    /// Whether it is enabled after a change.
+    pub(crate) const fn enabled_after(&self, before: bool) -> bool {
+        match self.enabled {
+            Patch::Absent => before,
+            Patch::Clear => true,
+            Patch::Set(enabled) => enabled,
+        }
+    }
+
+    /// What is stored for a new webhook.
+    pub(crate) fn first_config(&self) -> Checked<StoredConfig> {
+        let profile = match &self.source_profile {
+            Patch::Set(name) => find_profile(name)?,
+            Patch::Absent | Patch::Clear => profile::generic(),
+        };
+        let fresh = StoredConfig {
+            auth: AuthConfig {
+                mode: profile.default_auth_mode,
+                header: None,
+                secret_hint: None,
+            },
+            webhook: WebhookConfig::new(profile),
+        };
+        self.config_after(fresh)
+    }
+
+    /// What is stored after a change.
+    pub(crate) fn config_after(&self, mut stored: StoredConfig) -> Checked<StoredConfig> {
+        let config = &mut stored.webhook;
+        put_or(
+            &mut config.source_profile,
+            &self.source_profile,
+            profile::generic().id.to_owned(),
+            |name| Ok(find_profile(name)?.id.to_owned()),
+        )?;
+        self.apply_auth(&mut stored.auth, stored.webhook.profile().default_auth_mode)?;
+        self.apply_run(&mut stored.webhook)?;
+        self.apply_bounds(&mut stored.webhook)?;
+        Ok(stored)
+    }
+
+    fn apply_auth(&self, auth: &mut AuthConfig, default: AuthMode) -> Checked<()> {
+        put_or(&mut auth.mode, &self.auth_mode, default, |mode| Ok(*mode))?;
+        if !auth.mode.takes_header() {
+            if self.header().value().is_some() {
+                return invalid("header", "only the mode static_header has one");
+            }
+            auth.header = None;
+            return Ok(());
+        }
+        put(&mut auth.header, self.header(), |name| {
+            header_name("header", name)
+        })?;
+        auth.header.get_or_insert_with(|| DEFAULT_HEADER.to_owned());
+        Ok(())
+    }
+
+    fn apply_run(&self, config: &mut WebhookConfig) -> Checked<()> {
+        let short = |field| move |text: &String| line(field, text, MAX_SHORT);
+        put_or(&mut config.events, &self.events, EventFilter::default(), events)?;
+        put(&mut config.agent, &self.agent, short("agent"))?;
+        put(&mut config.model, &self.model, short("model"))?;
+        put(
+            &mut config.system_prompt_suffix,
+            &self.system_prompt_suffix,
+            |value| text("system_prompt_suffix", value, MAX_SUFFIX),
+        )?;
+        put(&mut config.tool_policy, &self.tool_policy, tool_policy)?;
+        put_or(
+            &mut config.session_mode,
+            &self.session_mode,
+            SessionMode::default(),
+            |mode| Ok(*mode),
+        )?;
+        put(&mut config.session_key, &self.session_key, short("session_key"))?;
+        put_or(&mut config.deliver_only, &self.deliver_only, false, |flag| Ok(*flag))?;
+        put(&mut config.prompt_template, &self.prompt_template, |value| {
+            text("prompt_template", value, MAX_TEMPLATE)
+        })?;
+        put(&mut config.deliver_to, &self.deliver_to, short("deliver_to"))?;
+        put(&mut config.deliver_extra, &self.deliver_extra, deliver_extra)
+    }
+
+    fn apply_bounds(&self, config: &mut WebhookConfig) -> Checked<()> {
+        put_or(
+            &mut config.rate_limit_per_minute,
+            &self.rate_limit_per_minute,
+            DEFAULT_RATE_LIMIT,
+            |value| {
+                let rate = number("rate_limit_per_minute", *value, MAX_RATE)?;
+                Ok(u32::try_from(rate).unwrap_or(DEFAULT_RATE_LIMIT))
+            },
+        )?;
+        put_or(
+            &mut config.max_body_bytes,
+            &self.max_body_bytes,
+            DEFAULT_MAX_BODY_BYTES,
+            |value| Ok(number("max_body_bytes", *value, MAX_BODY_BYTES)?.unsigned_abs()),
+        )?;
+        put(&mut config.allowed_cidrs, &self.allowed_cidrs, |list| {
+            if list.len() > MAX_ENTRIES {
+                return invalid("allowed_cidrs", format!("at most {MAX_ENTRIES} networks"));
+            }
+            Ok(list.clone())
+        })?;
+        if config.allowed_cidrs.as_ref().is_some_and(Vec::is_empty) {
+            config.allowed_cidrs = None;
+        }
+        put(&mut config.event_header, &self.event_header, |name| {
+            if event::carries_credential(name) {
+                return invalid("event_header", "its name says that it carries a credential");
+            }
+            header_name("event_header", name)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! What a caller may say in each member, and how long it may be. Pure.
+
+use super::Patch;
+use crate::error::WebhooksError;
+use crate::filter::EventFilter;
+use crate::profile;
+use gatehouse_agents::ToolPolicy;
+use http::HeaderName;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The longest name.
+pub(super) const MAX_NAME: usize = 200;
+/// The longest short text: an agent, a model, a session key, a channel target, a header's name.
+pub(super) const MAX_SHORT: usize = 200;
+/// The longest addition to a system prompt.
+pub(super) const MAX_SUFFIX: usize = 16_384;
+/// The longest template.
+pub(super) const MAX_TEMPLATE: usize = 65_536;
+/// The most entries of a list.
+pub(super) const MAX_ENTRIES: usize = 200;
+/// The longest entry of a list of event types or tools.
+pub(super) const MAX_ENTRY: usize = 200;
+/// The most extra values for a channel.
+pub(super) const MAX_EXTRA: usize = 32;
+/// The longest of them.
+pub(super) const MAX_EXTRA_VALUE: usize = 4096;
+/// The highest limit of requests a minute.
+pub(super) const MAX_RATE: i64 = 1_000_000;
+/// The largest body that a webhook may take: 25 MiB, the most that a vendor of the profiles sends.
+pub const MAX_BODY_BYTES: i64 = 26_214_400;
+
+pub(super) type Checked<T> = Result<T, WebhooksError>;
+
+pub(super) fn invalid<T>(field: &'static str, reason: impl Into<String>) -> Checked<T> {
+    Err(WebhooksError::invalid(field, reason))
+}
+
+/// A text of one line that is not blank.
+pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<String> {
+    if text.trim().is_empty() {
+        return invalid(field, "must not be empty");
+    }
+    if text.chars().count() > max {
+        return invalid(field, format!("at most {max} characters"));
+    }
+    if text.chars().any(char::is_control) {
+        return invalid(field, "no control characters");
+    }
+    Ok(text.to_owned())
+}
+
+/// A text of any lines; NUL is refused because PostgreSQL cannot store it.
+pub(super) fn text(field: &'static str, text: &str, max: usize) -> Checked<String> {
+    if text.chars().count() > max {
+        return invalid(field, format!("at most {max} characters"));
+    }
+    if text.contains('\0') {
+        return invalid(field, "no NUL character");
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn header_name(field: &'static str, name: &str) -> Checked<String> {
+    const FRAMING: [&str; 6] = [
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "host",
+        "te",
+        "upgrade",
+    ];
+    let Ok(parsed) = HeaderName::from_bytes(name.as_bytes()) else {
+        return invalid(field, "not the name of an HTTP header");
+    };
+    if name.len() > MAX_SHORT || FRAMING.contains(&parsed.as_str()) {
+        return invalid(field, "this header cannot be used");
+    }
+    Ok(name.to_owned())
+}
+
+pub(super) fn entries(field: &'static str, list: &[String], is_event: bool) -> Checked<()> {
+    if list.len() > MAX_ENTRIES {
+        return invalid(field, format!("at most {MAX_ENTRIES} entries in a list"));
+    }
+    for entry in list {
+        line(field, entry, MAX_ENTRY)?;
+        let exact = entry.strip_suffix(".*").unwrap_or(entry);
+        if is_event && (exact.is_empty() || exact.contains('*') || entry.trim() != entry) {
+            return invalid(field, "an entry is an event type, or ends in `.*`");
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn events(value: &Value) -> Checked<EventFilter> {
+    let shape = "expected a list of event types, or an object with the lists allow and deny";
+    let parsed = match value {
+        Value::Array(_) => serde_json::from_value(value.clone()).map(|allow| EventFilter {
+            allow,
+            deny: Vec::new(),
+        }),
+        other => serde_json::from_value(other.clone()),
+    };
+    let filter: EventFilter = parsed.or_else(|_| invalid("events", shape))?;
+    entries("events", &filter.allow, true)?;
+    entries("events", &filter.deny, true)?;
+    Ok(filter)
+}
+
+pub(super) fn tool_policy(value: &Value) -> Checked<ToolPolicy> {
+    let shape = "expected an object with the lists allow and deny";
+    let parsed = Some(value).filter(|value| value.is_object());
+    let parsed = parsed.and_then(|value| serde_json::from_value::<ToolPolicy>(value.clone()).ok());
+    let Some(policy) = parsed else {
+        return invalid("toolPolicy", shape);
+    };
+    entries("toolPolicy", &policy.allow, false)?;
+    entries("toolPolicy", &policy.deny, false)?;
+    Ok(policy)
+}
+
+pub(super) fn deliver_extra(value: &Value) -> Checked<BTreeMap<String, String>> {
+    const FIELD: &str = "deliver_extra";
+    let Value::Object(members) = value else {
+        return invalid(FIELD, "expected an object");
+    };
+    if members.len() > MAX_EXTRA {
+        return invalid(FIELD, format!("at most {MAX_EXTRA} values"));
+    }
+    let mut extra = BTreeMap::new();
+    for (name, value) in members {
+        // Ids of chats are numbers at some vendors.
+        let value = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+            _ => return invalid(FIELD, "values are text"),
+        };
+        extra.insert(line(FIELD, name, 64)?, text(FIELD, &value, MAX_EXTRA_VALUE)?);
+    }
+    Ok(extra)
+}
+
+pub(super) fn number(field: &'static str, value: i64, max: i64) -> Checked<i64> {
+    if (1..=max).contains(&value) {
+        Ok(value)
+    } else {
+        invalid(field, format!("expected 1 to {max}"))
+    }
+}
+
+/// Puts an optional member in place: `null` empties it.
+pub(super) fn put<T, U>(
+    place: &mut Option<U>,
+    patch: &Patch<T>,
+    check: impl FnOnce(&T) -> Checked<U>,
+) -> Checked<()> {
+    match patch {
+        Patch::Absent => {}
+        Patch::Clear => *place = None,
+        Patch::Set(value) => *place = Some(check(value)?),
+    }
+    Ok(())
+}
+
+/// Puts a member in place that has a default.
+pub(super) fn put_or<T, U>(
+    place: &mut U,
+    patch: &Patch<T>,
+    default: U,
+    check: impl FnOnce(&T) -> Checked<U>,
+) -> Checked<()> {
+    match patch {
+        Patch::Absent => {}
+        Patch::Clear => *place = default,
+        Patch::Set(value) => *place = check(value)?,
+    }
+    Ok(())
+}
+
+/// The profile that a caller names.
+pub(super) fn find_profile(name: &str) -> Checked<&'static profile::Profile> {
+    match profile::find(name) {
+        Some(profile) => Ok(profile),
+        None => {
+            let known: Vec<_> = profile::all().iter().map(|profile| profile.id).collect();
+            invalid("source_profile", format!("expected one of {}", known.join(", ")))
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The webhooks in memory, with their secrets while the vault is open, so that a request needs no look
+//! into the database. What the database holds is brought here at the start, after each change, at each
+//! unseal, and when another node changed something; at a seal the secrets go.
+
+use crate::error::WebhooksError;
+use crate::handle::{Inner, Webhooks};
+use crate::limits::WINDOW_MS;
+use crate::profile::Profile;
+use crate::record::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
+use crate::secret;
+use arc_swap::ArcSwap;
+use gatehouse_domain::{Timestamp, WebhookId};
+use gatehouse_secrets::{Secrets, SecretsError, Status};
+use gatehouse_store::{StoreError, WebhookRow, WebhookSecretRow};
+use secrecy::{ExposeSecret, SecretString};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How many accepted deliveries the limits remember over a restart.
+const REMEMBERED: i64 = 100_000;
+
+/// A secret, and until when it is good.
+struct LiveSecret {
+    value: SecretString,
+    expires_at: Option<Timestamp>,
+}
+
+/// The secrets of a webhook.
+enum LiveSecrets {
+    /// Those that could be read.
+    Known(Vec<LiveSecret>),
+    /// They are encrypted, and the vault was sealed when they were read.
+    Sealed,
+}
+
+/// One webhook, ready for requests.
+pub(crate) struct LiveWebhook {
+    pub(crate) id: WebhookId,
+    pub(crate) public_id: String,
+    pub(crate) enabled: bool,
+    pub(crate) auth: AuthConfig,
+    pub(crate) config: WebhookConfig,
+    pub(crate) profile: &'static Profile,
+    /// The copy that goes into each delivery, as JSON text.
+    pub(crate) snapshot: Arc<str>,
+    secrets: LiveSecrets,
+}
+
+impl fmt::Debug for LiveWebhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveWebhook")
+            .field("id", &self.id)
+            .field("enabled", &self.enabled)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LiveWebhook {
+    /// Whether its secrets could not be read because the vault was sealed.
+    pub(crate) const fn is_sealed(&self) -> bool {
+        matches!(self.secrets, LiveSecrets::Sealed)
+    }
+
+    /// The secrets that are good now; the current one first.
+    pub(crate) fn secrets(&self, now: Timestamp) -> Vec<&str> {
+        let LiveSecrets::Known(secrets) = &self.secrets else {
+            return Vec::new();
+        };
+        secrets
+            .iter()
+            .filter(|secret| secret.expires_at.is_none_or(|end| now < end))
+            .map(|secret| secret.value.expose_secret())
+            .collect()
+    }
+
+    async fn of(
+        secrets: &Secrets,
+        row: WebhookRow,
+        secret_rows: Vec<WebhookSecretRow>,
+    ) -> Result<Self, StoreError> {
+        let StoredConfig { auth, webhook } = StoredConfig::of(&row)?;
+        let snapshot = Snapshot {
+            public_id: row.public_id.clone(),
+            name: row.name,
+            config: webhook.clone(),
+        };
+        let snapshot = serde_json::to_string(&snapshot).map_err(|_| StoreError::Damaged {
+            what: "configuration of a webhook",
+        })?;
+        Ok(Self {
+            secrets: open_secrets(secrets, &row.public_id, secret_rows).await,
+            id: row.id,
+            public_id: row.public_id,
+            enabled: row.enabled,
+            auth,
+            profile: webhook.profile(),
+            config: webhook,
+            snapshot: snapshot.into(),
+        })
+    }
+}
+
+/// Opens the secrets of a webhook. One that is damaged is told in the log and left out: nothing is
+/// verified by it.
+async fn open_secrets(
+    secrets: &Secrets,
+    public_id: &str,
+    mut rows: Vec<WebhookSecretRow>,
+) -> LiveSecrets {
+    // The current one, which has no end, first.
+    rows.sort_by_key(|row| row.expires_at.is_some());
+    let mut known = Vec::with_capacity(rows.len());
+    for row in rows {
+        let expires_at = row.expires_at;
+        match secret::open(secrets, public_id, row).await {
+            Ok(value) => known.push(LiveSecret { value, expires_at }),
+            Err(SecretsError::Sealed) => return LiveSecrets::Sealed,
+            Err(error) => {
+                tracing::error!(%error, webhook = public_id, "a webhook's secret cannot be read");
+            }
+        }
+    }
+    LiveSecrets::Known(known)
+}
+
+type ByPublicId = HashMap<String, Arc<LiveWebhook>>;
+
+/// Every webhook, by what senders know it by.
+#[derive(Debug, Default)]
+pub(crate) struct LiveWebhooks(ArcSwap<ByPublicId>);
+
+impl LiveWebhooks {
+    pub(crate) fn find(&self, public_id: &str) -> Option<Arc<LiveWebhook>> {
+        self.0.load().get(public_id).map(Arc::clone)
+    }
+
+    pub(crate) fn find_by_id(&self, id: &WebhookId) -> Option<Arc<LiveWebhook>> {
+        let all = self.0.load();
+        all.values().find(|live| live.id == *id).map(Arc::clone)
+    }
+
+    /// Only under the lock that orders all changes, as the two below.
+    fn replace_all(&self, all: ByPublicId) {
+        self.0.store(Arc::new(all));
+    }
+
+    fn put(&self, webhook: LiveWebhook) {
+        let mut all = ByPublicId::clone(&self.0.load());
+        all.insert(webhook.public_id.clone(), Arc::new(webhook));
+        self.replace_all(all);
+    }
+
+    pub(crate) fn remove(&self, id: &WebhookId) {
+        let mut all = ByPublicId::clone(&self.0.load());
+        all.retain(|_, live| live.id != *id);
+        self.replace_all(all);
+    }
+}
+
+impl Inner {
+    /// Brings one webhook from the database into memory. Only while `changing` is held.
+    pub(crate) async fn reload_one(&self, id: &WebhookId) -> Result<(), WebhooksError> {
+        let wanted = id.clone();
+        let read = self.store.read(move |conn| {
+            Box::pin(async move {
+                let row = conn.find_webhook(wanted.as_str()).await?;
+                let secrets = conn.list_secrets_of_webhook(wanted.as_str()).await?;
+                Ok::<_, StoreError>((row, secrets))
+            })
+        });
+        let (row, secrets) = read.await?;
+        match row {
+            Some(row) => self
+                .live
+                .put(LiveWebhook::of(&self.secrets, row, secrets).await?),
+            None => self.live.remove(id),
+        }
+        Ok(())
+    }
+
+    /// Lets the limits know what was accepted in the minute before this start.
+    pub(crate) async fn remember_recent(&self) -> Result<(), WebhooksError> {
+        let now = self.now();
+        let since = Timestamp::from_millis(now.as_millis() - i64::from(WINDOW_MS));
+        let read = self.store.read(move |conn| {
+            Box::pin(async move { conn.list_accepted_since(since, REMEMBERED).await })
+        });
+        for delivery in read.await? {
+            let age = delivery.received_at.until(now);
+            let age_ms = u64::try_from(age.as_millis()).unwrap_or(0);
+            self.limits.remember(&delivery.webhook_id, age_ms);
+        }
+        Ok(())
+    }
+}
+
+impl Webhooks {
+    /// Brings every webhook from the database into memory: at the start, after an unseal, and when
+    /// another node changed some (subject `webhooks` of the change feed).
+    pub async fn reload(&self) -> Result<(), WebhooksError> {
+        let _turn = self.0.changing.lock().await;
+        let read = self.0.store.read(|conn| {
+            Box::pin(async move {
+                let rows = conn.list_webhooks().await?;
+                Ok::<_, StoreError>((rows, conn.list_webhook_secrets().await?))
+            })
+        });
+        let (rows, secret_rows) = read.await?;
+        let mut secrets: HashMap<WebhookId, Vec<WebhookSecretRow>> = HashMap::new();
+        for row in secret_rows {
+            secrets.entry(row.webhook_id.clone()).or_default().push(row);
+        }
+        let mut all = ByPublicId::with_capacity(rows.len());
+        for row in rows {
+            let id = row.id.clone();
+            let its = secrets.remove(&id).unwrap_or_default();
+            match LiveWebhook::of(&self.0.secrets, row, its).await {
+                Ok(live) => drop(all.insert(live.public_id.clone(), Arc::new(live))),
+                // One damaged row must not take the others with it.
+                Err(error) => tracing::error!(%error, %id, "a webhook is left out"),
+            }
+        }
+        self.0.live.replace_all(all);
+        Ok(())
+    }
+
+    /// Follows the vault: secrets come into memory when it opens and leave it when it is sealed.
+    pub(crate) fn follow_vault(&self, stop: &CancellationToken, tasks: &TaskTracker) {
+        const AGAIN: Duration = Duration::from_secs(1);
+        let (webhooks, mut status) = (self.clone(), self.0.secrets.subscribe_status());
+        let follow = async move {
+            // A webhook was opened before: what changed since then is looked at first.
+            status.mark_changed();
+            while status.changed().await.is_ok() {
+                let _: Status = *status.borrow_and_update();
+                if let Err(error) = webhooks.reload().await {
+                    tracing::error!(%error, "webhooks could not be read");
+                    tokio::time::sleep(AGAIN).await;
+                    status.mark_changed();
+                }
+            }
+        };
+        tasks.spawn(stop.clone().run_until_cancelled_owned(follow));
+    }
+}

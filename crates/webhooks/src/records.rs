@@ -1,0 +1,404 @@
+//! Making, listing, changing and deleting webhooks. Each change is one transaction with its row in the
+//! audit log, then memory follows, in the order of the commits and even if the caller goes away.
+
+mod update;
+
+pub(crate) use update::require_unchanged;
+
+use crate::error::WebhooksError;
+use crate::handle::{Inner, Webhooks};
+use crate::input::{Patch, WebhookInput};
+use crate::record::{SecretFacts, StoredConfig, Webhook};
+use crate::secret::{self, CURRENT, PREVIOUS};
+use crate::{AuthMode, verify};
+use data_encoding::HEXLOWER;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::Source;
+use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
+use gatehouse_secrets::{FormedSecret, SecretPlace, SecretsError};
+use gatehouse_store::{AuditEntry, Conn, StoreError, WebhookRow, WebhookSecretRow};
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How often a change is tried that another node keeps crossing.
+pub(crate) const TRIES: usize = 3;
+/// Told with a webhook that verifies nothing.
+const OPEN_WARNING: &str = "Anybody who knows this address can send deliveries: the mode `none` \
+    verifies nothing and is for testing only.";
+
+/// A webhook, and what is told only now.
+#[derive(Serialize, JsonSchema)]
+pub struct WebhookChanged {
+    /// The webhook.
+    #[serde(flatten)]
+    pub webhook: Webhook,
+    /// The secret, when a new one was made or supplied. It is never shown again.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "exposed")]
+    #[schemars(with = "Option<String>")]
+    pub secret: Option<SecretString>,
+    /// What the owner should know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<&'static str>,
+}
+
+/// This answer is the one place where a secret is shown.
+pub(crate) fn exposed<S: Serializer>(
+    secret: &Option<SecretString>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match secret {
+        Some(secret) => serializer.serialize_some(secret.expose_secret()),
+        None => serializer.serialize_none(),
+    }
+}
+
+impl std::fmt::Debug for WebhookChanged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WebhookChanged")
+            .field("webhook", &self.webhook)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A page of webhooks, the oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WebhookPage {
+    /// The webhooks.
+    pub webhooks: Vec<Webhook>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A row as it was read, and what may be said of its secrets.
+pub(crate) type Read = (WebhookRow, Vec<WebhookSecretRow>);
+
+/// What may be said of the secrets.
+pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts {
+    let has = |field: &str| secrets.iter().find(|row| row.field == field);
+    let previous_until = has(PREVIOUS).and_then(|row| row.expires_at);
+    SecretFacts {
+        has_secret: has(CURRENT).is_some(),
+        previous_until: previous_until.filter(|end| now < *end),
+    }
+}
+
+/// A change that another node crossed: nothing was written.
+pub(crate) enum Miss {
+    Crossed,
+    Failed(WebhooksError),
+}
+
+impl From<WebhooksError> for Miss {
+    fn from(error: WebhooksError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<SecretsError> for Miss {
+    fn from(error: SecretsError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<StoreError> for Miss {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Miss> for WebhooksError {
+    fn from(miss: Miss) -> Self {
+        match miss {
+            Miss::Failed(error) => error,
+            Miss::Crossed => Self::Refused(Problem::new(
+                ErrorCode::Conflict,
+                "The webhook was changed at the same time; try again.",
+            )),
+        }
+    }
+}
+
+impl Webhooks {
+    /// Runs to its end whether or not the caller waits for it, alone among changes of this process.
+    pub(crate) async fn change<T, F>(
+        &self,
+        work: impl FnOnce(Arc<Inner>) -> F + Send + 'static,
+    ) -> Result<T, WebhooksError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, WebhooksError>> + Send,
+    {
+        let inner = Arc::clone(&self.0);
+        let task = self.0.tasks.spawn(async move {
+            let held = Arc::clone(&inner);
+            let _turn = held.changing.lock().await;
+            work(inner).await
+        });
+        task.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a change of a webhook was broken off");
+            Err(WebhooksError::BrokenOff)
+        })
+    }
+
+    /// Makes a webhook. Its secret is shown this once.
+    pub async fn create(
+        &self,
+        actor: &Actor,
+        input: WebhookInput,
+    ) -> Result<WebhookChanged, WebhooksError> {
+        let name = input.required_name()?;
+        let mut config = input.first_config()?;
+        self.0.check_elsewhere(&input, &config).await?;
+        let mode = config.auth.mode;
+        let secret = match input.secret() {
+            _ if !mode.needs_secret() => None,
+            Patch::Set(secret) => Some(checked_secret(mode, secret)?),
+            Patch::Absent | Patch::Clear => Some(secret::generate(mode, &*self.0.random)),
+        };
+        config.auth.secret_hint = secret.as_ref().map(secret::hint);
+        let now = self.0.now();
+        let row = WebhookRow {
+            id: WebhookId::generate(&*self.0.clock, &*self.0.random),
+            public_id: format!("wh_{}", HEXLOWER.encode(&self.0.random.bytes::<18>())),
+            name,
+            config: config_text(&config)?,
+            enabled: input.enabled_after(true),
+            delivery_count: 0,
+            last_delivery_at: None,
+            created_at: now,
+            updated_at: now,
+        };
+        let (actor, shown) = (actor.clone(), secret.clone());
+        let webhook = self
+            .change(move |inner| async move {
+                inner.store_new(&actor, row.clone(), secret).await?;
+                inner.reload_one(&row.id).await?;
+                inner.shown(&row.id).await
+            })
+            .await?;
+        Ok(WebhookChanged {
+            webhook,
+            secret: shown,
+            warning: (mode == AuthMode::None).then_some(OPEN_WARNING),
+        })
+    }
+
+    /// One webhook, by its id or its public id.
+    pub async fn get(&self, id: &str) -> Result<Webhook, WebhooksError> {
+        let id = self.0.id_of(id).await?;
+        self.0.shown(&id).await
+    }
+
+    /// A page of webhooks, the oldest first.
+    pub async fn list(
+        &self,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<WebhookPage, WebhooksError> {
+        let after = cursor.unwrap_or_default().to_owned();
+        let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let rows = conn.list_webhooks_after(&after, rows).await?;
+                Ok::<_, StoreError>((rows, conn.list_webhook_secrets().await?))
+            })
+        });
+        let (mut rows, secret_rows) = read.await?;
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
+        let next_cursor = rows.last().filter(|_| has_more);
+        let next_cursor = next_cursor.map(|row| row.id.as_str().to_owned());
+        let mut secrets: HashMap<WebhookId, Vec<WebhookSecretRow>> = HashMap::new();
+        for row in secret_rows {
+            secrets.entry(row.webhook_id.clone()).or_default().push(row);
+        }
+        let (now, base) = (self.0.now(), self.0.settings.load().base_url.clone());
+        let shown = |row: WebhookRow| {
+            let its = secrets.get(&row.id).map(Vec::as_slice);
+            let facts = facts(its.unwrap_or_default(), now);
+            Webhook::of(row, &base, facts)
+        };
+        let webhooks: Result<Vec<_>, _> = rows.into_iter().map(shown).collect();
+        Ok(WebhookPage {
+            webhooks: webhooks?,
+            next_cursor,
+        })
+    }
+}
+
+pub(crate) fn config_text(config: &StoredConfig) -> Result<String, WebhooksError> {
+    serde_json::to_string(config).map_err(|_| WebhooksError::BrokenOff)
+}
+
+/// A secret that somebody supplied, if it can work.
+pub(crate) fn checked_secret(
+    mode: AuthMode,
+    secret: &SecretString,
+) -> Result<SecretString, WebhooksError> {
+    let text = secret.expose_secret();
+    if text.chars().count() > secret::MAX_CHARACTERS {
+        let reason = format!("at most {} characters", secret::MAX_CHARACTERS);
+        return Err(WebhooksError::invalid("secret", reason));
+    }
+    verify::check_secret(mode, text)
+        .map_err(|error| WebhooksError::invalid("secret", error.to_string()))?;
+    Ok(secret.clone())
+}
+
+/// A secret's row, as it was formed for the database.
+pub(crate) fn secret_row(
+    id: &WebhookId,
+    field: &str,
+    formed: &FormedSecret,
+    expires_at: Option<Timestamp>,
+    now: Timestamp,
+) -> WebhookSecretRow {
+    WebhookSecretRow {
+        webhook_id: id.clone(),
+        field: field.to_owned(),
+        value: formed.value.to_string(),
+        encrypted: formed.encrypted,
+        expires_at,
+        updated_at: now,
+    }
+}
+
+impl Inner {
+    /// The id of a webhook that a caller names by either id.
+    pub(crate) async fn id_of(&self, name: &str) -> Result<WebhookId, WebhooksError> {
+        let name = name.to_owned();
+        let read = self.store.read(move |conn| {
+            Box::pin(async move {
+                let row = match conn.find_webhook(&name).await? {
+                    None => conn.find_webhook_by_public_id(&name).await?,
+                    found => found,
+                };
+                Ok::<_, StoreError>(row)
+            })
+        });
+        let row = read.await?.ok_or(WebhooksError::NotFound("webhook"))?;
+        Ok(row.id)
+    }
+
+    pub(crate) async fn read_one(&self, id: &WebhookId) -> Result<Read, WebhooksError> {
+        let id = id.clone();
+        let read = self.store.read(move |conn| {
+            Box::pin(async move {
+                let row = conn.find_webhook(id.as_str()).await?;
+                let secrets = conn.list_secrets_of_webhook(id.as_str()).await?;
+                Ok::<_, StoreError>(row.map(|row| (row, secrets)))
+            })
+        });
+        read.await?.ok_or(WebhooksError::NotFound("webhook"))
+    }
+
+    /// A webhook as its owner sees it.
+    pub(crate) async fn shown(&self, id: &WebhookId) -> Result<Webhook, WebhooksError> {
+        let (row, secrets) = self.read_one(id).await?;
+        let facts = facts(&secrets, self.now());
+        Ok(Webhook::of(row, &self.settings.load().base_url, facts)?)
+    }
+
+    /// Notes a change in the audit log and in the feed of the other nodes, in its transaction.
+    pub(crate) async fn note(
+        &self,
+        conn: &mut Conn,
+        kind: &str,
+        actor: &Actor,
+        detail: Value,
+    ) -> Result<(), StoreError> {
+        let now = self.now();
+        let entry = AuditEntry {
+            kind,
+            actor,
+            detail,
+        };
+        conn.append_audit(&entry, now, &*self.random).await?;
+        conn.insert_change("webhooks", now).await
+    }
+
+    /// What only other rooms know: whether the agent, the channel and the session are fit.
+    async fn check_elsewhere(
+        &self,
+        input: &WebhookInput,
+        after: &StoredConfig,
+    ) -> Result<(), WebhooksError> {
+        let config = &after.webhook;
+        if let Some(target) = config.deliver_to.as_deref().filter(|_| input.deliver_to.is_said()) {
+            let checked = self.channels.check_target(target).await;
+            checked.map_err(|error| WebhooksError::Refused(error.into()))?;
+        }
+        if let Some(agent) = config.agent.as_deref().filter(|_| input.agent.is_said()) {
+            let found = self.agents.get_agent(agent).await;
+            found.map_err(|error| match Problem::from(error) {
+                missing if missing.code == ErrorCode::NotFound => {
+                    WebhooksError::invalid("agent", "there is no such agent")
+                }
+                problem => WebhooksError::Refused(problem),
+            })?;
+        }
+        if let Some(key) = config.session_key.as_deref().filter(|_| input.session_key.is_said()) {
+            let source = self.agents.session_source(key).await;
+            let source = source.map_err(|error| WebhooksError::Refused(error.into()))?;
+            if source.is_some_and(|source| source != Source::Webhook) {
+                let reason = "a session of this key exists that no webhook made";
+                return Err(WebhooksError::invalid("session_key", reason));
+            }
+        }
+        Ok(())
+    }
+
+    async fn store_new(
+        self: &Arc<Self>,
+        actor: &Actor,
+        row: WebhookRow,
+        secret: Option<SecretString>,
+    ) -> Result<(), WebhooksError> {
+        let secrets: Vec<_> = secret
+            .iter()
+            .map(|secret| (secret::place(CURRENT), secret::named(&row.public_id, secret)))
+            .collect();
+        let (inner, actor) = (Arc::clone(self), actor.clone());
+        self.write_with(secrets, move |conn, formed| {
+            let (inner, actor, row) = (Arc::clone(&inner), actor.clone(), row.clone());
+            Box::pin(async move {
+                conn.insert_webhook(&row).await?;
+                for formed in formed.iter() {
+                    let its = secret_row(&row.id, CURRENT, formed, None, row.created_at);
+                    conn.update_webhook_secret(&its).await?;
+                }
+                let detail = json!({ "id": row.id, "public_id": row.public_id, "name": row.name });
+                inner.note(conn, "webhook.created", &actor, detail).await?;
+                Ok(())
+            })
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Writes with secrets where there are any; without them the vault does not matter.
+    pub(crate) async fn write_with<T, F>(
+        self: &Arc<Self>,
+        secrets: Vec<(SecretPlace, SecretString)>,
+        job: F,
+    ) -> Result<T, Miss>
+    where
+        T: Send + 'static,
+        F: for<'c> Fn(&'c mut Conn, Arc<Vec<Arc<FormedSecret>>>) -> BoxFuture<'c, Result<T, Miss>>
+            + Send
+            + Sync
+            + 'static,
+    {
+        if secrets.is_empty() {
+            let none = Arc::default();
+            self.store.write(move |conn| job(conn, none)).await
+        } else {
+            self.secrets.write_protected(secrets, job).await
+        }
+    }
+}

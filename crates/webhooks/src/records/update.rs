@@ -1,0 +1,150 @@
+//! Changing a webhook.
+
+use super::{Miss, OPEN_WARNING, TRIES, WebhookChanged, checked_secret, config_text, facts, secret_row};
+use crate::error::WebhooksError;
+use crate::handle::{Inner, Webhooks};
+use crate::input::{Patch, WebhookInput};
+use crate::record::StoredConfig;
+use crate::secret::{self, CURRENT, PREVIOUS};
+use crate::{AuthMode, verify};
+use gatehouse_domain::{Actor, WebhookId};
+use gatehouse_store::{Conn, WebhookRow, WebhookSecretRow};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+use std::sync::Arc;
+
+impl Webhooks {
+    /// Changes a webhook; new deliveries follow the change at once.
+    pub async fn update(
+        &self,
+        actor: &Actor,
+        id: &str,
+        input: WebhookInput,
+    ) -> Result<WebhookChanged, WebhooksError> {
+        let id = self.0.id_of(id).await?;
+        let (actor, input) = (actor.clone(), Arc::new(input));
+        self.change(move |inner| async move {
+            for _ in 0..TRIES {
+                match inner.update_once(&actor, &id, &input).await {
+                    Ok(secret) => {
+                        inner.reload_one(&id).await?;
+                        let webhook = inner.shown(&id).await?;
+                        let open = webhook.auth_mode == AuthMode::None;
+                        return Ok(WebhookChanged {
+                            warning: (open && input.auth_mode.is_said()).then_some(OPEN_WARNING),
+                            webhook,
+                            secret,
+                        });
+                    }
+                    Err(Miss::Crossed) => {}
+                    Err(Miss::Failed(error)) => return Err(error),
+                }
+            }
+            Err(Miss::Crossed.into())
+        })
+        .await
+    }
+}
+
+impl Inner {
+    /// One try of a change. The secret, when there is a new one.
+    async fn update_once(
+        self: &Arc<Self>,
+        actor: &Actor,
+        id: &WebhookId,
+        input: &Arc<WebhookInput>,
+    ) -> Result<Option<SecretString>, Miss> {
+        let (before, secret_rows) = self.read_one(id).await?;
+        let old = StoredConfig::of(&before)?;
+        let mut config = input.config_after(old.clone())?;
+        let name = input.name_after(&before.name)?;
+        self.check_elsewhere(input, &config).await?;
+        let mode = config.auth.mode;
+        let has_secret = facts(&secret_rows, self.now()).has_secret;
+        let secret = match input.secret() {
+            _ if !mode.needs_secret() => None,
+            Patch::Set(secret) => Some(checked_secret(mode, secret)?),
+            Patch::Clear => {
+                let reason = "this auth mode needs one; rotate it instead";
+                return Err(WebhooksError::invalid("secret", reason).into());
+            }
+            Patch::Absent if has_secret && old.auth.mode == mode => None,
+            Patch::Absent => self.secret_for_mode(&before.public_id, secret_rows, mode).await?,
+        };
+        let keeps_secret = mode.needs_secret();
+        if !keeps_secret {
+            config.auth.secret_hint = None;
+        } else if let Some(secret) = &secret {
+            config.auth.secret_hint = Some(secret::hint(secret));
+        }
+        let after = WebhookRow {
+            name,
+            config: config_text(&config)?,
+            enabled: input.enabled_after(before.enabled),
+            updated_at: self.now(),
+            ..before.clone()
+        };
+        let secrets: Vec<_> = secret
+            .iter()
+            .map(|secret| (secret::place(CURRENT), secret::named(&before.public_id, secret)))
+            .collect();
+        let (inner, actor) = (Arc::clone(self), actor.clone());
+        self.write_with(secrets, move |conn, formed| {
+            let (inner, actor) = (Arc::clone(&inner), actor.clone());
+            let (before, after) = (before.clone(), after.clone());
+            Box::pin(async move {
+                require_unchanged(conn, &before).await?;
+                conn.update_webhook(&after).await?;
+                for formed in formed.iter() {
+                    let its = secret_row(&after.id, CURRENT, formed, None, after.updated_at);
+                    conn.update_webhook_secret(&its).await?;
+                }
+                // Another secret, or none: what was good before the change is good no longer.
+                if !formed.is_empty() || !keeps_secret {
+                    conn.delete_webhook_secret(&after.id, PREVIOUS).await?;
+                }
+                if !keeps_secret {
+                    conn.delete_webhook_secret(&after.id, CURRENT).await?;
+                }
+                let detail = json!({
+                    "id": after.id, "public_id": after.public_id, "name": after.name,
+                    "enabled": after.enabled, "secret_replaced": !formed.is_empty(),
+                });
+                inner.note(conn, "webhook.updated", &actor, detail).await?;
+                Ok(())
+            })
+        })
+        .await?;
+        // One that the caller brought is no news.
+        Ok(secret.filter(|_| !input.secret().is_said()))
+    }
+
+    /// The secret for another mode: none when the one that is there can work in it, else a new one.
+    async fn secret_for_mode(
+        &self,
+        public_id: &str,
+        rows: Vec<WebhookSecretRow>,
+        mode: AuthMode,
+    ) -> Result<Option<SecretString>, WebhooksError> {
+        if let Some(row) = rows.into_iter().find(|row| row.field == CURRENT) {
+            let there = secret::open(&self.secrets, public_id, row).await?;
+            if verify::check_secret(mode, there.expose_secret()).is_ok() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(secret::generate(mode, &*self.random)))
+    }
+}
+
+/// Ends a change that began from a row that is not there any more as it was read. Counts of
+/// deliveries move all the time and do not matter.
+pub(crate) async fn require_unchanged(conn: &mut Conn, read: &WebhookRow) -> Result<(), Miss> {
+    let Some(now) = conn.find_webhook(read.id.as_str()).await? else {
+        return Err(WebhooksError::NotFound("webhook").into());
+    };
+    let same = now.config == read.config
+        && now.name == read.name
+        && now.enabled == read.enabled
+        && now.updated_at == read.updated_at;
+    if same { Ok(()) } else { Err(Miss::Crossed) }
+}

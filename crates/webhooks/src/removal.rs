@@ -1,0 +1,111 @@
+//! Deleting a webhook. It is gone at once; its deliveries, of which there may be a million, are removed
+//! in pieces behind it, so that the one writer is never held for long. What a restart interrupts goes
+//! on at the next start: the list of what is to be removed is in the database.
+
+use crate::error::WebhooksError;
+use crate::handle::{Inner, Webhooks};
+use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_store::StoreError;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Deliveries removed by one write.
+const PIECE: i64 = 500;
+/// How long a removal stays on the list, for requests that were on their way when the webhook went.
+const LINGER: Duration = Duration::from_mins(10);
+/// How often the list is looked at.
+const SWEEP: Duration = Duration::from_mins(1);
+
+impl Webhooks {
+    /// Deletes a webhook, its secrets and its deliveries. A run in progress is ended; sessions stay.
+    pub async fn delete(&self, actor: &Actor, id: &str) -> Result<(), WebhooksError> {
+        let id = self.0.id_of(id).await?;
+        let actor = actor.clone();
+        let deleted = self.change(move |inner| async move {
+            let (noting, its) = (Arc::clone(&inner), id.clone());
+            let written = inner.store.write(move |conn| {
+                Box::pin(async move {
+                    let row = conn.find_webhook(its.as_str()).await?;
+                    let row = row.ok_or(WebhooksError::NotFound("webhook"))?;
+                    conn.delete_webhook(its.as_str()).await?;
+                    conn.insert_webhook_removal(its.as_str(), noting.now()).await?;
+                    let detail =
+                        json!({ "id": its, "public_id": row.public_id, "name": row.name });
+                    noting.note(conn, "webhook.deleted", &actor, detail).await?;
+                    Ok::<_, WebhooksError>(())
+                })
+            });
+            written.await?;
+            inner.live.remove(&id);
+            inner.limits.forget(&id);
+            inner.cancels.cancel_webhook(&id);
+            Ok(inner)
+        });
+        let inner = deleted.await?;
+        self.0.tasks.spawn(async move {
+            if let Err(error) = inner.purge().await {
+                tracing::warn!(%error, "deliveries of a deleted webhook are still there");
+            }
+        });
+        Ok(())
+    }
+
+    /// Goes on with removals until `stop`.
+    pub(crate) fn follow_removals(&self, stop: &CancellationToken, tasks: &TaskTracker) {
+        let inner = Arc::clone(&self.0);
+        let sweep = async move {
+            loop {
+                if let Err(error) = inner.purge().await {
+                    tracing::warn!(%error, "deliveries of deleted webhooks are still there");
+                }
+                tokio::time::sleep(SWEEP).await;
+            }
+        };
+        tasks.spawn(stop.clone().run_until_cancelled_owned(async move {
+            sweep.await;
+        }));
+    }
+
+    /// Removes now what is to be removed, as goes on by itself else.
+    pub async fn purge(&self) -> Result<(), WebhooksError> {
+        Ok(self.0.purge().await?)
+    }
+}
+
+impl Inner {
+    /// Removes the deliveries of deleted webhooks, and webhooks' secrets whose time is over.
+    pub(crate) async fn purge(&self) -> Result<(), StoreError> {
+        // One at a time: two would only wait for each other's writes.
+        let _alone = self.purging.lock().await;
+        for id in self.removals().await? {
+            loop {
+                let its = id.clone();
+                let write = self.store.write(move |conn| {
+                    Box::pin(async move { conn.delete_removed_deliveries(&its, PIECE).await })
+                });
+                if write.await? == 0 {
+                    break;
+                }
+            }
+        }
+        let now = self.now();
+        let linger = i64::try_from(LINGER.as_millis()).unwrap_or(0);
+        let before = Timestamp::from_millis(now.as_millis().saturating_sub(linger));
+        let write = self.store.write(move |conn| {
+            Box::pin(async move {
+                conn.delete_expired_webhook_secrets(now).await?;
+                conn.delete_finished_removals(before).await
+            })
+        });
+        write.await.map(drop)
+    }
+
+    async fn removals(&self) -> Result<Vec<String>, StoreError> {
+        self.store
+            .read(|conn| Box::pin(async move { conn.list_webhook_removals().await }))
+            .await
+    }
+}

@@ -1,0 +1,175 @@
+//! Another secret for a webhook: the one before it stays good for a while, so that the sender can be
+//! told in peace.
+
+use crate::error::WebhooksError;
+use crate::handle::{Inner, Webhooks};
+use crate::record::StoredConfig;
+use crate::records::{
+    Miss, TRIES, checked_secret, config_text, exposed, require_unchanged, secret_row,
+};
+use crate::secret::{self, CURRENT, PREVIOUS};
+use gatehouse_domain::{Actor, WebhookId};
+use gatehouse_secrets::SecretsError;
+use gatehouse_store::{WebhookRow, WebhookSecretRow};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Serialize;
+use serde_json::json;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long both secrets are good unless the caller says otherwise: a day.
+pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
+/// The longest time that both may be good: 30 days.
+pub const MAX_OVERLAP_SECONDS: i64 = 2_592_000;
+
+/// The new secret.
+#[derive(Serialize, JsonSchema)]
+pub struct RotatedSecret {
+    /// It is never shown again.
+    #[serde(serialize_with = "exposed")]
+    #[schemars(with = "String")]
+    pub secret: Option<SecretString>,
+}
+
+impl fmt::Debug for RotatedSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RotatedSecret").finish_non_exhaustive()
+    }
+}
+
+impl Webhooks {
+    /// Gives a webhook another secret, the caller's or a new one.
+    pub async fn rotate_secret(
+        &self,
+        actor: &Actor,
+        id: &str,
+        secret: Option<SecretString>,
+        overlap_seconds: Option<i64>,
+    ) -> Result<RotatedSecret, WebhooksError> {
+        let overlap = overlap_seconds.unwrap_or(DEFAULT_OVERLAP_SECONDS);
+        if !(0..=MAX_OVERLAP_SECONDS).contains(&overlap) {
+            let reason = format!("expected 0 to {MAX_OVERLAP_SECONDS}");
+            return Err(WebhooksError::invalid("overlap_seconds", reason));
+        }
+        let overlap = Duration::from_secs(overlap.unsigned_abs());
+        let id = self.0.id_of(id).await?;
+        let actor = actor.clone();
+        self.change(move |inner| async move {
+            for _ in 0..TRIES {
+                match inner.rotate_once(&actor, &id, secret.as_ref(), overlap).await {
+                    Ok(secret) => {
+                        inner.reload_one(&id).await?;
+                        return Ok(RotatedSecret {
+                            secret: Some(secret),
+                        });
+                    }
+                    Err(Miss::Crossed) => {}
+                    Err(Miss::Failed(error)) => return Err(error),
+                }
+            }
+            Err(Miss::Crossed.into())
+        })
+        .await
+    }
+}
+
+impl Inner {
+    async fn rotate_once(
+        self: &Arc<Self>,
+        actor: &Actor,
+        id: &WebhookId,
+        secret: Option<&SecretString>,
+        overlap: Duration,
+    ) -> Result<SecretString, Miss> {
+        let (before, secret_rows) = self.read_one(id).await?;
+        let mut config = StoredConfig::of(&before)?;
+        let mode = config.auth.mode;
+        if !mode.needs_secret() {
+            let reason = "this webhook verifies nothing and has no secret";
+            return Err(WebhooksError::invalid("id", reason).into());
+        }
+        let secret = match secret {
+            Some(secret) => checked_secret(mode, secret)?,
+            None => secret::generate(mode, &*self.random),
+        };
+        let stored = secret_rows.into_iter().find(|row| row.field == CURRENT);
+        let old = self.old_secret(&before.public_id, stored.clone()).await?;
+        let old = old.filter(|_| !overlap.is_zero());
+        let mut secrets = vec![(secret::place(CURRENT), secret::named(&before.public_id, &secret))];
+        secrets.extend(
+            old.iter()
+                .map(|old| (secret::place(PREVIOUS), secret::named(&before.public_id, old))),
+        );
+        config.auth.secret_hint = Some(secret::hint(&secret));
+        let now = self.now();
+        let until = now.after(overlap);
+        let after = WebhookRow {
+            config: config_text(&config)?,
+            updated_at: now,
+            ..before.clone()
+        };
+        let (inner, actor) = (Arc::clone(self), actor.clone());
+        self.write_with(secrets, move |conn, formed| {
+            let (inner, actor) = (Arc::clone(&inner), actor.clone());
+            let (before, after, stored) = (before.clone(), after.clone(), stored.clone());
+            Box::pin(async move {
+                require_unchanged(conn, &before).await?;
+                require_same_secret(conn, &after.id, stored.as_ref()).await?;
+                conn.update_webhook(&after).await?;
+                conn.delete_webhook_secret(&after.id, PREVIOUS).await?;
+                let places = [(CURRENT, None), (PREVIOUS, Some(until))];
+                for (formed, (field, end)) in formed.iter().zip(places) {
+                    let its = secret_row(&after.id, field, formed, end, now);
+                    conn.update_webhook_secret(&its).await?;
+                }
+                let detail = json!({
+                    "id": after.id, "public_id": after.public_id, "name": after.name,
+                    "previous_until": (formed.len() > 1).then_some(until),
+                });
+                inner
+                    .note(conn, "webhook.secret_rotated", &actor, detail)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await?;
+        Ok(secret)
+    }
+
+    /// The secret that is good now. One that cannot be read is not kept; while the vault is sealed
+    /// nothing is rotated.
+    async fn old_secret(
+        &self,
+        public_id: &str,
+        row: Option<WebhookSecretRow>,
+    ) -> Result<Option<SecretString>, WebhooksError> {
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        match secret::open(&self.secrets, public_id, row).await {
+            Ok(secret) => Ok(Some(secret)),
+            Err(error @ SecretsError::Damaged(_)) => {
+                tracing::error!(%error, webhook = public_id, "a webhook's secret cannot be read");
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Ends a rotation whose secret somebody has rotated, or encrypted, meanwhile.
+async fn require_same_secret(
+    conn: &mut gatehouse_store::Conn,
+    id: &WebhookId,
+    read: Option<&WebhookSecretRow>,
+) -> Result<(), Miss> {
+    let rows = conn.list_secrets_of_webhook(id.as_str()).await?;
+    let now = rows.iter().find(|row| row.field == CURRENT);
+    if now.map(|row| &row.value) == read.map(|row| &row.value) {
+        Ok(())
+    } else {
+        Err(Miss::Crossed)
+    }
+}

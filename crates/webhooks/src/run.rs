@@ -1,0 +1,233 @@
+//! One run of one delivery: an agent's turn, or a text to a channel. Says how it ended and what may
+//! follow, and writes nothing: that is the worker's.
+
+use crate::delivery::ResponseAction;
+use crate::handle::Inner;
+use crate::message::{self, MessageInput};
+use crate::payload::Payload;
+use crate::record::Snapshot;
+use crate::{summary, template};
+use gatehouse_agents::{
+    Action, AgentsError, Origin, SendRequest, Target, TurnReport,
+};
+use gatehouse_channels::{Markup, Outgoing, SendError};
+use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
+use gatehouse_store::DeliveryWork;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What a run leaves behind, however it ended.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    /// The chat session.
+    pub(crate) session: Option<SessionId>,
+    /// Tokens read and written.
+    pub(crate) tokens: Option<(u64, u64)>,
+    /// What the agent did.
+    pub(crate) actions: Vec<ResponseAction>,
+    /// How long the agent worked, when one did.
+    pub(crate) agent_ms: Option<u64>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// Well.
+    Completed(Trace),
+    /// For good, and why.
+    Failed(Trace, String),
+    /// It may go better later: why, and not before when.
+    Retry(Trace, String, Option<Duration>),
+    /// It needs a secret, and the vault is sealed.
+    Sealed(Trace),
+    /// It was stopped from outside. `began` says whether something may have left the house.
+    Interrupted {
+        /// Whether something may have left the house.
+        began: bool,
+    },
+}
+
+/// What may end a run before its time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stops<'a> {
+    /// This run is to end: its webhook was deleted, its lease was lost, or there is no time left.
+    pub(crate) run: &'a CancellationToken,
+    /// Gatehouse ends. A run goes on, but the agents' room may end the turn by itself.
+    pub(crate) house: &'a CancellationToken,
+}
+
+impl Stops<'_> {
+    fn is_any(self) -> bool {
+        self.run.is_cancelled() || self.house.is_cancelled()
+    }
+}
+
+/// Runs a delivery until it ends or is stopped.
+pub(crate) async fn run(
+    inner: &Inner,
+    work: &DeliveryWork,
+    snapshot: &Snapshot,
+    stops: Stops<'_>,
+) -> Outcome {
+    let Some(payload) = work
+        .payload
+        .as_deref()
+        .and_then(|text| Payload::from_json(text).ok())
+    else {
+        let why = "The stored payload cannot be read any more.".to_owned();
+        return Outcome::Failed(Trace::default(), why);
+    };
+    if snapshot.config.deliver_only {
+        deliver(inner, work, snapshot, &payload, stops.run).await
+    } else {
+        ask_agent(inner, work, snapshot, &payload, stops).await
+    }
+}
+
+/// Puts the payload into the template and sends the text.
+async fn deliver(
+    inner: &Inner,
+    work: &DeliveryWork,
+    snapshot: &Snapshot,
+    payload: &Payload,
+    cancel: &CancellationToken,
+) -> Outcome {
+    let config = &snapshot.config;
+    let target = config.target();
+    let extra = rendered_extra(config.deliver_extra.as_ref(), payload);
+    let markup = inner.channels.markup(target, &extra).await;
+    let text = template::render(config.template(), payload, &|value| markup.escape(value));
+    let send = inner.channels.send(Outgoing {
+        target,
+        text: &text,
+        extra: &extra,
+        source: &snapshot.name,
+        at: work.received_at,
+    });
+    match cancel.run_until_cancelled(send).await {
+        None => Outcome::Interrupted { began: true },
+        Some(Ok(())) => Outcome::Completed(Trace::default()),
+        Some(Err(SendError::Retry { after, why })) => {
+            Outcome::Retry(Trace::default(), why, after)
+        }
+        Some(Err(SendError::GiveUp { why })) => Outcome::Failed(Trace::default(), why),
+        Some(Err(SendError::Sealed)) => Outcome::Sealed(Trace::default()),
+    }
+}
+
+/// The extra fields with their placeholders filled. They are addresses and names, never markup.
+fn rendered_extra(
+    extra: Option<&BTreeMap<String, String>>,
+    payload: &Payload,
+) -> BTreeMap<String, String> {
+    let fields = extra.into_iter().flatten();
+    fields
+        .map(|(name, value)| {
+            let rendered = template::render(value, payload, &|value| Markup::None.escape(value));
+            (name.clone(), rendered)
+        })
+        .collect()
+}
+
+/// Tells the agent of the delivery and waits for the end of its turn.
+async fn ask_agent(
+    inner: &Inner,
+    work: &DeliveryWork,
+    snapshot: &Snapshot,
+    payload: &Payload,
+    stops: Stops<'_>,
+) -> Outcome {
+    let config = &snapshot.config;
+    let event = work.event_type.as_deref();
+    let summary = summary::summarise(config.profile(), event, payload);
+    let text = message::compose(MessageInput {
+        name: &snapshot.name,
+        public_id: &snapshot.public_id,
+        source: &config.source_profile,
+        event,
+        delivery_id: work.id.as_str(),
+        received_at: work.received_at,
+        summary: &summary,
+    });
+    let turn = inner.agents.send_sync(SendRequest {
+        session: Target::Keyed {
+            key: work.session_key.clone(),
+            label: work.session_key.clone(),
+        },
+        text,
+        agent: config.agent.clone(),
+        model: config.model.clone(),
+        system_suffix: config.system_prompt_suffix.clone(),
+        origin: Origin::Webhook {
+            policy: config.tool_policy.clone(),
+            delivery: work.id.clone(),
+        },
+        actor: Actor {
+            name: format!("webhook {}", snapshot.public_id),
+            ..Actor::system()
+        },
+        cancel: stops.run.clone(),
+    });
+    match turn.await {
+        Ok(report) => after_turn(report, stops, inner.settings.load().retry_agent_errors),
+        Err(error) => no_turn(error, stops),
+    }
+}
+
+/// What follows from a turn that began.
+fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outcome {
+    let trace = Trace {
+        tokens: Some((report.usage.input_tokens, report.usage.output_tokens)),
+        actions: report.actions.into_iter().map(response_action).collect(),
+        session: Some(report.session),
+        agent_ms: Some(report.duration_ms),
+    };
+    if report.cancelled && stops.is_any() {
+        // Its tools only read: nothing has left the house.
+        return Outcome::Interrupted { began: false };
+    }
+    if report.cancelled {
+        return Outcome::Failed(trace, "Somebody stopped the agent's turn.".to_owned());
+    }
+    match report.error {
+        None => Outcome::Completed(trace),
+        Some(problem) if problem.code == ErrorCode::VaultSealed => Outcome::Sealed(trace),
+        Some(problem) if retry_errors => {
+            Outcome::Retry(trace, problem.message, None)
+        }
+        Some(problem) => Outcome::Failed(trace, problem.message),
+    }
+}
+
+/// What follows when the turn could not begin.
+fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
+    let trace = Trace::default();
+    match error {
+        AgentsError::ShuttingDown => Outcome::Interrupted { began: false },
+        _ if stops.is_any() => Outcome::Interrupted { began: false },
+        AgentsError::NotFound("agent") => Outcome::Failed(
+            trace,
+            "The agent of this webhook no longer exists. Choose another one for the webhook, then \
+             replay the delivery."
+                .to_owned(),
+        ),
+        AgentsError::TooManyWaiting => {
+            let why = "Too many turns wait in the session of this delivery.".to_owned();
+            Outcome::Retry(trace, why, None)
+        }
+        AgentsError::Store(error) if error.is_unavailable() => {
+            let why = "The database could not be used when the agent was to begin.".to_owned();
+            Outcome::Retry(trace, why, None)
+        }
+        other => Outcome::Failed(trace, Problem::from(other).message),
+    }
+}
+
+fn response_action(action: Action) -> ResponseAction {
+    ResponseAction {
+        tool: action.tool,
+        status: action.status.as_str().to_owned(),
+        at: action.at,
+    }
+}

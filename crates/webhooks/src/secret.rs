@@ -1,0 +1,122 @@
+//! Secrets of webhooks: making one, its hint, and the form in which it is stored. Every webhook's
+//! secret is encrypted for the same place, so the plaintext names its webhook and that is checked.
+
+use crate::AuthMode;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use data_encoding::HEXLOWER;
+use gatehouse_domain::Random;
+use gatehouse_secrets::{SecretPlace, Secrets, SecretsError};
+use gatehouse_store::WebhookSecretRow;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+/// The field of the current secret.
+pub(crate) const CURRENT: &str = "secret";
+/// The field of the one before it.
+pub(crate) const PREVIOUS: &str = "previous_secret";
+/// The longest secret that somebody may supply.
+pub(crate) const MAX_CHARACTERS: usize = 1024;
+/// A secret shorter than this has no hint: four of its characters would be too much of it.
+const HINTED: usize = 16;
+
+/// What is encrypted.
+#[derive(Serialize, Deserialize)]
+struct Named<'a> {
+    webhook: &'a str,
+    value: &'a str,
+}
+
+#[derive(Deserialize)]
+struct NamedOwned {
+    webhook: String,
+    value: SecretString,
+}
+
+/// Where a secret belongs.
+pub(crate) fn place(field: &str) -> SecretPlace {
+    SecretPlace::Webhook {
+        field: field.to_owned(),
+    }
+}
+
+/// A new secret for a mode: 256 random bits. Standard Webhooks wants `whsec_` and Base64
+/// (<https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>).
+pub(crate) fn generate(mode: AuthMode, random: &dyn Random) -> SecretString {
+    let bytes = Zeroizing::new(random.bytes::<32>());
+    SecretString::from(match mode {
+        AuthMode::StandardWebhooks => format!("whsec_{}", BASE64.encode(*bytes)),
+        _ => HEXLOWER.encode(&*bytes),
+    })
+}
+
+/// The last four characters of a long secret.
+pub(crate) fn hint(secret: &SecretString) -> String {
+    let characters: Vec<char> = secret.expose_secret().chars().collect();
+    let shown = characters.len().checked_sub(4).filter(|_| characters.len() >= HINTED);
+    let shown = shown.and_then(|from| characters.get(from..));
+    format!("…{}", shown.into_iter().flatten().collect::<String>())
+}
+
+/// The plaintext that is stored for a secret.
+pub(crate) fn named(public_id: &str, secret: &SecretString) -> SecretString {
+    let named = Named {
+        webhook: public_id,
+        value: secret.expose_secret(),
+    };
+    // Two texts are always JSON; were it not so, nothing would verify.
+    SecretString::from(serde_json::to_string(&named).unwrap_or_default())
+}
+
+/// Opens a stored secret. `Damaged` when it is another webhook's.
+pub(crate) async fn open(
+    secrets: &Secrets,
+    public_id: &str,
+    row: WebhookSecretRow,
+) -> Result<SecretString, SecretsError> {
+    let place = place(&row.field);
+    let plain = secrets.open_protected(&place, row.value, row.encrypted).await?;
+    let damaged = || SecretsError::Damaged(format!("webhook:config:{}", row.field));
+    let named: NamedOwned =
+        serde_json::from_str(plain.expose_secret()).map_err(|_| damaged())?;
+    if named.webhook != public_id {
+        return Err(damaged());
+    }
+    Ok(named.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::SeededRandom;
+
+    #[test]
+    fn each_mode_gets_a_secret_that_it_can_use() {
+        let random = SeededRandom::new(3);
+        for mode in AuthMode::ALL {
+            let secret = generate(*mode, &random);
+            assert_eq!(
+                crate::verify::check_secret(*mode, secret.expose_secret()),
+                Ok(()),
+                "{mode}"
+            );
+        }
+        let secret = generate(AuthMode::StandardWebhooks, &random);
+        let encoded = secret.expose_secret().strip_prefix("whsec_").unwrap();
+        assert_eq!(BASE64.decode(encoded).unwrap().len(), 32);
+        assert_eq!(generate(AuthMode::Bearer, &random).expose_secret().len(), 64);
+    }
+
+    #[test]
+    fn a_hint_shows_little() {
+        for (secret, shown) in [
+            ("", "…"),
+            ("short-secret-15", "…"),
+            ("long-secret-16-x", "…16-x"),
+            ("ääääääääääääääöü", "…ääöü"),
+        ] {
+            assert_eq!(hint(&SecretString::from(secret)), shown);
+        }
+    }
+}

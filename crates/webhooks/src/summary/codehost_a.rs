@@ -1,0 +1,12 @@
+//! The first code host's events, told. Fields: docs.github.com, "Webhook events and payloads".
+
+mod fields;
+mod sections;
+mod sentences;
+
+use super::Summary;
+
+pub(crate) const SUMMARY: Summary = Summary {
+    sentences: sentences::SENTENCES,
+    sections: sections::SECTIONS,
+};

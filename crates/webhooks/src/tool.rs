@@ -1,0 +1,268 @@
+//! The tools by which an agent works with webhooks: `webhook` and `webhook_get_full_payload`. Both are
+//! for trusted turns only; a turn that a webhook began is never offered them. Each action is the same
+//! function that the RPC method of its name calls.
+
+mod payload;
+
+use crate::handle::Webhooks;
+use crate::input::WebhookInput;
+use crate::listing::DeliveryQuery;
+use crate::profile;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Audience, Tool, ToolContext, ToolError, ToolRegistry};
+use gatehouse_domain::{Actor, DeliveryStatus, Problem};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+pub(crate) use payload::PayloadTool;
+
+/// How many records a list has at most: what a model can read.
+const MAX_LIST: usize = 50;
+const DEFAULT_LIST: usize = 20;
+
+impl Webhooks {
+    /// Gives the agents their tools.
+    pub fn register_tools(&self, tools: &ToolRegistry) {
+        tools.register(Arc::new(WebhookTool(self.clone())));
+        tools.register(Arc::new(PayloadTool(self.clone())));
+    }
+}
+
+/// The tool `webhook`.
+#[derive(Debug)]
+struct WebhookTool(Webhooks);
+
+const DESCRIPTION: &str = "Manages inbound webhooks: addresses to which other services post events, \
+    which then run an agent or go to a channel. Actions: `create` (name, and any of the settings; \
+    answers with the address, with the secret, shown this once, and with what to do at the sender), \
+    `list`, `get` (id), `update` (id and what changes; null goes back to the default), `delete` (id), \
+    `rotate_secret` (id), `deliveries` (id of the webhook, status, event, q), `replay` (delivery_id).";
+
+impl Tool for WebhookTool {
+    fn name(&self) -> &'static str {
+        "webhook"
+    }
+
+    fn description(&self) -> &'static str {
+        DESCRIPTION
+    }
+
+    fn parameters(&self) -> Value {
+        parameters()
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Trusted
+    }
+
+    fn call<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async move {
+            let answer = self.act(&tool_actor(&context.actor), input).await?;
+            Ok(answer.to_string())
+        })
+    }
+}
+
+/// The audit log tells a tool's work from its person's.
+fn tool_actor(person: &Actor) -> Actor {
+    Actor {
+        name: format!("tool webhook for {}", person.name),
+        ..person.clone()
+    }
+}
+
+fn told(problem: impl Into<Problem>) -> ToolError {
+    ToolError::new(problem.into().message)
+}
+
+/// The input without its action, as the type that the action takes.
+fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ToolError> {
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|error| ToolError::new(format!("The input does not fit: {error}.")))
+}
+
+fn taken(fields: &mut Map<String, Value>, name: &str) -> Result<String, ToolError> {
+    match fields.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(ToolError::new(format!("This action needs `{name}`, a text."))),
+    }
+}
+
+fn shown<T: serde::Serialize>(answer: &T) -> Result<Value, ToolError> {
+    serde_json::to_value(answer).map_err(|_| ToolError::new("The answer cannot be shown."))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rotation {
+    secret: Option<SecretString>,
+    overlap_seconds: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    id: Option<String>,
+    status: Option<DeliveryStatus>,
+    event: Option<String>,
+    q: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+fn limit(wanted: Option<usize>) -> usize {
+    wanted.unwrap_or(DEFAULT_LIST).clamp(1, MAX_LIST)
+}
+
+impl WebhookTool {
+    async fn act(&self, actor: &Actor, input: Value) -> Result<Value, ToolError> {
+        let Value::Object(mut fields) = input else {
+            return Err(ToolError::new("The input is an object."));
+        };
+        let action = taken(&mut fields, "action")?;
+        match action.as_str() {
+            "create" => self.create(actor, fields).await,
+            "list" => {
+                let page: Page = read(fields)?;
+                let listed = self.0.list(limit(page.limit), page.cursor.as_deref()).await;
+                shown(&listed.map_err(told)?)
+            }
+            "get" => {
+                let id = taken(&mut fields, "id")?;
+                shown(&self.0.get(&id).await.map_err(told)?)
+            }
+            "update" => {
+                let id = taken(&mut fields, "id")?;
+                let input: WebhookInput = read(fields)?;
+                shown(&self.0.update(actor, &id, input).await.map_err(told)?)
+            }
+            "delete" => {
+                let id = taken(&mut fields, "id")?;
+                self.0.delete(actor, &id).await.map_err(told)?;
+                Ok(json!({ "ok": true }))
+            }
+            "rotate_secret" => {
+                let id = taken(&mut fields, "id")?;
+                let Rotation {
+                    secret,
+                    overlap_seconds,
+                } = read(fields)?;
+                let rotated = self.0.rotate_secret(actor, &id, secret, overlap_seconds);
+                shown(&rotated.await.map_err(told)?)
+            }
+            "deliveries" => self.deliveries(fields).await,
+            "replay" => {
+                let id = taken(&mut fields, "delivery_id").or_else(|error| {
+                    taken(&mut fields, "id").map_err(|_| error)
+                })?;
+                shown(&self.0.replay(&id).await.map_err(told)?)
+            }
+            other => Err(ToolError::new(format!("There is no action `{other}`."))),
+        }
+    }
+
+    async fn create(&self, actor: &Actor, fields: Map<String, Value>) -> Result<Value, ToolError> {
+        let made = self.0.create(actor, read(fields)?).await.map_err(told)?;
+        let secret = made.secret.as_ref().map(ExposeSecret::expose_secret);
+        let guide = profile::find(&made.webhook.source_profile).map(|profile| {
+            profile
+                .guide
+                .replace("{url}", &made.webhook.url)
+                .replace("{secret}", secret.unwrap_or("(none)"))
+        });
+        let mut answer = shown(&made)?;
+        if let (Value::Object(members), Some(guide)) = (&mut answer, guide) {
+            members.insert("setup".to_owned(), guide.into());
+        }
+        Ok(answer)
+    }
+
+    async fn deliveries(&self, fields: Map<String, Value>) -> Result<Value, ToolError> {
+        let search: Search = read(fields)?;
+        let query = DeliveryQuery {
+            webhook: search.id,
+            status: search.status,
+            event: search.event,
+            text: search.q,
+            limit: limit(search.limit),
+            cursor: search.cursor,
+        };
+        shown(&self.0.deliveries(query).await.map_err(told)?)
+    }
+}
+
+/// The schema: that of a webhook's settings, and what the actions take besides.
+fn parameters() -> Value {
+    let mut schema = schemars::SchemaGenerator::default()
+        .into_root_schema_for::<WebhookInput>()
+        .to_value();
+    let more = json!({
+        "action": {
+            "type": "string",
+            "enum": ["create", "list", "get", "update", "delete", "rotate_secret", "deliveries",
+                "replay"]
+        },
+        "id": { "type": "string", "description": "The webhook." },
+        "delivery_id": { "type": "string", "description": "The delivery to replay." },
+        "overlap_seconds": {
+            "type": "integer",
+            "description": "How long the secret before stays good too; a day when absent."
+        },
+        "status": {
+            "type": "string",
+            "enum": DeliveryStatus::ALL,
+            "description": "Only deliveries with this status."
+        },
+        "event": { "type": "string", "description": "Only deliveries of this event type." },
+        "q": { "type": "string", "description": "Only deliveries that contain this text." },
+        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIST },
+        "cursor": { "type": "string", "description": "`next_cursor` of the page before." }
+    });
+    if let (Some(Value::Object(properties)), Value::Object(more)) =
+        (schema.get_mut("properties"), more)
+    {
+        properties.extend(more);
+    }
+    if let Value::Object(members) = &mut schema {
+        members.insert("required".to_owned(), json!(["action"]));
+        members.remove("$schema");
+        members.remove("title");
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_has_the_actions_and_every_setting() {
+        let schema = parameters();
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["required"], json!(["action"]));
+        assert_eq!(schema["properties"]["action"]["enum"].as_array().unwrap().len(), 8);
+        for setting in ["name", "source_profile", "events", "toolPolicy", "deliver_extra", "secret"] {
+            assert!(schema["properties"][setting].is_object(), "{setting}: {schema}");
+        }
+    }
+
+    #[test]
+    fn the_audit_log_tells_a_tool_from_its_person() {
+        let actor = tool_actor(&Actor::cli());
+        assert_eq!(actor.name, "tool webhook for cli");
+    }
+}

@@ -1,0 +1,222 @@
+//! Deliveries that nobody works on any more although they stand as if: after a crash, a lost lease, a
+//! sealed vault, a deletion. Each gets back into the queue, or to its end when it was tried too often.
+
+use super::slots::Slots;
+use super::{backoff, settle};
+use crate::handle::Inner;
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_secrets::Status;
+use gatehouse_store::{Conn, DeliveryFinish, DeliveryRequeue, LeaseRow, StoreError};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// At the start of a node: what was stored and never queued, and what an earlier life was working on.
+/// Where nodes share the database, an earlier life cannot be told from another node; its leases are
+/// seen to stand still, and end by that.
+pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
+    let now = inner.now();
+    inner
+        .store
+        .write(move |conn| {
+            Box::pin(async move { conn.update_received_deliveries(now).await })
+        })
+        .await?;
+    if !inner.store.engine().is_shared() {
+        let leases = inner
+            .store
+            .read(|conn| Box::pin(async move { conn.list_leases().await }))
+            .await?;
+        return_lost(inner, leases).await?;
+    }
+    revive(inner).await?;
+    release_from_vault(inner).await
+}
+
+/// Returns what these leases held, unless somebody renewed or finished it meanwhile.
+pub(super) async fn return_lost(
+    inner: &Arc<Inner>,
+    leases: Vec<LeaseRow>,
+) -> Result<(), StoreError> {
+    if leases.is_empty() {
+        return Ok(());
+    }
+    let settings = inner.settings.load();
+    let max_attempts = i64::from(settings.max_attempts.max(1));
+    let base = Duration::from_millis(settings.retry_base_ms);
+    let now = inner.now();
+    // The second crash may have been its fault: the others should have a chance to end before it
+    // comes again.
+    let plans: Vec<(LeaseRow, Timestamp)> = leases
+        .into_iter()
+        .map(|lease| {
+            let wait = match lease.attempts {
+                ..=1 => Duration::ZERO,
+                more => backoff::wait(base, more - 1, None, inner.random.as_ref()),
+            };
+            (lease, now.after(wait))
+        })
+        .collect();
+    let returned = inner
+        .store
+        .write(move |conn| {
+            Box::pin(async move { return_each(conn, plans, max_attempts, now).await })
+        })
+        .await?;
+    for (id, status) in returned {
+        tracing::info!(delivery = %id, %status, "a delivery that nobody worked on any more");
+        settle::announce(inner, &id, status).await;
+    }
+    Ok(())
+}
+
+async fn return_each(
+    conn: &mut Conn,
+    plans: Vec<(LeaseRow, Timestamp)>,
+    max_attempts: i64,
+    now: Timestamp,
+) -> Result<Vec<(DeliveryId, DeliveryStatus)>, StoreError> {
+    let current = conn.list_leases().await?;
+    let mut returned = Vec::new();
+    for (lease, next_attempt_at) in plans {
+        if !current.contains(&lease) {
+            continue;
+        }
+        let (is_done, status) = if lease.attempts >= max_attempts {
+            let finish = DeliveryFinish {
+                status: DeliveryStatus::Failed,
+                finished_at: now,
+                session_id: None,
+                input_tokens: None,
+                output_tokens: None,
+                error: Some(format!(
+                    "Gatehouse stopped {} times while it worked on this delivery, so it is not tried \
+                     again. Replay it to try once more.",
+                    lease.attempts
+                )),
+                response_actions: "[]".to_owned(),
+            };
+            let done = conn.finish_delivery(&lease.id, &lease.owner, &finish).await?;
+            (done, DeliveryStatus::Failed)
+        } else {
+            let requeue = DeliveryRequeue {
+                next_attempt_at: Some(next_attempt_at),
+                uncount: false,
+                error: Some("Gatehouse stopped while it worked on this delivery.".to_owned()),
+                session_id: None,
+            };
+            let done = conn
+                .requeue_delivery(&lease.id, &lease.owner, &requeue)
+                .await?;
+            (done, DeliveryStatus::Queued)
+        };
+        if is_done {
+            returned.push((lease.id, status));
+        }
+    }
+    Ok(returned)
+}
+
+/// Deliveries that stand as this node's and that no run has: the answer to a claim got lost, or the
+/// run died.
+pub(super) async fn return_orphans(
+    inner: &Arc<Inner>,
+    orphans: Vec<DeliveryId>,
+    slots: &Slots,
+) -> Result<(), StoreError> {
+    if orphans.is_empty() {
+        return Ok(());
+    }
+    let leases = inner
+        .store
+        .read(|conn| Box::pin(async move { conn.list_leases().await }))
+        .await?;
+    let mine = leases
+        .into_iter()
+        .filter(|lease| orphans.contains(&lease.id) && !slots.contains(&lease.id))
+        .collect();
+    return_lost(inner, mine).await
+}
+
+/// The last thing a node does: claims that it made and never began go back, uncounted.
+pub(super) async fn return_unstarted(
+    inner: &Arc<Inner>,
+    slots: &Arc<Slots>,
+) -> Result<(), StoreError> {
+    let (owner, now) = (inner.node.clone(), inner.now());
+    let running: HashSet<DeliveryId> = slots.ids().into_iter().collect();
+    inner
+        .store
+        // As a write, so that it comes after a claim that is still under way.
+        .write(move |conn| {
+            Box::pin(async move {
+                for lease in conn.list_leases().await? {
+                    if lease.owner == owner && !running.contains(&lease.id) {
+                        let requeue = settle::untouched(now);
+                        conn.requeue_delivery(&lease.id, &owner, &requeue).await?;
+                    }
+                }
+                Ok(())
+            })
+        })
+        .await
+}
+
+/// Deliveries that wait for nothing any more get their place in the queue.
+pub(super) async fn revive(inner: &Arc<Inner>) -> Result<(), StoreError> {
+    let now = inner.now();
+    let longest_ms = i64::try_from(backoff::LONGEST_WAIT.as_millis()).unwrap_or(i64::MAX);
+    let stranded = inner
+        .store
+        .read(|conn| Box::pin(async move { conn.list_stranded_deliveries().await }))
+        .await?;
+    inner
+        .store
+        .write(move |conn| {
+            Box::pin(async move {
+                conn.update_deliveries_due(&stranded, now).await?;
+                conn.update_deliveries_too_late(now, longest_ms).await
+            })
+        })
+        .await
+        .map(drop)
+}
+
+/// What waited for the vault may run, once it is open.
+pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<(), StoreError> {
+    while inner.secrets.status() != Status::Sealed {
+        let waiting = inner
+            .store
+            .read(|conn| Box::pin(async move { conn.list_deliveries_behind_vault().await }))
+            .await?;
+        if waiting.is_empty() {
+            break;
+        }
+        let now = inner.now();
+        inner
+            .store
+            .write(move |conn| {
+                Box::pin(async move {
+                    for id in &waiting {
+                        conn.release_delivery_from_vault(id, now).await?;
+                    }
+                    Ok::<_, StoreError>(())
+                })
+            })
+            .await?;
+        inner.wake.notify_one();
+    }
+    Ok(())
+}
+
+/// Ends runs of webhooks that were deleted, also by another node.
+pub(super) async fn cancel_removed(inner: &Arc<Inner>) -> Result<(), StoreError> {
+    let removed = inner
+        .store
+        .read(|conn| Box::pin(async move { conn.list_webhook_removals().await }))
+        .await?;
+    for id in removed {
+        inner.cancels.cancel_webhook(&WebhookId::from_text(id));
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! The room as its callers use it, over real databases: SQLite always, PostgreSQL where the test
+//! command has started one.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod deliveries;
+mod ingest;
+mod records;
+mod room;
+mod secrets;
+mod worker;

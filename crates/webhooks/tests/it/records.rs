@@ -1,0 +1,385 @@
+//! Making, listing, changing and deleting webhooks.
+
+use crate::room::{accepted, code, create, input, post, refused, rows, secret_of};
+use crate::worker::house::{House, everywhere};
+use gatehouse_domain::{Actor, ErrorCode, Problem};
+use gatehouse_webhooks::{WebhookChanged, WebhooksError, WebhooksSettings};
+use serde_json::{Value, json};
+
+async fn update(house: &House, id: &str, members: Value) -> Result<WebhookChanged, WebhooksError> {
+    let webhooks = &house.webhooks;
+    webhooks.update(&Actor::cli(), id, input(members)).await
+}
+
+fn as_json(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap()
+}
+
+#[tokio::test]
+async fn a_new_webhook_has_the_defaults_and_shows_its_secret_once() {
+    everywhere(async |database, model| {
+        let settings = WebhooksSettings {
+            base_url: "https://gate.example/".to_owned(),
+            ..WebhooksSettings::default()
+        };
+        let house = House::open_with(&database, &model, settings).await;
+        let made = create(&house, json!({ "name": "Builds" })).await;
+        let record = as_json(&made);
+        let public_id = record["public_id"].as_str().unwrap();
+        assert!(public_id.len() == 39 && public_id.starts_with("wh_"), "{public_id}");
+        let hex = &public_id[3..];
+        assert!(hex.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase()));
+        assert_eq!(
+            record["url"],
+            format!("https://gate.example/api/webhooks/ingest/{public_id}")
+        );
+        let secret = record["secret"].as_str().unwrap();
+        assert_eq!(secret.len(), 64);
+        let expected = json!({
+            "id": record["id"], "public_id": public_id, "url": record["url"], "name": "Builds",
+            "source_profile": "generic", "auth_mode": "static_header",
+            "auth": {
+                "header": "X-Webhook-Secret", "configured": true,
+                "secret_hint": format!("…{}", &secret[60..]),
+            },
+            "events": { "allow": [], "deny": [] },
+            "session_mode": "per_delivery", "deliver_only": false,
+            "rate_limit_per_minute": 60, "max_body_bytes": 1_048_576,
+            "enabled": true, "delivery_count": 0,
+            "created_at": record["created_at"], "updated_at": record["created_at"],
+            "secret": secret,
+        });
+        assert_eq!(record, expected);
+        let shown = as_json(&house.webhooks.get(public_id).await.unwrap());
+        assert_eq!(shown.get("secret"), None);
+        assert_eq!(shown["id"], record["id"]);
+        let listed = as_json(&house.webhooks.list(50, None).await.unwrap());
+        assert_eq!(listed, json!({ "webhooks": [shown] }));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_member_is_taken_in_both_spellings() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let camel = json!({
+            "name": "All", "sourceProfile": "github", "authMode": "static_header",
+            "secret": "a-secret-of-mine-0123", "header": "X-Mine",
+            "events": ["push", "issues.*"], "agent": "default", "model": "fake/m",
+            "systemPromptSuffix": "Be brief.", "toolPolicy": { "allow": ["calc"] },
+            "sessionMode": "named_session", "sessionKey": "ops", "deliverOnly": true,
+            "promptTemplate": "{action}", "deliverTo": "inbox",
+            "deliverExtra": { "chat_id": 17, "topic": "t" }, "rateLimitPerMinute": 5,
+            "maxBodyBytes": 2048, "allowedCidrs": ["192.0.2.0/24", "2001:db8::1"],
+            "eventHeader": "X-Kind", "enabled": false,
+        });
+        let record = as_json(&create(&house, camel).await);
+        let expected = json!({
+            "id": record["id"], "public_id": record["public_id"], "url": record["url"],
+            "name": "All", "source_profile": "codehost_a", "auth_mode": "static_header",
+            "auth": { "header": "X-Mine", "configured": true, "secret_hint": "…0123" },
+            "events": { "allow": ["push", "issues.*"], "deny": [] },
+            "agent": "default", "model": "fake/m", "system_prompt_suffix": "Be brief.",
+            "toolPolicy": { "allow": ["calc"], "deny": [] },
+            "session_mode": "named_session", "session_key": "ops", "deliver_only": true,
+            "prompt_template": "{action}", "deliver_to": "inbox",
+            "deliver_extra": { "chat_id": "17", "topic": "t" },
+            "rate_limit_per_minute": 5, "max_body_bytes": 2048,
+            "allowed_cidrs": ["192.0.2.0/24", "2001:db8::1/128"], "event_header": "X-Kind",
+            "enabled": false, "delivery_count": 0,
+            "created_at": record["created_at"], "updated_at": record["updated_at"],
+            "secret": "a-secret-of-mine-0123",
+        });
+        assert_eq!(record, expected);
+        let id = record["id"].as_str().unwrap();
+        // What was answered can be said again, word for word, and null goes back to the default.
+        let mut again = expected.clone();
+        let members = again.as_object_mut().unwrap();
+        for shown_only in [
+            "id", "public_id", "url", "auth", "delivery_count", "created_at", "updated_at", "secret",
+        ] {
+            members.remove(shown_only);
+        }
+        members.insert("tool_policy".to_owned(), members["toolPolicy"].clone());
+        members.remove("toolPolicy");
+        let same = as_json(&update(&house, id, again).await.unwrap());
+        for (name, value) in expected.as_object().unwrap() {
+            if name != "updated_at" && name != "secret" {
+                assert_eq!(&same[name], value, "{name}");
+            }
+        }
+        let cleared = json!({
+            "events": null, "agent": null, "model": null, "system_prompt_suffix": null,
+            "toolPolicy": null, "session_mode": null, "session_key": null, "deliver_only": null,
+            "prompt_template": null, "deliver_to": null, "deliver_extra": null,
+            "rate_limit_per_minute": null, "max_body_bytes": null, "allowed_cidrs": null,
+            "event_header": null, "enabled": null, "header": null,
+        });
+        let record = as_json(&update(&house, id, cleared).await.unwrap());
+        for gone in [
+            "agent", "model", "system_prompt_suffix", "toolPolicy", "session_key",
+            "prompt_template", "deliver_to", "deliver_extra", "allowed_cidrs", "event_header",
+        ] {
+            assert_eq!(record.get(gone), None, "{gone}");
+        }
+        assert_eq!(record["events"], json!({ "allow": [], "deny": [] }));
+        assert_eq!(record["auth"]["header"], "X-Webhook-Secret");
+        assert_eq!((&record["enabled"], &record["deliver_only"]), (&json!(true), &json!(false)));
+        assert_eq!(record["max_body_bytes"], 1_048_576);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let long = |length: usize| "x".repeat(length);
+        let many = |count: usize| vec!["a"; count];
+        let cases = [
+            (json!({}), "name"),
+            (json!({ "name": null }), "name"),
+            (json!({ "name": " " }), "name"),
+            (json!({ "name": long(201) }), "name"),
+            (json!({ "name": "a\nb" }), "name"),
+            (json!({ "name": "n", "colour": 1 }), "colour"),
+            (json!({ "name": "n", "id": "x" }), "id"),
+            (json!({ "name": "n", "source_profile": "gitea" }), "source_profile"),
+            (json!({ "name": "n", "auth_mode": "magic" }), "auth_mode"),
+            (json!({ "name": "n", "secret": "" }), "secret"),
+            (json!({ "name": "n", "secret": long(1025) }), "secret"),
+            (json!({ "name": "n", "secret": "a\nb" }), "secret"),
+            (json!({ "name": "n", "auth_mode": "standard_webhooks", "secret": "no base64!" }), "secret"),
+            (json!({ "name": "n", "header": "no header" }), "header"),
+            (json!({ "name": "n", "header": "Content-Length" }), "header"),
+            (json!({ "name": "n", "auth_mode": "bearer", "header": "X-A" }), "header"),
+            (json!({ "name": "n", "events": "push" }), "events"),
+            (json!({ "name": "n", "events": { "allowed": [] } }), "events"),
+            (json!({ "name": "n", "events": ["pu*sh"] }), "events"),
+            (json!({ "name": "n", "events": ["*"] }), "events"),
+            (json!({ "name": "n", "events": [".*"] }), "events"),
+            (json!({ "name": "n", "events": many(201) }), "events"),
+            (json!({ "name": "n", "events": { "deny": [""] } }), "events"),
+            (json!({ "name": "n", "agent": "nobody" }), "agent"),
+            (json!({ "name": "n", "model": "" }), "model"),
+            (json!({ "name": "n", "system_prompt_suffix": long(16_385) }), "system_prompt_suffix"),
+            (json!({ "name": "n", "toolPolicy": ["calc"] }), "toolPolicy"),
+            (json!({ "name": "n", "toolPolicy": { "allow": "calc" } }), "toolPolicy"),
+            (json!({ "name": "n", "toolPolicy": { "only": [] } }), "toolPolicy"),
+            (json!({ "name": "n", "session_mode": "always" }), "session_mode"),
+            (json!({ "name": "n", "session_key": long(201) }), "session_key"),
+            (json!({ "name": "n", "deliver_only": "yes" }), "deliver_only"),
+            (json!({ "name": "n", "prompt_template": long(65_537) }), "prompt_template"),
+            (json!({ "name": "n", "deliver_to": "pigeon" }), "deliver_to"),
+            (json!({ "name": "n", "deliver_to": "telegram:nobody" }), "deliver_to"),
+            (json!({ "name": "n", "deliver_extra": { "a": [] } }), "deliver_extra"),
+            (json!({ "name": "n", "deliver_extra": ["a"] }), "deliver_extra"),
+            (json!({ "name": "n", "rate_limit_per_minute": 0 }), "rate_limit_per_minute"),
+            (json!({ "name": "n", "rate_limit_per_minute": 1_000_001 }), "rate_limit_per_minute"),
+            (json!({ "name": "n", "rate_limit_per_minute": -1 }), "rate_limit_per_minute"),
+            (json!({ "name": "n", "rate_limit_per_minute": "60" }), "rate_limit_per_minute"),
+            (json!({ "name": "n", "max_body_bytes": 0 }), "max_body_bytes"),
+            (json!({ "name": "n", "max_body_bytes": 26_214_401 }), "max_body_bytes"),
+            (json!({ "name": "n", "allowed_cidrs": ["everywhere"] }), "allowed_cidrs"),
+            (json!({ "name": "n", "event_header": "X-Secret" }), "event_header"),
+            (json!({ "name": "n", "enabled": 1 }), "enabled"),
+        ];
+        for (members, field) in cases {
+            let expected = (ErrorCode::InvalidParams, field.to_owned());
+            assert_eq!(refused(&house, members.clone()).await, expected, "{members}");
+        }
+        let good = json!({
+            "name": long(200), "secret": long(1024), "events": many(200),
+            "system_prompt_suffix": long(16_384), "session_key": long(200),
+            "prompt_template": long(65_536), "rate_limit_per_minute": 1_000_000,
+            "max_body_bytes": 26_214_400, "allowed_cidrs": [],
+        });
+        let record = as_json(&create(&house, good).await);
+        assert_eq!(record.get("allowed_cidrs"), None, "an empty list is from everywhere");
+        drop(create(&house, json!({ "name": "n", "rate_limit_per_minute": 1, "max_body_bytes": 1 })).await);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_of_somebody_elses_session_is_refused() {
+    everywhere(async |database, model| {
+        use gatehouse_agents::{Origin, SendRequest, Target};
+        let house = House::open(&database, &model).await;
+        let send = |key: &str, origin| SendRequest {
+            session: Target::Keyed {
+                key: key.to_owned(),
+                label: key.to_owned(),
+            },
+            origin,
+            ..SendRequest::new("hello", Actor::cli())
+        };
+        let webhook = Origin::Webhook {
+            policy: None,
+            delivery: gatehouse_domain::DeliveryId::from_text("del_1"),
+        };
+        drop(house.agents.send_sync(send("made-by-webhook", webhook)).await.unwrap());
+        let mine = house.agents.send(SendRequest::new("hello", Actor::cli())).await;
+        let mine = mine.unwrap().session_key;
+        let named = |key: &str| json!({ "name": "n", "session_mode": "named_session", "session_key": key });
+        drop(create(&house, named("made-by-webhook")).await);
+        drop(create(&house, named("new")).await);
+        let expected = (ErrorCode::InvalidParams, "session_key".to_owned());
+        assert_eq!(refused(&house, named(&mine)).await, expected);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pages_follow_each_other() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let mut made = Vec::new();
+        for number in 0..5 {
+            made.push(create(&house, json!({ "name": format!("{number}") })).await.webhook.id);
+            house.advance(std::time::Duration::from_millis(1));
+        }
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = house.webhooks.list(2, cursor.as_deref()).await.unwrap();
+            seen.extend(page.webhooks.into_iter().map(|webhook| webhook.id));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, made);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_edit_holds_for_the_next_delivery() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(&house, json!({ "name": "n", "auth_mode": "none" })).await;
+        assert!(made.warning.is_some() && made.secret.is_none());
+        let webhook = made.webhook;
+        accepted(post(&house, &webhook, &[], r#"{"n":1}"#).await);
+        let id = webhook.id.as_str();
+        let changed = update(&house, id, json!({ "enabled": false })).await.unwrap();
+        assert!(!changed.webhook.enabled && changed.warning.is_none());
+        assert_eq!(code(post(&house, &webhook, &[], r#"{"n":2}"#).await), ErrorCode::NotFound);
+        drop(update(&house, id, json!({ "enabled": true, "max_body_bytes": 7 })).await.unwrap());
+        accepted(post(&house, &webhook, &[], r#"{"n":3}"#).await);
+        assert_eq!(
+            code(post(&house, &webhook, &[], r#"{"n":33}"#).await),
+            ErrorCode::PayloadTooLarge
+        );
+        let shown = house.webhooks.get(id).await.unwrap();
+        assert_eq!(shown.delivery_count, 2);
+        assert_eq!(shown.last_delivery_at, Some(house_time(&house)));
+        house.stop().await;
+    })
+    .await;
+}
+
+fn house_time(house: &House) -> gatehouse_domain::Timestamp {
+    let clock: &dyn gatehouse_domain::Clock = &*house.clock;
+    clock.now()
+}
+
+#[tokio::test]
+async fn a_deleted_webhook_takes_its_deliveries_with_it() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let gone = create(&house, json!({ "name": "gone", "auth_mode": "none" })).await.webhook;
+        let stays = create(&house, json!({ "name": "stays", "auth_mode": "none" })).await.webhook;
+        for number in 0..20 {
+            accepted(post(&house, &gone, &[], &format!("{number}")).await);
+        }
+        let kept = accepted(post(&house, &stays, &[], "1").await);
+        let first = rows(&house).await.pop().unwrap().id;
+        house.webhooks.delete(&Actor::cli(), gone.id.as_str()).await.unwrap();
+        let missing = |error: WebhooksError| Problem::from(error).code;
+        for id in [gone.id.as_str(), &gone.public_id] {
+            let deleted = house.webhooks.delete(&Actor::cli(), id).await.unwrap_err();
+            assert_eq!(missing(deleted), ErrorCode::NotFound);
+            assert_eq!(missing(house.webhooks.get(id).await.unwrap_err()), ErrorCode::NotFound);
+        }
+        assert_eq!(code(post(&house, &gone, &[], "1").await), ErrorCode::NotFound);
+        let seen: Vec<_> = rows(&house).await.into_iter().map(|row| row.id).collect();
+        assert_eq!(seen, [kept]);
+        let error = house.webhooks.delivery(first.as_str()).await.unwrap_err();
+        assert_eq!(missing(error), ErrorCode::NotFound);
+        house.webhooks.purge().await.unwrap();
+        let left = house.store.read(|conn| {
+            Box::pin(async move { conn.find_delivery_config(first.as_str()).await })
+        });
+        assert_eq!(left.await.unwrap(), None, "the row itself is gone");
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changes_are_in_the_audit_log_without_secrets() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(&house, json!({ "name": "n", "secret": "very-secret-indeed" })).await;
+        let id = made.webhook.id.as_str();
+        let other = json!({ "secret": "another-secret-of-mine", "name": "m" });
+        let changed = update(&house, id, other).await.unwrap();
+        assert!(changed.secret.is_none(), "the caller knows it");
+        assert_eq!(changed.webhook.auth.secret_hint.as_deref(), Some("…mine"));
+        let rotated = house.webhooks.rotate_secret(&Actor::cli(), id, None, None);
+        drop(rotated.await.unwrap());
+        house.webhooks.delete(&Actor::cli(), id).await.unwrap();
+        let page = gatehouse_store::AuditPage {
+            before_seq: i64::MAX,
+            kind: None,
+            limit: 100,
+        };
+        let read = house
+            .store
+            .read(|conn| Box::pin(async move { conn.list_audit(&page).await }));
+        let rows = read.await.unwrap();
+        let kinds: Vec<_> = rows.iter().map(|row| row.kind.as_str()).collect();
+        assert_eq!(
+            kinds,
+            ["webhook.deleted", "webhook.secret_rotated", "webhook.updated", "webhook.created"]
+        );
+        for row in rows {
+            assert!(!row.detail.contains("secret-"), "{}", row.detail);
+            assert!(row.detail.contains(&made.webhook.public_id), "{}", row.detail);
+        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_mode_brings_a_secret_when_it_needs_another() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(&house, json!({ "name": "n", "secret": "kept-secret-0123456" })).await;
+        let id = made.webhook.id.as_str();
+        let bearer = update(&house, id, json!({ "auth_mode": "bearer" })).await.unwrap();
+        assert!(bearer.secret.is_none(), "the old one can stay");
+        let headers = [("authorization", "Bearer kept-secret-0123456")];
+        accepted(post(&house, &bearer.webhook, &headers, "1").await);
+        let standard = json!({ "auth_mode": "standard_webhooks" });
+        let standard = update(&house, id, standard).await.unwrap();
+        assert!(secret_of(&standard).starts_with("whsec_"));
+        let none = update(&house, id, json!({ "auth_mode": "none" })).await.unwrap();
+        assert!(none.warning.is_some() && none.secret.is_none());
+        assert_eq!(none.webhook.auth.secret_hint, None);
+        let back = update(&house, id, json!({ "auth_mode": "bearer" })).await.unwrap();
+        assert!(back.secret.is_some(), "none of the old ones came back");
+        let cleared = update(&house, id, json!({ "secret": null })).await.unwrap_err();
+        assert_eq!(Problem::from(cleared).details["field"], "secret");
+        house.stop().await;
+    })
+    .await;
+}

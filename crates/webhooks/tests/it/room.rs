@@ -1,0 +1,120 @@
+//! What the tests of records and ingest do again and again.
+
+use crate::worker::house::House;
+use bytes::Bytes;
+use gatehouse_domain::{Actor, DeliveryId, ErrorCode, Problem, input};
+use gatehouse_store::{DeliveryFilter, DeliveryRow};
+use gatehouse_webhooks::{Ingested, Webhook, WebhookChanged, WebhookInput};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use std::net::IpAddr;
+
+/// Somebody at this address.
+pub fn sender(ip: &str) -> Actor {
+    let ip: IpAddr = ip.parse().unwrap();
+    Actor {
+        name: "anonymous".to_owned(),
+        client_ip: Some(ip),
+        client: gatehouse_domain::ClientKey::of(ip),
+    }
+}
+
+pub fn headers(list: &[(&str, &str)]) -> HeaderMap {
+    let pair = |(name, value): &(&str, &str)| {
+        let name: HeaderName = name.parse().unwrap();
+        (name, HeaderValue::from_str(value).unwrap())
+    };
+    list.iter().map(pair).collect()
+}
+
+pub fn input(members: Value) -> WebhookInput {
+    input::from_value(members).unwrap()
+}
+
+pub async fn create(house: &House, members: Value) -> WebhookChanged {
+    let created = house.webhooks.create(&Actor::cli(), input(members)).await;
+    created.unwrap()
+}
+
+/// Why it is not made: the code, and the field.
+pub async fn refused(house: &House, members: Value) -> (ErrorCode, String) {
+    let problem = match input::from_value::<WebhookInput>(members) {
+        Ok(input) => match house.webhooks.create(&Actor::cli(), input).await {
+            Ok(made) => panic!("{made:?}"),
+            Err(error) => Problem::from(error),
+        },
+        Err(problem) => problem,
+    };
+    let field = problem.details.get("field").and_then(Value::as_str);
+    (problem.code, field.unwrap_or_default().to_owned())
+}
+
+pub fn secret_of(changed: &WebhookChanged) -> String {
+    changed.secret.as_ref().unwrap().expose_secret().to_owned()
+}
+
+/// A request as `web` brings it.
+pub async fn post_from(
+    house: &House,
+    ip: &str,
+    public_id: &str,
+    list: &[(&str, &str)],
+    body: &[u8],
+) -> Result<Ingested, Problem> {
+    let headers = headers(list);
+    let intake = house
+        .webhooks
+        .begin_ingest(public_id, &sender(ip), &headers)
+        .await?;
+    let url = format!("https://gate.example/api/webhooks/ingest/{public_id}");
+    let body = Bytes::copy_from_slice(body);
+    Ok(intake.accept(&headers, &url, &body).await?)
+}
+
+pub async fn post(
+    house: &House,
+    webhook: &Webhook,
+    list: &[(&str, &str)],
+    body: &str,
+) -> Result<Ingested, Problem> {
+    post_from(house, "192.0.2.1", &webhook.public_id, list, body.as_bytes()).await
+}
+
+pub fn accepted(outcome: Result<Ingested, Problem>) -> DeliveryId {
+    match outcome {
+        Ok(Ingested::Accepted(id)) => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+pub fn code(outcome: Result<Ingested, Problem>) -> ErrorCode {
+    match outcome {
+        Err(problem) => problem.code,
+        Ok(taken) => panic!("{taken:?}"),
+    }
+}
+
+/// Every delivery that is stored, the newest first.
+pub async fn rows(house: &House) -> Vec<DeliveryRow> {
+    let read = house.store.read(|conn| {
+        Box::pin(async move { conn.list_deliveries(&DeliveryFilter::default(), 500).await })
+    });
+    read.await.unwrap().rows
+}
+
+/// Until so many are stored: rows of refusals are written behind the answer.
+pub async fn until_rows(house: &House, count: usize) -> Vec<DeliveryRow> {
+    let mut changes = house.webhooks.subscribe();
+    loop {
+        let rows = rows(house).await;
+        if rows.len() >= count {
+            assert_eq!(rows.len(), count, "{rows:?}");
+            return rows;
+        }
+        // Each stored row is told; the time-out is for one that was stored before the subscription.
+        let more = tokio::time::timeout(std::time::Duration::from_millis(200), changes.recv());
+        drop(more.await);
+    }
+}

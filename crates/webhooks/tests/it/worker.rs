@@ -1,0 +1,14 @@
+//! The worker, from the queue to the end of a delivery.
+
+mod agent_runs;
+mod crashes;
+mod deliver_only;
+mod drain;
+pub(crate) mod house;
+mod leases;
+pub(crate) mod model;
+mod order;
+mod replay;
+mod retention;
+mod retries;
+mod vault;

@@ -1,0 +1,44 @@
+//! A delivery that goes to a channel.
+
+use super::house::{House, everywhere};
+use gatehouse_domain::DeliveryStatus;
+use serde_json::json;
+
+#[tokio::test]
+async fn the_whole_payload_goes_to_the_inbox_unless_something_else_is_said() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let plain = house.webhook("a", json!({ "deliver_only": true })).await;
+        let more = json!({ "deliver_only": true, "prompt_template": "{text}! {missing}" });
+        let templated = house.webhook("b", more).await;
+        house.work();
+        house.arrive(&plain, &[(1, "a")]).await;
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!((done.input_tokens, done.session_id, done.attempts), (None, None, 1));
+        house.arrive(&templated, &[(2, "b")]).await;
+        house.until(2, DeliveryStatus::Completed).await;
+        let expected = ["{\n  \"n\": 1,\n  \"text\": \"hello 1\"\n}", "hello 2! {missing}"];
+        assert_eq!(house.inbox().await, expected);
+        assert_eq!(model.asked().len(), 0, "no agent and no tokens");
+        let message = house.channels.list_inbox(1, None).await.unwrap();
+        assert_eq!(message.messages[0].source, "b");
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_that_is_gone_fails_the_delivery_at_once() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let more = json!({ "deliver_only": true, "deliver_to": "telegram:gone" });
+        let webhook = house.webhook("a", more).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        let failed = house.until(1, DeliveryStatus::Failed).await;
+        assert_eq!(failed.attempts, 1);
+        assert!(failed.error.is_some());
+        house.stop().await;
+    })
+    .await;
+}

@@ -1,0 +1,353 @@
+//! All rooms that a delivery meets, over a real database, with a model that does as it is told.
+
+use super::model::FakeModel;
+use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
+use gatehouse_channels::{Channels, ChannelsParts};
+use gatehouse_domain::{
+    Actor, Clock, DeliveryId, DeliveryStatus, ManualClock, Random, SystemRandom, Timestamp,
+    WebhookId,
+};
+use gatehouse_models::{Models, ModelsParts, ModelsSettings, ProviderKind, ProviderSettings, Tuning};
+use gatehouse_outbound::{Outbound, OutboundSettings};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
+use gatehouse_store::testing::{TestDatabase, databases, run_sql};
+use gatehouse_store::{Conn, DeliveryRow, NewDelivery, Store, StoreError, WebhookRow};
+use gatehouse_webhooks::{Delivery, Webhooks, WebhooksParts, WebhooksSettings};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// When every test begins.
+pub const START: i64 = 1_795_000_000_000;
+/// How long a test waits for what must happen at once.
+const PATIENCE: Duration = Duration::from_secs(20);
+pub const PASSWORD: &str = "correct horse battery";
+
+pub fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// One life of a node.
+pub struct House {
+    pub store: Store,
+    pub secrets: Secrets,
+    pub channels: Channels,
+    pub agents: Agents,
+    pub webhooks: Webhooks,
+    pub clock: Arc<ManualClock>,
+    pub random: Arc<dyn Random>,
+    events: tokio::sync::Mutex<broadcast::Receiver<Arc<Delivery>>>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+pub fn settings() -> WebhooksSettings {
+    WebhooksSettings::default()
+}
+
+/// Runs a test on each engine, with a model of its own.
+pub async fn everywhere<F: Future>(test: impl Fn(TestDatabase, FakeModel) -> F) {
+    for database in databases().await {
+        eprintln!("on {:?}", database.engine());
+        test(database, FakeModel::start().await).await;
+    }
+}
+
+impl House {
+    pub async fn open(database: &TestDatabase, model: &FakeModel) -> Self {
+        Self::open_with(database, model, settings()).await
+    }
+
+    pub async fn open_with(
+        database: &TestDatabase,
+        model: &FakeModel,
+        settings: WebhooksSettings,
+    ) -> Self {
+        let store = database.open().await;
+        let clock = Arc::new(ManualClock::at(at(START)));
+        let as_clock: Arc<dyn Clock> = clock.clone();
+        let random: Arc<dyn Random> = Arc::new(SystemRandom);
+        let secrets = Secrets::open(
+            store.clone(),
+            KdfQueue::new(2),
+            as_clock.clone(),
+            random.clone(),
+            SecretsSettings {
+                vault_enabled: true,
+                vault_enabled_fixed: false,
+                plaintext_while_sealed: true,
+                keep_plaintext_provider_keys: true,
+                data_dir: database.directory().to_owned(),
+            },
+        )
+        .await
+        .unwrap();
+        let outbound = Outbound::new(OutboundSettings { allow_private: true }).unwrap();
+        let channels = Channels::open(ChannelsParts {
+            store: store.clone(),
+            secrets: secrets.clone(),
+            outbound: outbound.clone(),
+            clock: as_clock.clone(),
+            random: random.clone(),
+        });
+        let models = Models::with_tuning(
+            ModelsParts {
+                secrets: secrets.clone(),
+                outbound,
+                clock: as_clock.clone(),
+                random: random.clone(),
+            },
+            models(model),
+            Tuning { local: None, ..Tuning::default() },
+        );
+        let agents = Agents::open(
+            AgentsParts {
+                store: store.clone(),
+                models,
+                clock: as_clock.clone(),
+                random: random.clone(),
+            },
+            AgentsSettings::default(),
+        )
+        .await
+        .unwrap();
+        let parts = WebhooksParts {
+            store: store.clone(),
+            secrets: secrets.clone(),
+            agents: agents.clone(),
+            channels: channels.clone(),
+            clock: as_clock,
+            random: random.clone(),
+        };
+        let webhooks = Webhooks::open(parts, settings).await.unwrap();
+        Self {
+            events: tokio::sync::Mutex::new(webhooks.subscribe()),
+            store,
+            secrets,
+            channels,
+            agents,
+            webhooks,
+            clock,
+            random,
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// Begins to work.
+    pub fn work(&self) {
+        self.webhooks.background(&self.stop, &self.tasks);
+    }
+
+    /// Stops as a server does.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        let ended = tokio::time::timeout(PATIENCE, self.tasks.wait());
+        assert!(ended.await.is_ok(), "the worker does not end");
+        self.store.close().await;
+    }
+
+    pub async fn write<T: Send + 'static>(
+        &self,
+        job: impl for<'c> FnOnce(
+            &'c mut Conn,
+        )
+            -> futures_util::future::BoxFuture<'c, Result<T, StoreError>>
+        + Send
+        + 'static,
+    ) -> T {
+        self.store.write(job).await.unwrap()
+    }
+
+    /// A webhook with this configuration on top of the defaults.
+    pub async fn webhook(&self, name: &str, more: Value) -> WebhookRow {
+        let mut config = json!({
+            "auth": { "mode": "none" },
+            "source_profile": "generic",
+            "rate_limit_per_minute": 60,
+            "max_body_bytes": 1_048_576,
+        });
+        merge(&mut config, more);
+        let row = WebhookRow {
+            id: WebhookId::from_text(format!("hook_{name}")),
+            public_id: format!("wh_{name}"),
+            name: name.to_owned(),
+            config: config.to_string(),
+            enabled: true,
+            delivery_count: 0,
+            last_delivery_at: None,
+            created_at: at(START),
+            updated_at: at(START),
+        };
+        let stored = row.clone();
+        self.write(move |conn| Box::pin(async move { conn.insert_webhook(&stored).await.map(drop) }))
+            .await;
+        self.webhooks.reload().await.unwrap();
+        row
+    }
+
+    /// A delivery as ingest would store it, not yet looked at by the worker.
+    pub fn delivery(&self, n: u32, webhook: &WebhookRow, session: &str) -> NewDelivery {
+        let mut snapshot: Value = serde_json::from_str(&webhook.config).unwrap();
+        let members = snapshot.as_object_mut().unwrap();
+        members.remove("auth");
+        members.insert("public_id".into(), webhook.public_id.clone().into());
+        members.insert("name".into(), webhook.name.clone().into());
+        NewDelivery {
+            id: id(n),
+            webhook_id: webhook.id.clone(),
+            status: DeliveryStatus::Queued,
+            event_type: Some("push".to_owned()),
+            entity_key: None,
+            delivery_key: None,
+            unique_key: None,
+            duplicate_of: None,
+            replay_of: None,
+            session_key: session.to_owned(),
+            received_at: self.clock.now(),
+            next_attempt_at: Some(self.clock.now()),
+            headers: "{}".to_owned(),
+            body_size: 12,
+            body_preview: String::new(),
+            payload: Some(format!(r#"{{"n":{n},"text":"hello {n}"}}"#)),
+            config: Some(snapshot.to_string().into()),
+            error: None,
+        }
+    }
+
+    pub async fn insert(&self, new: Vec<NewDelivery>) {
+        self.write(move |conn| {
+            Box::pin(async move { conn.insert_deliveries(&new).await.map(drop) })
+        })
+        .await;
+        self.webhooks.wake();
+    }
+
+    /// Stores deliveries of one webhook, each in the session that is named.
+    pub async fn arrive(&self, webhook: &WebhookRow, deliveries: &[(u32, &str)]) {
+        let each = deliveries.iter();
+        let new = each.map(|(n, session)| self.delivery(*n, webhook, session));
+        self.insert(new.collect()).await;
+    }
+
+    pub async fn find(&self, n: u32) -> Option<DeliveryRow> {
+        self.store
+            .read(|conn| Box::pin(async move { conn.find_delivery(id(n).as_str()).await }))
+            .await
+            .unwrap()
+    }
+
+    pub async fn row(&self, n: u32) -> DeliveryRow {
+        self.find(n).await.unwrap()
+    }
+
+    /// Moves time, and lets the worker see it.
+    pub fn advance(&self, duration: Duration) {
+        self.clock.advance(duration);
+        self.webhooks.wake();
+    }
+
+    /// Until the delivery has reached this status, by the events that are told.
+    pub async fn until(&self, n: u32, status: DeliveryStatus) -> Delivery {
+        let mut events = self.events.lock().await;
+        let wait = async {
+            loop {
+                let event = events.recv().await.unwrap();
+                if event.id == id(n) && event.status == status {
+                    return Delivery::clone(&event);
+                }
+            }
+        };
+        match tokio::time::timeout(PATIENCE, wait).await {
+            Ok(delivery) => delivery,
+            Err(_) => panic!("{n} does not reach {status}: {:?}", self.find(n).await),
+        }
+    }
+
+    pub async fn until_all(&self, numbers: &[u32], status: DeliveryStatus) -> Vec<u32> {
+        let mut events = self.events.lock().await;
+        let mut order = Vec::new();
+        let wait = async {
+            while order.len() < numbers.len() {
+                let event = events.recv().await.unwrap();
+                if event.status == status {
+                    order.push(number(&event.id));
+                }
+            }
+        };
+        let ended = tokio::time::timeout(PATIENCE, wait).await;
+        assert!(ended.is_ok(), "of {numbers:?} only {order:?} are {status}");
+        order
+    }
+
+    /// The texts in the inbox, the oldest first.
+    pub async fn inbox(&self) -> Vec<String> {
+        let page = self.channels.list_inbox(100, None).await.unwrap();
+        let mut texts: Vec<_> = page.messages.into_iter().map(|message| message.text).collect();
+        texts.reverse();
+        texts
+    }
+
+    pub async fn initialize_vault(&self) {
+        let password = SecretString::from(PASSWORD);
+        let actor = Actor::cli();
+        drop(self.secrets.initialize(&actor, &password).await.unwrap());
+    }
+
+    pub async fn seal(&self) {
+        self.secrets.seal(&Actor::cli()).await.unwrap();
+    }
+
+    pub async fn unseal(&self) {
+        let password = SecretString::from(PASSWORD);
+        let unsealed = self.secrets.unseal_with_password(&Actor::cli(), &password);
+        unsealed.await.unwrap();
+    }
+}
+
+fn models(model: &FakeModel) -> ModelsSettings {
+    let provider = ProviderSettings {
+        kind: ProviderKind::Openai,
+        base_url: model.base_url.clone(),
+        api_key: Some(SecretString::from("sk-test")),
+        models: vec!["m".to_owned()],
+    };
+    ModelsSettings {
+        default: Some("fake/m".to_owned()),
+        autodetect: false,
+        providers: BTreeMap::from([("fake".to_owned(), provider)]),
+        ..ModelsSettings::default()
+    }
+}
+
+fn merge(into: &mut Value, more: Value) {
+    if let (Value::Object(into), Value::Object(more)) = (into, more) {
+        into.extend(more);
+    }
+}
+
+/// Sorts as its number.
+pub fn id(n: u32) -> DeliveryId {
+    DeliveryId::from_text(format!("del_{n:08}"))
+}
+
+pub fn number(id: &DeliveryId) -> u32 {
+    id.as_str().trim_start_matches("del_").parse().unwrap_or(0)
+}
+
+/// As an earlier life of the process left it: in work, with this many attempts.
+pub async fn leave_in_work(database: &TestDatabase, n: u32, attempts: i64) {
+    let sql = format!(
+        "UPDATE webhook_deliveries SET status = 'processing', attempts = {attempts},
+             next_attempt_at = NULL, lease_owner = 'an earlier life', lease_until = {},
+             started_at = {START} WHERE id = 'del_{n:08}'",
+        START + 60_000
+    );
+    run_sql(&database.location, &sql).await;
+}

@@ -1,0 +1,136 @@
+//! Who may write how a delivery ended.
+
+use super::house::{House, everywhere, leave_in_work};
+use gatehouse_domain::DeliveryStatus;
+use gatehouse_store::testing::run_sql;
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_lease_is_renewed_while_the_run_goes_on() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        model.hold();
+        let webhook = house.webhook("a", json!({})).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        model.until_asked(1).await;
+        let first = house.row(1).await.lease_until.unwrap();
+        for _ in 0..10 {
+            house.advance(Duration::from_secs(20));
+            house.worker_has_looked().await;
+        }
+        let row = house.row(1).await;
+        assert_eq!((row.status, row.attempts), (DeliveryStatus::Processing, 1));
+        assert!(row.lease_until.unwrap() >= first.after(Duration::from_secs(180)));
+        model.let_go(1);
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!((done.attempts, done.duration_ms), (1, Some(200_000)));
+        house.stop().await;
+    })
+    .await;
+}
+
+/// A run whose lease another node took over writes nothing, and what the other writes stands.
+#[tokio::test]
+async fn who_lost_the_lease_writes_nothing_and_stops() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        model.hold();
+        let webhook = house.webhook("a", json!({})).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        model.until_asked(1).await;
+        run_sql(
+            &database.location,
+            "UPDATE webhook_deliveries SET lease_owner = 'another node', attempts = 2",
+        )
+        .await;
+        house.advance(Duration::from_secs(20));
+        house.slots_are_free().await;
+        model.let_go(1);
+        house.worker_has_looked().await;
+        let row = house.row(1).await;
+        assert_eq!(row.status, DeliveryStatus::Processing);
+        assert_eq!(row.lease_owner.as_deref(), Some("another node"));
+        // The other node dies, too: after a whole lease without a sign of life the delivery runs here.
+        model.let_go(10);
+        house.advance(Duration::from_secs(60));
+        house.worker_has_looked().await;
+        house.advance(Duration::from_secs(60));
+        let done = house.until(1, DeliveryStatus::Queued).await;
+        assert_eq!(done.attempts, 2);
+        house.advance(Duration::from_secs(12));
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(done.attempts, 3);
+        house.stop().await;
+    })
+    .await;
+}
+
+/// A clock that jumps takes nothing from a node that is alive.
+#[tokio::test]
+async fn a_jump_of_the_clock_neither_loses_nor_doubles() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        model.hold();
+        let webhook = house.webhook("a", json!({})).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        model.until_asked(1).await;
+        for days in [400, -400] {
+            house.jump_days(days);
+            house.webhooks.wake();
+            house.worker_has_looked().await;
+        }
+        assert_eq!(house.row(1).await.attempts, 1);
+        model.let_go(10);
+        house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(model.asked().len(), 1);
+        // What was to come in a year by the clock of then comes at the next look.
+        house.jump_days(800);
+        house.arrive(&webhook, &[(2, "b")]).await;
+        house.until(2, DeliveryStatus::Completed).await;
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_stored_before_the_clock_was_set_back_runs_now() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
+        house.arrive(&webhook, &[(1, "a")]).await;
+        house.jump_days(-30);
+        house.work();
+        house.until(1, DeliveryStatus::Completed).await;
+        house.stop().await;
+    })
+    .await;
+}
+
+/// Another node that is alive keeps what it works on, however long that takes.
+#[tokio::test]
+async fn a_lease_that_is_renewed_elsewhere_holds() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
+        house.work();
+        house.worker_has_looked().await;
+        house.insert_elsewhere(&database, &webhook, 1, "a").await;
+        leave_in_work(&database, 1, 1).await;
+        for step in 0..10 {
+            let sql = format!("UPDATE webhook_deliveries SET lease_until = {step}");
+            run_sql(&database.location, &sql).await;
+            house.advance(Duration::from_secs(40));
+            house.worker_has_looked().await;
+        }
+        assert_eq!(house.row(1).await.attempts, 1);
+        house.advance(Duration::from_secs(60));
+        house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(house.row(1).await.attempts, 2);
+        house.stop().await;
+    })
+    .await;
+}

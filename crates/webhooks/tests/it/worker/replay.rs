@@ -1,0 +1,63 @@
+//! A delivery once more.
+
+use super::house::{House, everywhere, number};
+use gatehouse_domain::{Actor, DeliveryStatus};
+use gatehouse_webhooks::WebhooksError;
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_replay_runs_with_the_configuration_of_now() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let more = json!({ "deliver_only": true, "prompt_template": "before {n}" });
+        let webhook = house.webhook("a", more).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "webhook:wh_a:del_00000001")]).await;
+        house.until(1, DeliveryStatus::Completed).await;
+        let change = serde_json::from_value(json!({ "prompt_template": "after {n}" })).unwrap();
+        house.webhooks.update(&Actor::cli(), "hook_a", change).await.unwrap();
+        house.clock.advance(Duration::from_secs(5));
+        let again = house.webhooks.replay("del_00000001").await.unwrap();
+        assert_eq!(again.status, DeliveryStatus::Queued);
+        assert_eq!(again.replay_of.as_ref().map(number), Some(1));
+        assert_eq!((again.event_type.as_deref(), again.attempts), (Some("push"), 0));
+        let key = format!("webhook:wh_a:{}", again.id);
+        assert_eq!(again.session_key.as_deref(), Some(key.as_str()));
+        house.until_all(&[0], DeliveryStatus::Completed).await;
+        assert_eq!(house.inbox().await, ["before 1", "after 1"]);
+        // A replay can be replayed, and a second one is no duplicate of the first.
+        let third = house.webhooks.replay(again.id.as_str()).await.unwrap();
+        assert_eq!(third.replay_of, Some(again.id));
+        house.until_all(&[0], DeliveryStatus::Completed).await;
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_kept_no_payload_or_is_gone_cannot_be_replayed() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({})).await;
+        let mut filtered = house.delivery(1, &webhook, "");
+        filtered.status = DeliveryStatus::Filtered;
+        filtered.payload = None;
+        let mut orphan = house.delivery(2, &webhook, "b");
+        orphan.webhook_id = gatehouse_domain::WebhookId::from_text("hook_gone");
+        house.insert(vec![filtered, orphan]).await;
+        for (id, what) in [
+            ("del_00000001", "payload"),
+            ("del_00000002", "webhook"),
+            ("del_nothing", "delivery"),
+        ] {
+            let refused = house.webhooks.replay(id).await;
+            assert!(
+                matches!(refused, Err(WebhooksError::NotFound(noun)) if noun == what),
+                "{id}: {refused:?}"
+            );
+        }
+        house.stop().await;
+    })
+    .await;
+}

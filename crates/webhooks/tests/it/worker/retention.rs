@@ -1,0 +1,73 @@
+//! What is swept away.
+
+use super::house::{House, START, at, everywhere, settings};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, ManualClock, SeededRandom};
+use gatehouse_store::NewDelivery;
+use gatehouse_webhooks::WebhooksSettings;
+use gatehouse_webhooks::retention::REFUSED_KEPT;
+use serde_json::json;
+
+const DAY_MS: i64 = 86_400_000;
+
+fn real_id(millis: i64, seed: u64) -> DeliveryId {
+    DeliveryId::generate(&ManualClock::at(at(millis)), &SeededRandom::new(seed))
+}
+
+#[tokio::test]
+async fn deliveries_go_when_their_days_are_over() {
+    everywhere(|database, model| async move {
+        let wanted = WebhooksSettings { retention_days: 2, ..settings() };
+        let house = House::open_with(&database, &model, wanted).await;
+        let webhook = house.webhook("a", json!({})).await;
+        let limit = START - 2 * DAY_MS;
+        let with = |millis, seed, status| NewDelivery {
+            id: real_id(millis, seed),
+            received_at: at(millis),
+            status,
+            ..house.delivery(1, &webhook, "a")
+        };
+        house
+            .insert(vec![
+                with(limit - 1, 1, DeliveryStatus::Completed),
+                with(limit, 2, DeliveryStatus::Completed),
+                with(limit - 1, 3, DeliveryStatus::Queued),
+                with(limit - 1, 4, DeliveryStatus::Failed),
+            ])
+            .await;
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 2);
+        let exists = async |millis, seed| {
+            let found = house.webhooks.delivery(real_id(millis, seed).as_str()).await;
+            found.is_ok()
+        };
+        assert!(!exists(limit - 1, 1).await);
+        assert!(exists(limit, 2).await);
+        assert!(exists(limit - 1, 3).await, "an open one stays");
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_refused_deliveries_the_newest_thousand_of_each_kind_stay() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({})).await;
+        let kept = u32::try_from(REFUSED_KEPT).unwrap();
+        let with = |n: u32, status| NewDelivery {
+            status,
+            ..house.delivery(n, &webhook, "")
+        };
+        let mut all: Vec<_> = (1..=kept).map(|n| with(n, DeliveryStatus::Rejected)).collect();
+        let beyond = 2 * kept + 601;
+        all.extend((kept + 1..=beyond).map(|n| with(n, DeliveryStatus::Filtered)));
+        house.insert(all).await;
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 601, "more than one write removes");
+        assert!(house.find(1).await.is_some(), "a thousand rejected ones are not too many");
+        assert!(house.find(kept + 601).await.is_none());
+        assert!(house.find(kept + 602).await.is_some(), "the newest stay");
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        house.stop().await;
+    })
+    .await;
+}

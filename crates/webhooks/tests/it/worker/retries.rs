@@ -1,0 +1,176 @@
+//! A channel that cannot take a message now.
+
+use super::house::{House, START, at, everywhere, settings};
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use gatehouse_channels::NewAccount;
+use gatehouse_domain::{Actor, DeliveryStatus};
+use gatehouse_webhooks::WebhooksSettings;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A receiver that answers as the test says.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    pub url: String,
+    next: Arc<Mutex<(u16, Option<&'static str>)>>,
+    got: Arc<Mutex<Vec<String>>>,
+}
+
+impl Receiver {
+    pub async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let receiver = Self {
+            url: format!("http://{}/hook", listener.local_addr().unwrap()),
+            next: Arc::new(Mutex::new((200, None))),
+            got: Arc::default(),
+        };
+        let app = Router::new().route("/hook", post(take)).with_state(receiver.clone());
+        tokio_util::task::TaskTracker::new().spawn(async move {
+            axum::serve(listener, app).await.unwrap();
+        });
+        receiver
+    }
+
+    pub fn answers(&self, status: u16, retry_after: Option<&'static str>) {
+        *self.next.lock().unwrap() = (status, retry_after);
+    }
+
+    pub fn count(&self) -> usize {
+        self.got.lock().unwrap().len()
+    }
+
+    /// An account of the type `http` that sends here.
+    pub async fn account(&self, house: &House, more: Value) -> String {
+        let mut fields = json!({ "url": self.url });
+        fields
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().cloned().unwrap_or_default());
+        let account = NewAccount {
+            kind: "http".to_owned(),
+            label: "Receiver".to_owned(),
+            fields: fields.as_object().cloned().unwrap(),
+            id: Some("there".to_owned()),
+            enabled: true,
+        };
+        house.channels.create(&Actor::cli(), account).await.unwrap();
+        "http:there".to_owned()
+    }
+}
+
+async fn take(State(receiver): State<Receiver>, body: String) -> (StatusCode, HeaderMap) {
+    receiver.got.lock().unwrap().push(body);
+    let (status, retry_after) = *receiver.next.lock().unwrap();
+    let mut headers = HeaderMap::new();
+    if let Some(seconds) = retry_after {
+        headers.insert("retry-after", seconds.parse().unwrap());
+    }
+    (StatusCode::from_u16(status).unwrap(), headers)
+}
+
+#[tokio::test]
+async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
+    everywhere(|database, model| async move {
+        let wanted = WebhooksSettings { max_attempts: 3, ..settings() };
+        let house = House::open_with(&database, &model, wanted).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, None);
+        let target = receiver.account(&house, json!({})).await;
+        let more = json!({ "deliver_only": true, "deliver_to": target });
+        let webhook = house.webhook("a", more).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a"), (2, "a")]).await;
+        for (attempt, least_ms) in [(1, 10_000), (2, 40_000)] {
+            let queued = house.until(1, DeliveryStatus::Queued).await;
+            assert_eq!(queued.attempts, attempt);
+            assert!(queued.error.is_some());
+            let wait = queued.next_attempt_at.unwrap().as_millis() - house.clock_ms();
+            assert!((least_ms..=least_ms * 6 / 5).contains(&wait), "{attempt}: {wait}");
+            assert_eq!(house.row(2).await.attempts, 0, "it waits for the one before it");
+            house.advance(Duration::from_millis(u64::try_from(wait).unwrap()));
+        }
+        let failed = house.until(1, DeliveryStatus::Failed).await;
+        assert_eq!(failed.attempts, 3);
+        assert!(failed.error.unwrap().contains("tried 3 times"));
+        house.until(2, DeliveryStatus::Processing).await;
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn it_is_not_tried_before_its_time_and_then_goes_through() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(429, Some("300"));
+        let target = receiver.account(&house, json!({})).await;
+        let more = json!({ "deliver_only": true, "deliver_to": target });
+        let webhook = house.webhook("a", more).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        let queued = house.until(1, DeliveryStatus::Queued).await;
+        let wait = queued.next_attempt_at.unwrap();
+        assert!(wait >= at(START + 300_000), "the vendor's wish counts: {wait}");
+        let tried = receiver.count();
+        receiver.answers(200, None);
+        house.advance(Duration::from_millis(299_000));
+        // Something else goes through, so the worker has looked.
+        let inbox = house.webhook("b", json!({ "deliver_only": true })).await;
+        house.arrive(&inbox, &[(2, "b")]).await;
+        house.until(2, DeliveryStatus::Completed).await;
+        assert_eq!(receiver.count(), tried);
+        house.advance(Duration::from_mins(2));
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!((done.attempts, done.error), (2, None));
+        assert_eq!(receiver.count(), tried + 1);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_channel_that_refuses_for_good_is_not_tried_again() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(400, None);
+        let target = receiver.account(&house, json!({})).await;
+        let more = json!({ "deliver_only": true, "deliver_to": target });
+        let webhook = house.webhook("a", more).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        let failed = house.until(1, DeliveryStatus::Failed).await;
+        assert_eq!((failed.attempts, receiver.count()), (1, 1));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agents_error_is_tried_again_only_where_the_owner_wants_that() {
+    everywhere(|database, model| async move {
+        let wanted = WebhooksSettings {
+            retry_agent_errors: true,
+            max_attempts: 2,
+            ..settings()
+        };
+        let house = House::open_with(&database, &model, wanted).await;
+        model.answer(super::model::Answer::Refuse);
+        let webhook = house.webhook("a", json!({})).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        let queued = house.until(1, DeliveryStatus::Queued).await;
+        assert_eq!(queued.attempts, 1);
+        assert!(queued.session_id.is_some());
+        house.advance(Duration::from_secs(12));
+        let failed = house.until(1, DeliveryStatus::Failed).await;
+        assert_eq!(failed.attempts, 2);
+        house.stop().await;
+    })
+    .await;
+}
