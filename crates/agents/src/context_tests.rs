@@ -58,7 +58,7 @@ fn tool_output_is_shortened_first() {
         row(1, "assistant", "done"),
         row(2, "user", "two"),
         calling(2, "", &[("d", "{}")]),
-        answering(2, "d", &"n".repeat(40_000)),
+        answering(2, "d", &"q".repeat(40_000)),
     ];
     let conversation = Conversation::new(None, rows, 2, false);
     let count = |budget, letter| {
@@ -69,12 +69,12 @@ fn tool_output_is_shortened_first() {
     assert!(count(30_000, 'o') >= 40_000);
     let fitted = texts(&conversation.fit(Some(15_000)));
     assert!(fitted.contains(&"o".repeat(2_000)) && !fitted.contains(&"o".repeat(2_001)));
-    assert!(fitted.contains(&"n".repeat(40_000)));
+    assert!(fitted.contains(&"q".repeat(40_000)));
     let fitted = texts(&conversation.fit(Some(8_000)));
-    assert!(fitted.contains(&"n".repeat(16_000)) && !fitted.contains(&"n".repeat(16_001)));
+    assert!(fitted.contains(&"q".repeat(16_000)) && !fitted.contains(&"q".repeat(16_001)));
     let fitted = conversation.fit(Some(700));
     assert_eq!(fitted.left_out, Some(1));
-    assert!(texts(&fitted).contains(&"n".repeat(2_000)));
+    assert!(texts(&fitted).contains(&"q".repeat(2_000)));
 }
 
 #[test]

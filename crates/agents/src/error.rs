@@ -23,8 +23,8 @@ pub enum AgentsError {
     /// The agent `default` always exists.
     #[error("the agent `default` cannot be deleted")]
     DefaultAgent,
-    /// So many turns wait in the session that no more are taken.
-    #[error("too many turns wait in this session")]
+    /// So many turns wait in the session, or in all, that no more are taken.
+    #[error("too many turns wait")]
     TooManyWaiting,
     /// Gatehouse ends.
     #[error("shutting down")]

@@ -29,7 +29,10 @@ fn types() {
     assert!(is_good(&json!({ "type": "number" }), &json!(1.5)));
     assert!(is_good(&json!({ "type": "integer" }), &json!(2.0)));
     assert!(!is_good(&json!({ "type": "integer" }), &json!(1.5)));
-    assert!(is_good(&json!({ "type": ["string", "null"] }), &json!(null)));
+    assert!(is_good(
+        &json!({ "type": ["string", "null"] }),
+        &json!(null)
+    ));
     assert_eq!(
         refused(&json!({ "type": ["string", "null"] }), &json!(1)),
         "input must be of type string or null"
@@ -103,7 +106,10 @@ fn references_are_followed_and_circles_end() {
     assert!(!is_good(&schema, &json!("x")));
     let circle = json!({ "$ref": "#/$defs/N", "$defs": { "N": { "$ref": "#/$defs/N" } } });
     assert_eq!(refused(&circle, &json!(1)), "input lies too deep");
-    assert!(is_good(&json!({ "$ref": "https://example.com/x" }), &json!(1)));
+    assert!(is_good(
+        &json!({ "$ref": "https://example.com/x" }),
+        &json!(1)
+    ));
     assert!(is_good(&json!({ "$ref": "#/nowhere" }), &json!(1)));
 }
 

@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How many turns may wait behind the one that runs.
 pub(crate) const MAX_WAITING: usize = 64;
+/// In how many sessions turns may run and wait at once.
+const MAX_LANES: usize = 1024;
 
 /// The lanes that have something in them.
 #[derive(Debug, Default)]
@@ -60,9 +62,13 @@ impl Lanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Promises a place; refused when 64 turns wait behind the one that runs.
+    /// Promises a place; refused when 64 turns wait behind the one that runs, or when turns run in too
+    /// many sessions.
     pub(crate) fn promise(&self, session: &SessionId) -> Result<Place<'_>, AgentsError> {
         let mut lanes = self.lock();
+        if lanes.len() >= MAX_LANES && !lanes.contains_key(session) {
+            return Err(AgentsError::TooManyWaiting);
+        }
         let lane = lanes.entry(session.clone()).or_default();
         if lane.turns() > MAX_WAITING {
             return Err(AgentsError::TooManyWaiting);
@@ -127,5 +133,27 @@ impl Lanes {
             lane.running.iter().for_each(CancellationToken::cancel);
             lane.waiting.iter().for_each(|turn| turn.cancel.cancel());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_given_back_and_limited() {
+        let lanes = Lanes::default();
+        let session = |n: usize| SessionId::from_text(format!("ses_{n}"));
+        let mut places: Vec<_> = (0..MAX_LANES)
+            .map(|n| lanes.promise(&session(n)).unwrap())
+            .collect();
+        assert!(lanes.promise(&session(MAX_LANES)).is_err());
+        // A session that is there already takes more.
+        places.extend((0..MAX_WAITING).map(|_| lanes.promise(&session(0)).unwrap()));
+        assert!(lanes.promise(&session(0)).is_err());
+        drop(places.pop());
+        assert!(lanes.promise(&session(0)).is_ok());
+        drop(places);
+        assert!(lanes.lock().is_empty());
     }
 }

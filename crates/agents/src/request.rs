@@ -128,15 +128,23 @@ pub(crate) fn shortened(text: &str, characters: usize) -> String {
     }
 }
 
-/// The newest part of what was said, as one text of at most so many characters, for a summary.
+/// What was said, as one text of about so many characters, for a summary: a little of every message
+/// while there is room for that, else of the newest.
 pub(crate) fn transcript(
     summary: Option<&str>,
     rows: &[ChatMessageRow],
     characters: usize,
 ) -> String {
-    let each = (characters / 4).clamp(1, 1500);
     let mut parts = Vec::new();
-    let mut room = characters;
+    let before = summary.map(|summary| {
+        let summary = shortened(summary, characters / 2);
+        format!("Summary of what was before: {summary}\n")
+    });
+    let mut room = characters.saturating_sub(before.as_deref().map_or(0, str::len));
+    // A message has about 50 characters besides its text.
+    let each = (room / rows.len().max(1))
+        .saturating_sub(50)
+        .clamp(100, 1500);
     for row in rows.iter().rev() {
         let part = transcript_of(row, each);
         let length = part.chars().count();
@@ -146,12 +154,7 @@ pub(crate) fn transcript(
         room -= length;
         parts.push(part);
     }
-    if let Some(summary) = summary {
-        parts.push(format!(
-            "Summary of what was before: {}\n",
-            shortened(summary, room.max(1))
-        ));
-    }
+    parts.extend(before);
     parts.reverse();
     parts.concat()
 }

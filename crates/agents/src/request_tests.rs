@@ -143,7 +143,7 @@ fn a_transcript_keeps_the_newest() {
         .map(|n| row(n, "user", &format!("text {n}")))
         .collect();
     let text = transcript(Some("before"), &rows, 100);
-    assert!(text.chars().count() < 200, "{text}");
+    assert!(text.chars().count() <= 100, "{text}");
     assert!(text.ends_with("user: text 99\n"), "{text}");
     assert!(
         text.starts_with("Summary of what was before: before"),
@@ -151,6 +151,15 @@ fn a_transcript_keeps_the_newest() {
     );
     assert!(!text.contains("text 50"), "{text}");
     assert!(transcript(None, &rows, 0).is_empty());
+    // With room for it, a little of every message.
+    let rows: Vec<_> = (0..9)
+        .map(|n| row(n, "user", &format!("text {n} {}", "x".repeat(1000))))
+        .collect();
+    let text = transcript(None, &rows, 3_000);
+    for n in 0..9 {
+        assert!(text.contains(&format!("text {n}")), "{text}");
+    }
+    assert!(text.chars().count() <= 3_000);
 }
 
 fn any_rows() -> impl Strategy<Value = Vec<ChatMessageRow>> {

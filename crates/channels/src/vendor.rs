@@ -145,12 +145,20 @@ impl Said {
     }
 }
 
+fn no_url() -> Failure {
+    Failure::refused("The address of this channel is no URL.")
+}
+
+/// The owner's URL as it is.
+pub(crate) fn address(url: &str) -> Result<Url, Failure> {
+    Url::parse(url).map_err(|_| no_url())
+}
+
 /// A base and path segments, each written so that it stays one segment.
 pub(crate) fn join(base: &str, segments: &[&str]) -> Result<Url, Failure> {
-    let bad = || Failure::refused("The address of this channel is no URL.");
-    let mut url = Url::parse(base).map_err(|_| bad())?;
+    let mut url = address(base)?;
     url.path_segments_mut()
-        .map_err(|()| bad())?
+        .map_err(|()| no_url())?
         .pop_if_empty()
         .extend(segments);
     Ok(url)

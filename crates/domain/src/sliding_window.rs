@@ -74,7 +74,11 @@ mod tests {
         assert_eq!(window.wait(4, 100, 40), Some(70));
         window.take_back(20);
         assert_eq!(window.wait(4, 100, 40), None);
-        assert_eq!(window.wait(3, 100, 40), Some(70), "the oldest is still the one at 10");
+        assert_eq!(
+            window.wait(3, 100, 40),
+            Some(70),
+            "the oldest is still the one at 10"
+        );
         window.take_back(5);
         assert_eq!(window.wait(3, 100, 40), Some(70), "nothing happened at 5");
         window.take_back(10);

@@ -7,10 +7,10 @@
 mod stream;
 
 use crate::Limits;
-use crate::catalogue::Listed;
 use crate::chat::{ChatMessage, ToolCall, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
+use crate::listing::Listed;
 use crate::reply_reader::Decoder;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
@@ -134,7 +134,10 @@ fn blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
         } => {
             let said = Some(said.trim_end()).filter(|said| !said.is_empty());
             let calls = tool_calls.iter().map(call);
-            ("assistant", said.map(text).into_iter().chain(calls).collect())
+            (
+                "assistant",
+                said.map(text).into_iter().chain(calls).collect(),
+            )
         }
         ChatMessage::Tool {
             call_id,
@@ -190,7 +193,11 @@ mod tests {
 
     #[test]
     fn ids_of_other_vendors_are_made_to_fit() {
-        for (given, sent) in [("toolu_1-A", "toolu_1-A"), ("a.b:c ä", "a_b_c__"), ("", "_")] {
+        for (given, sent) in [
+            ("toolu_1-A", "toolu_1-A"),
+            ("a.b:c ä", "a_b_c__"),
+            ("", "_"),
+        ] {
             assert_eq!(id(given), sent);
         }
     }

@@ -1,7 +1,7 @@
 //! One chat: sent, and sent again while nothing of the answer has come and it may still help.
 
 use crate::candidates::Endpoint;
-use crate::catalogue::{is_key_refused, unknown_provider};
+use crate::catalogue::unknown_provider;
 use crate::chat::{ChatRequest, Chunk};
 use crate::family::{ChatCall, below, family};
 use crate::handle::{Inner, ModelRef, Models};
@@ -9,7 +9,7 @@ use crate::keys::Key;
 use crate::refusal::{self, Refusal};
 use crate::reply::{Failure, Reply};
 use crate::retry::{RETRIES, asked_wait, own_wait};
-use crate::ModelError;
+use crate::{ModelError, ProviderKind};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use gatehouse_outbound::{OutboundError, Reach, read_capped};
@@ -27,7 +27,7 @@ struct Prepared<'a> {
     key: &'a Key<'a>,
     url: Url,
     headers: HeaderMap,
-    reader: crate::ProviderKind,
+    kind: ProviderKind,
     deadline: Instant,
 }
 
@@ -116,7 +116,7 @@ impl Inner {
             key,
             url: below(&endpoint.base_url, family.chat_path()),
             headers,
-            reader: endpoint.kind,
+            kind: endpoint.kind,
             deadline: Instant::now() + self.tuning.patience.whole,
         })
     }
@@ -139,7 +139,7 @@ impl Inner {
         let mut reply = Reply::new(
             response,
             prepared.provider.to_owned(),
-            prepared.reader,
+            prepared.kind,
             &self.tuning,
             prepared.deadline,
         );
@@ -151,7 +151,11 @@ impl Inner {
         let status = response.status().as_u16();
         let wait = asked_wait(response.headers(), self.clock.now());
         // A body that does not come tells nothing more; the status is enough.
-        let body = timeout(self.tuning.patience.list, read_capped(response, MAX_ERROR_BYTES)).await;
+        let body = timeout(
+            self.tuning.patience.list,
+            read_capped(response, MAX_ERROR_BYTES),
+        )
+        .await;
         let (body, _) = body.ok().and_then(Result::ok).unwrap_or_default();
         let refusal = refusal::with_status(status, &body);
         Failure {
@@ -166,7 +170,7 @@ impl Inner {
 /// What a refusal becomes.
 pub(crate) fn refused(provider: &str, refusal: Refusal, key: &Key<'_>) -> ModelError {
     // A local server that wants a key which the sealed vault may hold.
-    if key.is_sealed() && is_key_refused(refusal) {
+    if key.is_sealed() && matches!(refusal.status(), Some(401 | 403)) {
         return ModelError::Sealed;
     }
     vendor_error(provider, refusal)

@@ -190,7 +190,11 @@ mod tests {
         assert!(candidates(&settings, &local).find(LOCAL).is_some());
         assert!(candidates(&settings, &local).find("nobody").is_none());
         settings.autodetect = false;
-        assert!(candidates(&settings, &local).all()[0].environment_key.is_none());
+        assert!(
+            candidates(&settings, &local).all()[0]
+                .environment_key
+                .is_none()
+        );
         settings
             .providers
             .insert(LOCAL.to_owned(), given("http://other/v1"));

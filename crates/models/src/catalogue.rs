@@ -1,28 +1,17 @@
-//! Which models a provider has, as it tells itself. Remembered for some minutes; nothing of it is trusted
-//! to be short or well formed.
+//! Which models there are to choose from: what providers told is remembered here for some minutes.
 
-use crate::attempt::{outbound_error, refused};
-use crate::candidates::Endpoint;
-use crate::family::{below, family};
+use crate::ModelError;
+use crate::candidates::{Endpoint, LOCAL};
 use crate::handle::{Inner, ModelRef, Models};
-use crate::keys::Key;
 use crate::known_context::known_context;
-use crate::refusal::{self, Refusal};
-use crate::{ModelError, ProviderKind};
+use crate::listing::Listed;
 use futures_util::future::join_all;
-use gatehouse_outbound::{Reach, read_capped};
-use reqwest::{Method, Request, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 const REMEMBERED_MS: u64 = 300_000;
-const MAX_LIST_BYTES: usize = 4 << 20;
-const MAX_MODELS: usize = 1_000;
-const MAX_NAME_BYTES: usize = 256;
 
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -34,7 +23,7 @@ pub struct ModelInfo {
     /// The model as the provider calls it.
     pub name: String,
     /// How many tokens it reads and writes together, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<u64>,
 }
 
@@ -46,15 +35,8 @@ pub struct ProviderTest {
     /// How long its answer took.
     pub latency_ms: u64,
     /// How many models it has.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<u64>,
-}
-
-/// A model in a provider's list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listed {
-    pub(crate) name: String,
-    pub(crate) context: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -97,13 +79,14 @@ impl Models {
     pub async fn list(&self) -> Vec<ModelInfo> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings).all();
-        let each = candidates.iter().map(|endpoint| self.inner.offered(endpoint));
+        let each = candidates
+            .iter()
+            .map(|endpoint| self.inner.offered(endpoint));
         let mut all: Vec<ModelInfo> = join_all(each).await.into_iter().flatten().collect();
         if (settings.autodetect || all.is_empty())
             && let Some(listed) = self.inner.local_models().await
         {
-            let local = crate::candidates::LOCAL;
-            all.extend(listed.iter().map(|listed| info(local, listed)));
+            all.extend(listed.iter().map(|listed| info(LOCAL, listed)));
         }
         all.sort_by(|a, b| a.id.cmp(&b.id));
         all.dedup_by(|a, b| a.id == b.id);
@@ -201,159 +184,11 @@ impl Inner {
         self.catalogue.put(&endpoint.id, now, &listed);
         Ok(listed)
     }
-
-    /// Asks within this time; nothing is remembered.
-    pub(crate) async fn ask_for_models(
-        &self,
-        endpoint: &Endpoint<'_>,
-        patience: Duration,
-    ) -> Result<Arc<Vec<Listed>>, ModelError> {
-        let key = self.key(endpoint).await?;
-        key.check(endpoint)?;
-        let asked = tokio::time::timeout(patience, self.fetch_models(endpoint, &key)).await;
-        asked.unwrap_or_else(|_| {
-            Err(ModelError::Timeout {
-                provider: endpoint.id.to_string(),
-            })
-        })
-    }
-
-    async fn fetch_models(
-        &self,
-        endpoint: &Endpoint<'_>,
-        key: &Key<'_>,
-    ) -> Result<Arc<Vec<Listed>>, ModelError> {
-        let provider = || endpoint.id.to_string();
-        let failed = |error| outbound_error(&endpoint.id, error);
-        let garbage = || ModelError::Failed {
-            provider: provider(),
-            status: None,
-            retryable: false,
-        };
-        let family = family(endpoint.kind);
-        let mut url = below(&endpoint.base_url, &["models"]);
-        if let Some(query) = family.list_query() {
-            let whole = url.query().map(|own| format!("{own}&{query}"));
-            url.set_query(Some(whole.as_deref().unwrap_or(query)));
-        }
-        let mut request = Request::new(Method::GET, url);
-        *request.headers_mut() = family.headers(key.text()).ok_or_else(garbage)?;
-        let sent = self.outbound.send(Reach::Owner, request).await;
-        let response = sent.map_err(failed)?;
-        let status = response.status();
-        let (body, cut) = read_capped(response, MAX_LIST_BYTES).await.map_err(failed)?;
-        if status != StatusCode::OK {
-            let refusal = refusal::with_status(status.as_u16(), &body);
-            return Err(refused(&endpoint.id, refusal, key));
-        }
-        let body = (!cut).then(|| serde_json::from_slice::<Value>(&body).ok());
-        let body = body.flatten().ok_or_else(garbage)?;
-        // Most put the list under `data`, some send it bare.
-        let list = body.get("data").unwrap_or(&body);
-        let list = list.as_array().ok_or_else(garbage)?;
-        let listed = list.iter().filter_map(|entry| family.listed(entry));
-        let listed = listed.filter(|listed| is_a_name(&listed.name));
-        Ok(Arc::new(listed.take(MAX_MODELS).collect()))
-    }
-
-    /// The model of a provider to take when nobody said one.
-    pub(crate) async fn default_model(
-        &self,
-        endpoint: &Endpoint<'_>,
-    ) -> Result<String, ModelError> {
-        if let Some(first) = endpoint.models.first() {
-            return Ok(first.clone());
-        }
-        let vendors = endpoint
-            .is_vendor()
-            .then(|| family(endpoint.kind).default_model().to_owned());
-        let none = || {
-            let id = &endpoint.id;
-            ModelError::not_configured(
-                "models.default",
-                format!("The model provider {id} names no model; set models.default to {id}/<model>."),
-            )
-        };
-        match self.models_of(endpoint).await {
-            Ok(listed) => preferred(endpoint.kind, &listed)
-                .or(vendors)
-                .ok_or_else(none),
-            // A chat will tell what is wrong.
-            Err(error) => match (vendors, error) {
-                (Some(model), _) => Ok(model),
-                (
-                    None,
-                    ModelError::Failed {
-                        status: Some(404 | 405 | 501),
-                        ..
-                    },
-                ) => Err(none()),
-                (None, error) => Err(error),
-            },
-        }
-    }
 }
 
 fn named(name: &str) -> Listed {
     Listed {
         name: name.to_owned(),
         context: None,
-    }
-}
-
-fn is_a_name(name: &str) -> bool {
-    (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control)
-}
-
-/// What stands in the names of models that do not chat.
-const OTHER_TRADES: &[&str] = &[
-    "embed", "whisper", "tts", "dall-e", "moderation", "rerank", "transcribe", "realtime", "image",
-    "audio", "sora", "davinci", "babbage", "instruct-0914",
-];
-
-/// The family's usual model when the provider has it, else the first that seems to chat.
-pub(crate) fn preferred(kind: ProviderKind, listed: &[Listed]) -> Option<String> {
-    let usual = family(kind).default_model();
-    if listed.iter().any(|listed| listed.name == usual) {
-        return Some(usual.to_owned());
-    }
-    let chats = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        !OTHER_TRADES.iter().any(|trade| name.contains(trade))
-    };
-    let mut names = listed.iter().map(|listed| &listed.name);
-    names.find(|name| chats(name)).cloned()
-}
-
-/// Kept here so that a list and a chat tell the same.
-pub(crate) fn is_key_refused(refusal: Refusal) -> bool {
-    matches!(refusal.status(), Some(401 | 403))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_usual_model_or_the_first_that_chats() {
-        let list = |names: &[&str]| names.iter().map(|name| named(name)).collect::<Vec<_>>();
-        let pick = |names: &[&str]| preferred(ProviderKind::Openai, &list(names));
-        assert_eq!(pick(&["whisper-1", "gpt-4.1-mini"]).unwrap(), "gpt-4.1-mini");
-        assert_eq!(pick(&["nomic-Embed-text", "llama3.2"]).unwrap(), "llama3.2");
-        assert_eq!(pick(&["text-embedding-3"]), None);
-        assert_eq!(pick(&[]), None);
-    }
-
-    #[test]
-    fn names_have_a_length_and_no_control_characters() {
-        for (name, good) in [
-            ("", false),
-            ("a/b:c", true),
-            ("a\nb", false),
-            (&"n".repeat(256), true),
-            (&"n".repeat(257), false),
-        ] {
-            assert_eq!(is_a_name(name), good, "{name}");
-        }
     }
 }

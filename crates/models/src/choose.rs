@@ -2,7 +2,8 @@
 //! can be used, else a server on this machine.
 
 use crate::candidates::{Candidates, LOCAL};
-use crate::catalogue::{preferred, unknown_provider};
+use crate::catalogue::unknown_provider;
+use crate::default_model::preferred;
 use crate::handle::{ModelRef, Models};
 use crate::{ModelError, ProviderKind};
 
@@ -94,7 +95,9 @@ fn wanted<'a>(
         },
         (Some(id), None) => Wanted {
             provider: Some(id),
-            model: default.filter(|(own, _)| *own == id).map(|(_, model)| model),
+            model: default
+                .filter(|(own, _)| *own == id)
+                .map(|(_, model)| model),
         },
         (None, Some(path)) => match path.split_once('/') {
             Some((id, model)) if !model.is_empty() && candidates.find(id).is_some() => Wanted {
@@ -118,7 +121,9 @@ fn without_prefix<'a>(candidates: &Candidates<'_>, id: &str, model: &'a str) -> 
     let named = candidates
         .find(id)
         .is_some_and(|endpoint| endpoint.models.iter().any(|name| name == model));
-    let short = model.strip_prefix(id).and_then(|rest| rest.strip_prefix('/'));
+    let short = model
+        .strip_prefix(id)
+        .and_then(|rest| rest.strip_prefix('/'));
     short
         .filter(|short| !named && !short.is_empty())
         .unwrap_or(model)
@@ -164,7 +169,12 @@ mod tests {
                 [None, Some("openai/"), None, Some("openai/")],
                 [Some("openai"), None, Some("openai"), None],
                 [Some("openai"), Some("gpt"), Some("openai"), Some("gpt")],
-                [Some("openai"), Some("openai/gpt"), Some("openai"), Some("gpt")],
+                [
+                    Some("openai"),
+                    Some("openai/gpt"),
+                    Some("openai"),
+                    Some("gpt"),
+                ],
                 // A provider that resells names its models by their makers.
                 [
                     Some("router"),

@@ -1,8 +1,8 @@
 //! The one trait of both families: how a conversation is written, how a key is sent, how an answer is read.
 
 use crate::anthropic::Anthropic;
-use crate::catalogue::Listed;
 use crate::chat::ChatRequest;
+use crate::listing::Listed;
 use crate::openai::Openai;
 use crate::reply_reader::Decoder;
 use crate::{Limits, ProviderKind};
@@ -56,11 +56,7 @@ pub(crate) fn below(base: &Url, path: &[&str]) -> Url {
 }
 
 /// A header that is never printed.
-pub(crate) fn secret_header(
-    headers: &mut HeaderMap,
-    name: HeaderName,
-    value: &str,
-) -> Option<()> {
+pub(crate) fn secret_header(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Option<()> {
     let mut value = HeaderValue::from_str(value).ok()?;
     value.set_sensitive(true);
     headers.insert(name, value);

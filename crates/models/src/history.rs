@@ -82,10 +82,24 @@ mod tests {
 
     #[test]
     fn halves_are_completed_or_left_out() {
-        let said = [result("0", "x"), calls(&["1", "2"]), result("2", "y"), user("b"), result("1", "late")];
-        let whole = [calls(&["1", "2"]), result("2", "y"), result("1", BROKEN_OFF), user("b")];
+        let said = [
+            result("0", "x"),
+            calls(&["1", "2"]),
+            result("2", "y"),
+            user("b"),
+            result("1", "late"),
+        ];
+        let whole = [
+            calls(&["1", "2"]),
+            result("2", "y"),
+            result("1", BROKEN_OFF),
+            user("b"),
+        ];
         assert_eq!(paired(&said), whole);
-        assert_eq!(paired(&[calls(&["1"])]), [calls(&["1"]), result("1", BROKEN_OFF)]);
+        assert_eq!(
+            paired(&[calls(&["1"])]),
+            [calls(&["1"]), result("1", BROKEN_OFF)]
+        );
     }
 
     proptest! {

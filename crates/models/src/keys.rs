@@ -1,8 +1,8 @@
 //! A provider's key: the one that was stored, else the one of the settings, else the one of the environment.
 
+use crate::ModelError;
 use crate::candidates::Endpoint;
 use crate::handle::Inner;
-use crate::ModelError;
 use gatehouse_secrets::SecretsError;
 use secrecy::{ExposeSecret, SecretString};
 

@@ -1,8 +1,8 @@
 //! Looks whether a model server runs on this machine that nobody configured. The look is short and is
 //! remembered for some seconds, so that no turn hangs on it.
 
-use crate::catalogue::Listed;
 use crate::handle::Inner;
+use crate::listing::Listed;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 

@@ -6,10 +6,10 @@
 mod stream;
 
 use crate::Limits;
-use crate::catalogue::Listed;
 use crate::chat::{ChatMessage, ToolCall, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
+use crate::listing::Listed;
 use crate::reply_reader::Decoder;
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Map, Value, json};

@@ -211,7 +211,10 @@ mod tests {
                 500,
                 "the request exceeds the available context size, try increasing it",
             ),
-            (400, r#"[{"error":{"message":"exceeds the maximum number of tokens allowed"}}]"#),
+            (
+                400,
+                r#"[{"error":{"message":"exceeds the maximum number of tokens allowed"}}]"#,
+            ),
         ] {
             assert_eq!(
                 with_status(status, body.as_bytes()),
@@ -241,7 +244,10 @@ mod tests {
         // The words count only where a text may be at fault, and only in the message.
         let refusal = with_status(401, br#"{"error":{"message":"context length"}}"#);
         assert_eq!(refusal, Refusal::Status(Some(401)));
-        let refusal = with_status(400, br#"{"error":{"message":"no","input":"context length"}}"#);
+        let refusal = with_status(
+            400,
+            br#"{"error":{"message":"no","input":"context length"}}"#,
+        );
         assert_eq!(refusal, Refusal::Status(Some(400)));
     }
 
@@ -255,7 +261,10 @@ mod tests {
     #[test]
     fn errors_in_a_stream_stand_for_a_status() {
         for (error, status) in [
-            (json!({"type": "overloaded_error", "message": "Overloaded"}), Some(529)),
+            (
+                json!({"type": "overloaded_error", "message": "Overloaded"}),
+                Some(529),
+            ),
             (json!({"type": "rate_limit_error"}), Some(429)),
             (json!({"type": "api_error"}), Some(500)),
             (json!({"code": 502, "message": "bad gateway"}), Some(502)),

@@ -51,10 +51,9 @@ impl Failure {
         match error {
             ReadError::Garbage | ReadError::TooLarge => Self::new(failed(false), false),
             ReadError::Cut => Self::new(failed(true), true),
-            ReadError::Vendor(refusal) => Self::new(
-                vendor_error(provider, refusal),
-                refusal.is_worth_a_retry(),
-            ),
+            ReadError::Vendor(refusal) => {
+                Self::new(vendor_error(provider, refusal), refusal.is_worth_a_retry())
+            }
         }
     }
 }

@@ -68,7 +68,11 @@ mod tests {
         for retry in 0..RETRIES {
             let least = base * 2_u32.pow(retry);
             let waits: Vec<Duration> = (0..50).map(|_| own_wait(base, retry, &random)).collect();
-            assert!(waits.iter().all(|wait| *wait >= least && *wait <= least * 3 / 2));
+            assert!(
+                waits
+                    .iter()
+                    .all(|wait| *wait >= least && *wait <= least * 3 / 2)
+            );
             assert!(waits.iter().any(|wait| *wait != waits[0]));
         }
         assert_eq!(own_wait(Duration::ZERO, 2, &random), Duration::ZERO);

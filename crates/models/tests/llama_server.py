@@ -6,7 +6,7 @@ answer. Everything around it is what a user's own server does: the template, the
 events, the counts, the errors. Prints its address on a line of its own when it listens, and ends with its
 standard input.
 
-Needs xllamacpp (llama.cpp and its HTTP server, built as a wheel) and gguf, see requirements.txt.
+Needs xllamacpp (llama.cpp and its HTTP server, built as a wheel) and gguf; see requirements.txt of crates/vault.
 """
 
 import sys
@@ -63,7 +63,7 @@ SEQUELS = [
 def make_model(path: Path) -> None:
     """A Llama of one layer that does nothing, between an embedding and an output that do it all."""
     writer = gguf.GGUFWriter(str(path), "llama")
-    writer.add_name("noise")
+    writer.add_name("parrot")
     writer.add_context_length(CONTEXT)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(1)
@@ -132,11 +132,11 @@ def make_model(path: Path) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "noise.gguf"
+        path = Path(folder) / "parrot.gguf"
         make_model(path)
         params = xllamacpp.CommonParams()
         params.model.path = str(path)
-        params.model_alias = {"noise"}
+        params.model_alias = {"parrot"}
         params.n_ctx = CONTEXT
         params.n_parallel = 1
         params.cpuparams.n_threads = 1

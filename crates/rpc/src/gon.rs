@@ -1,9 +1,12 @@
 //! What the page needs to begin: the same over `GET /api/gon` and `GET /api/bootstrap`.
 
+use crate::method::told;
+use crate::methods::sessions;
 use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
+use gatehouse_agents::{Agent, Session};
 use gatehouse_auth::{AuthIdentity, AuthMethod};
-use gatehouse_domain::{ScopeSet, Timestamp};
+use gatehouse_domain::{Problem, ScopeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -58,32 +61,12 @@ pub struct Gon {
 pub struct Bootstrap {
     /// The same as `GET /api/gon`.
     pub gon: Gon,
-    /// The agents; there are none yet.
-    pub agents: Vec<AgentSummary>,
-    /// The first page of sessions; there are none yet.
-    pub sessions: Vec<SessionSummary>,
+    /// The agents.
+    pub agents: Vec<Agent>,
+    /// The first page of sessions.
+    pub sessions: Vec<Session>,
     /// The persona that speaks; there is none yet.
     pub active_persona: Option<String>,
-}
-
-/// An agent, in short.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct AgentSummary {
-    /// Its id.
-    pub id: String,
-    /// Its name.
-    pub name: String,
-}
-
-/// A chat session, in short.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SessionSummary {
-    /// Its id.
-    pub id: String,
-    /// Its label.
-    pub label: String,
-    /// When something was last said.
-    pub updated_at: Timestamp,
 }
 
 /// What the page needs to begin.
@@ -102,11 +85,13 @@ pub fn gon(rooms: &Rooms, identity: &AuthIdentity) -> Gon {
 }
 
 /// The same with the first page of everything.
-pub fn bootstrap(rooms: &Rooms, identity: &AuthIdentity) -> Bootstrap {
-    Bootstrap {
+pub async fn bootstrap(rooms: &Rooms, identity: &AuthIdentity) -> Result<Bootstrap, Problem> {
+    let agents = rooms.agents.list_agents().await.map_err(told)?;
+    let first = sessions::page(rooms, &sessions::ListParams::default()).await?;
+    Ok(Bootstrap {
         gon: gon(rooms, identity),
-        agents: Vec::new(),
-        sessions: Vec::new(),
+        agents,
+        sessions: first.sessions,
         active_persona: None,
-    }
+    })
 }

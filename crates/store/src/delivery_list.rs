@@ -1,6 +1,6 @@
 //! Lists and counts of deliveries. Ids sort by time, so every list and every period is a range of ids.
 
-use crate::conn::FromRow;
+use crate::conn::{Bound, FromRow};
 use crate::deliveries::{COLUMNS, DeliveryRow};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
@@ -86,39 +86,40 @@ fn first_id_at(moment: Timestamp) -> String {
     format!("del_{millis:012x}")
 }
 
-struct Id(String);
-
-impl FromRow for Id {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
-        Ok(Self(row.try_get("id")?))
-    }
-}
-
 /// The conditions that an index or a quick look decides. Each value is bound, in this order: before,
 /// webhook, event.
 fn conditions(filter: &DeliveryFilter) -> String {
-    let mut sql =
-        String::from("id < $1 AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)");
+    let mut all = vec![
+        "id < $1".to_owned(),
+        "webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)".to_owned(),
+    ];
     let mut place = 1;
-    if filter.webhook.is_some() {
-        place += 1;
-        sql.push_str(&format!(" AND webhook_id = ${place}"));
+    for (column, is_asked) in [
+        ("webhook_id", filter.webhook.is_some()),
+        ("event_type", filter.event.is_some()),
+    ] {
+        if is_asked {
+            place += 1;
+            all.push(format!("{column} = ${place}"));
+        }
     }
-    if filter.event.is_some() {
-        place += 1;
-        sql.push_str(&format!(" AND event_type = ${place}"));
-    }
-    if let Some(status) = filter.status {
-        // Written out, so that the partial indexes are used.
-        sql.push_str(&format!(" AND status = '{}'", status.as_str()));
-    }
-    sql
+    // Written out, so that the partial indexes are used.
+    all.extend(filter.status.map(|status| format!("status = '{status}'")));
+    all.join(" AND ")
+}
+
+/// A statement with these texts bound.
+fn bound<'q>(sql: String, values: &[String]) -> Bound<'q> {
+    let query = sqlx::query(AssertSqlSafe(sql));
+    values
+        .iter()
+        .fold(query, |query, value| query.bind(value.clone()))
 }
 
 /// The text as a `LIKE` pattern that finds it anywhere.
 fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
-    for character in text.to_lowercase().chars() {
+    for character in text.chars() {
         if matches!(character, '%' | '_' | '\\') {
             pattern.push('\\');
         }
@@ -128,10 +129,19 @@ fn pattern(text: &str) -> String {
     pattern
 }
 
-const MATCHES: &str = "(LOWER(COALESCE(event_type, '')) LIKE $P ESCAPE '\\' \
-    OR LOWER(COALESCE(entity_key, '')) LIKE $P ESCAPE '\\' \
-    OR LOWER(COALESCE(error, '')) LIKE $P ESCAPE '\\' \
-    OR LOWER(body_preview) LIKE $P ESCAPE '\\')";
+/// Whether a column contains the text, in any case of ASCII letters (`$L`, in lower case) or as it is
+/// (`$T`): SQLite's `LOWER` knows no other letters.
+fn contains(column: &str) -> String {
+    let column = format!("COALESCE({column}, '')");
+    format!("(LOWER({column}) LIKE $L ESCAPE '\\' OR {column} LIKE $T ESCAPE '\\')")
+}
+
+fn matches(lower: usize, text: usize) -> String {
+    let columns = ["event_type", "entity_key", "error", "body_preview"].map(contains);
+    let any = columns.join(" OR ");
+    any.replace("$L", &format!("${lower}"))
+        .replace("$T", &format!("${text}"))
+}
 
 impl Conn {
     /// A page of deliveries, the newest first.
@@ -140,53 +150,31 @@ impl Conn {
         filter: &DeliveryFilter,
         limit: i64,
     ) -> Result<DeliveryPage, StoreError> {
-        let conditions = conditions(filter);
         let limit = limit.max(1);
         // After every id, in whichever language the database sorts.
         let before = filter.before.clone().unwrap_or_else(|| "dem".to_owned());
         let mut values = vec![before];
         values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
         values.extend(filter.event.clone());
-        let mut searched_to = None;
-        let sql = if let Some(text) = &filter.text {
-            let recent = format!(
-                "FROM webhook_deliveries WHERE {conditions} ORDER BY id DESC LIMIT {SEARCHED}"
-            );
-            let last = format!(
-                "SELECT id FROM (SELECT id {recent}) AS recent ORDER BY id LIMIT 1 OFFSET 0"
-            );
-            let count =
-                format!("SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT id {recent}) AS recent");
-            let mut query = sqlx::query(AssertSqlSafe(count));
-            for value in &values {
-                query = query.bind(value.clone());
-            }
-            if self.number(query).await? == SEARCHED {
-                let mut query = sqlx::query(AssertSqlSafe(last));
-                for value in &values {
-                    query = query.bind(value.clone());
-                }
-                searched_to = self.find::<Id>(query).await?.map(|id| id.0);
-            }
-            values.push(pattern(text));
-            let matches = MATCHES.replace("$P", &format!("${}", values.len()));
-            format!(
+        let from = format!(
+            "FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT",
+            conditions(filter)
+        );
+        let rows = limit.saturating_add(1);
+        let (sql, searched_to) = if let Some(text) = &filter.text {
+            let recent = format!("{from} {SEARCHED}");
+            let searched_to = self.find_end_of_search(&recent, &values).await?;
+            values.extend([pattern(&text.to_lowercase()), pattern(text)]);
+            let matches = matches(values.len() - 1, values.len());
+            let sql = format!(
                 "SELECT * FROM (SELECT {COLUMNS} {recent}) AS recent WHERE {matches}
-                 ORDER BY id DESC LIMIT {}",
-                limit + 1
-            )
+                 ORDER BY id DESC LIMIT {rows}"
+            );
+            (sql, searched_to)
         } else {
-            format!(
-                "SELECT {COLUMNS} FROM webhook_deliveries WHERE {conditions}
-                 ORDER BY id DESC LIMIT {}",
-                limit + 1
-            )
+            (format!("SELECT {COLUMNS} {from} {rows}"), None)
         };
-        let mut query = sqlx::query(AssertSqlSafe(sql));
-        for value in values {
-            query = query.bind(value);
-        }
-        let mut rows: Vec<DeliveryRow> = self.list(query).await?;
+        let mut rows: Vec<DeliveryRow> = self.list(bound(sql, &values)).await?;
         let shown = usize::try_from(limit).unwrap_or(usize::MAX);
         let next = if rows.len() > shown {
             rows.truncate(shown);
@@ -195,6 +183,20 @@ impl Conn {
             searched_to
         };
         Ok(DeliveryPage { rows, next })
+    }
+
+    /// Where a search has to go on that did not get to the oldest delivery.
+    async fn find_end_of_search(
+        &mut self,
+        recent: &str,
+        values: &[String],
+    ) -> Result<Option<String>, StoreError> {
+        let count = format!("SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT id {recent}) AS recent");
+        if self.number(bound(count, values)).await? < SEARCHED {
+            return Ok(None);
+        }
+        let last = format!("SELECT id FROM (SELECT id {recent}) AS recent ORDER BY id LIMIT 1");
+        self.find::<String>(bound(last, values)).await
     }
 
     /// How many deliveries came in each hour since a moment, by the status that they have now.
@@ -268,6 +270,6 @@ mod tests {
 
     #[test]
     fn a_pattern_means_its_text() {
-        assert_eq!(pattern("50%_\\A"), "%50\\%\\_\\\\a%");
+        assert_eq!(pattern("50%_\\A"), "%50\\%\\_\\\\A%");
     }
 }

@@ -46,7 +46,8 @@ pub(crate) fn shell(app: &App) -> Response {
     response
 }
 
-fn escape_attribute(text: &str) -> String {
+/// A text that becomes no markup, in an attribute or between tags.
+pub(crate) fn escape_attribute(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() * 2);
     for character in text.chars() {
         match character {

@@ -166,7 +166,10 @@ mod tests {
     fn plain_cuts_and_cleans() {
         assert_eq!(plain("ab", 2), Some("ab".to_owned()));
         assert_eq!(plain("abc", 2), Some("ab".to_owned()));
-        assert_eq!(plain("\u{1b}[31ma\r\nb\u{202e}", 20), Some("[31mab".to_owned()));
+        assert_eq!(
+            plain("\u{1b}[31ma\r\nb\u{202e}", 20),
+            Some("[31mab".to_owned())
+        );
         assert_eq!(plain("\u{0}\u{feff} ", 20), None);
     }
 

@@ -11,7 +11,11 @@ pub(crate) fn key(profile: &Profile, event_type: Option<&str>, body: Node<'_>) -
     profile
         .entities
         .iter()
-        .filter(|rule| rule.when.iter().all(|condition| condition.holds(event_type, body)))
+        .filter(|rule| {
+            rule.when
+                .iter()
+                .all(|condition| condition.holds(event_type, body))
+        })
         .find_map(|rule| fill(rule.key, body))
 }
 

@@ -18,9 +18,19 @@ use crate::profile::{Detail, EventSource, KeySource, Names, Profile, in_family};
 pub const MAX_VALUE_CHARS: usize = 200;
 /// No handshake sends back more, in characters.
 const MAX_ECHO_CHARS: usize = 2_000;
-/// Parts of names of headers whose values nobody should keep.
-const CREDENTIAL_WORDS: [&str; 9] = [
-    "auth", "cookie", "signature", "secret", "token", "password", "hmac", "api-key", "apikey",
+/// Words in names of headers whose values nobody should keep.
+const CREDENTIAL_WORDS: [&str; 11] = [
+    "auth",
+    "authentication",
+    "authorization",
+    "cookie",
+    "credential",
+    "hmac",
+    "key",
+    "password",
+    "secret",
+    "signature",
+    "token",
 ];
 
 /// What a delivery says of itself.
@@ -46,9 +56,10 @@ pub fn read(
     let root = payload.root();
     let event_type = event_type(&profile.event, profile, event_header, headers, root);
     Event {
-        delivery_key: profile.delivery_key.iter().find_map(|source| {
-            delivery_key(*source, event_type.as_deref(), headers, root, body)
-        }),
+        delivery_key: profile
+            .delivery_key
+            .iter()
+            .find_map(|source| delivery_key(*source, event_type.as_deref(), headers, root, body)),
         entity_key: entity::key(profile, event_type.as_deref(), root),
         event_type,
     }
@@ -88,7 +99,9 @@ pub fn handshake(profile: &Profile, payload: &Payload) -> Option<Value> {
 /// type and never kept.
 pub fn carries_credential(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
-    CREDENTIAL_WORDS.iter().any(|word| header.contains(word))
+    header
+        .split(['-', '_', '.'])
+        .any(|word| word == "apikey" || CREDENTIAL_WORDS.contains(&word))
 }
 
 fn own_header<'a>(source: &EventSource, event_header: Option<&'a str>) -> Option<&'a str> {

@@ -2,6 +2,7 @@
 //! the other modules, each on the same type.
 
 use crate::delivery::Delivery;
+use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
 use crate::ingest::{Batches, Refusals};
 use crate::limits::Limits;
@@ -82,7 +83,9 @@ impl Default for WebhooksSettings {
 
 /// The runs in progress, so that they can be ended.
 #[derive(Debug, Default)]
-pub(crate) struct Cancels(Mutex<HashMap<DeliveryId, (gatehouse_domain::WebhookId, CancellationToken)>>);
+pub(crate) struct Cancels(
+    Mutex<HashMap<DeliveryId, (gatehouse_domain::WebhookId, CancellationToken)>>,
+);
 
 /// Removes its run from the list when it is dropped.
 #[derive(Debug)]
@@ -133,10 +136,13 @@ pub(crate) struct Inner {
     pub(crate) wake: Arc<Notify>,
     /// The name of this life of this process, which leases carry.
     pub(crate) node: String,
+    /// How often the worker has looked at everything.
+    pub(crate) turns: tokio::sync::watch::Sender<u64>,
     pub(crate) cancels: Cancels,
     pub(crate) limits: Arc<Limits>,
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
+    delivery_ids: DeliveryIds,
     /// Changes that must run to their end.
     pub(crate) tasks: TaskTracker,
     /// Held over a change of webhooks and what follows from it in memory.
@@ -154,6 +160,11 @@ impl fmt::Debug for Inner {
 impl Inner {
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The id of a new delivery: after every one before it.
+    pub(crate) fn new_delivery_id(&self) -> DeliveryId {
+        self.delivery_ids.next(&*self.clock, &*self.random)
     }
 
     /// Tells whoever listens where a delivery stands now.
@@ -205,8 +216,10 @@ impl Webhooks {
         let limits = Arc::new(Limits::new(Arc::clone(&parts.clock)));
         let batches = Batches::start(&parts.store, &events, &wake, &tasks);
         let inner = Inner {
+            delivery_ids: DeliveryIds::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
+            turns: tokio::sync::watch::Sender::new(0),
             store: parts.store,
             secrets: parts.secrets,
             agents: parts.agents,

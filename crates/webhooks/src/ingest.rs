@@ -64,7 +64,8 @@ impl Webhooks {
             return Ok(webhook);
         }
         // The vault was opened this very moment, and nobody has brought the secrets into memory yet.
-        self.reload().await.map_err(IngestError::Reload)?;
+        let reloaded = self.reload_sealed(public_id).await;
+        reloaded.map_err(IngestError::Reload)?;
         let webhook = find().ok_or(IngestError::NotFound)?;
         if webhook.is_sealed() {
             return Err(IngestError::Sealed);
@@ -133,7 +134,12 @@ impl Intake {
             body,
             event,
         };
-        if !self.webhook.config.events.admits(arrived.event.event_type.as_deref()) {
+        if !self
+            .webhook
+            .config
+            .events
+            .admits(arrived.event.event_type.as_deref())
+        {
             return self.filter(&arrived).await;
         }
         let place = match self.reserve(&arrived).await? {

@@ -14,8 +14,8 @@ use crate::profile;
 use crate::record::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
 use crate::record::{SessionMode, StoredConfig, WebhookConfig};
 use checks::{
-    Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra, events,
-    find_profile, header_name, invalid, line, number, put, put_or, text, tool_policy,
+    Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra,
+    events, find_profile, header_name, invalid, line, number, put, put_or, text, tool_policy,
 };
 use gatehouse_agents::ToolPolicy;
 use gatehouse_domain::Cidr;
@@ -216,7 +216,12 @@ impl WebhookInput {
 
     fn apply_run(&self, config: &mut WebhookConfig) -> Checked<()> {
         let short = |field| move |text: &String| line(field, text, MAX_SHORT);
-        put_or(&mut config.events, &self.events, EventFilter::default(), events)?;
+        put_or(
+            &mut config.events,
+            &self.events,
+            EventFilter::default(),
+            events,
+        )?;
         put(&mut config.agent, &self.agent, short("agent"))?;
         put(&mut config.model, &self.model, short("model"))?;
         put(
@@ -231,13 +236,32 @@ impl WebhookInput {
             SessionMode::default(),
             |mode| Ok(*mode),
         )?;
-        put(&mut config.session_key, &self.session_key, short("session_key"))?;
-        put_or(&mut config.deliver_only, &self.deliver_only, false, |flag| Ok(*flag))?;
-        put(&mut config.prompt_template, &self.prompt_template, |value| {
-            text("prompt_template", value, MAX_TEMPLATE)
-        })?;
-        put(&mut config.deliver_to, &self.deliver_to, short("deliver_to"))?;
-        put(&mut config.deliver_extra, &self.deliver_extra, deliver_extra)
+        put(
+            &mut config.session_key,
+            &self.session_key,
+            short("session_key"),
+        )?;
+        put_or(
+            &mut config.deliver_only,
+            &self.deliver_only,
+            false,
+            |flag| Ok(*flag),
+        )?;
+        put(
+            &mut config.prompt_template,
+            &self.prompt_template,
+            |value| text("prompt_template", value, MAX_TEMPLATE),
+        )?;
+        put(
+            &mut config.deliver_to,
+            &self.deliver_to,
+            short("deliver_to"),
+        )?;
+        put(
+            &mut config.deliver_extra,
+            &self.deliver_extra,
+            deliver_extra,
+        )
     }
 
     fn apply_bounds(&self, config: &mut WebhookConfig) -> Checked<()> {

@@ -7,6 +7,7 @@
 pub mod auth_mode;
 mod clean;
 mod delivery;
+mod delivery_ids;
 mod entity;
 mod error;
 pub mod event;
@@ -42,9 +43,7 @@ pub use error::WebhooksError;
 pub use handle::{Webhooks, WebhooksParts, WebhooksSettings};
 pub use ingest::{IngestError, Ingested, Intake, TestResult};
 pub use input::{AuthInput, MAX_BODY_BYTES, Patch, WebhookInput};
-pub use listing::{
-    Bucket, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_HOURS, StoredPayload,
-};
+pub use listing::{Bucket, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_HOURS, StoredPayload};
 pub use payload::{BodyKind, Payload, PayloadError};
 pub use record::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};
 pub use records::{WebhookChanged, WebhookPage};

@@ -180,7 +180,13 @@ impl Limits {
             let settled = self.settled.notified();
             // Between the look and the wait the last one may have been decided.
             outcome = self.reserve(webhook, limits);
-            if matches!(outcome, Err(Refused { undecided: true, .. })) {
+            if matches!(
+                outcome,
+                Err(Refused {
+                    undecided: true,
+                    ..
+                })
+            ) {
                 settled.await;
                 outcome = self.reserve(webhook, limits);
             }
@@ -242,9 +248,17 @@ mod tests {
         assert_eq!(take(&limits, "a", LIMITS), Some(59_700));
         assert_eq!(take(&limits, "b", LIMITS), None);
         assert_eq!(take(&limits, "b", LIMITS), None);
-        assert_eq!(take(&limits, "b", LIMITS), Some(59_700), "the sixth over all");
+        assert_eq!(
+            take(&limits, "b", LIMITS),
+            Some(59_700),
+            "the sixth over all"
+        );
         clock.advance(Duration::from_millis(59_699));
-        assert_eq!(take(&limits, "b", LIMITS), Some(1), "refusals did not count");
+        assert_eq!(
+            take(&limits, "b", LIMITS),
+            Some(1),
+            "refusals did not count"
+        );
         clock.advance(Duration::from_millis(1));
         assert_eq!(take(&limits, "b", LIMITS), None);
     }

@@ -106,9 +106,10 @@ impl Webhooks {
             before: query.cursor,
         };
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-        let read = self.0.store.read(move |conn| {
-            Box::pin(async move { conn.list_deliveries(&filter, limit).await })
-        });
+        let read = self
+            .0
+            .store
+            .read(move |conn| Box::pin(async move { conn.list_deliveries(&filter, limit).await }));
         let page = read.await?;
         Ok(DeliveryPage {
             deliveries: page.rows.into_iter().map(Delivery::from).collect(),

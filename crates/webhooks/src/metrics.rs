@@ -4,9 +4,7 @@
 
 use crate::profile;
 use gatehouse_domain::DeliveryStatus;
-use metrics::{
-    counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
-};
+use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -52,8 +50,14 @@ pub fn describe() {
     describe_counter!(DELIVERIES, "Deliveries by webhook, status and event type.");
     describe_counter!(REJECTED, "Rejected deliveries by reason.");
     describe_counter!(FILTERED, "Filtered deliveries.");
-    describe_histogram!(DURATION, "How long agents worked on deliveries, in seconds.");
-    describe_counter!(ACTIONS, "Tool calls of agents that worked on deliveries, by tool and status.");
+    describe_histogram!(
+        DURATION,
+        "How long agents worked on deliveries, in seconds."
+    );
+    describe_counter!(
+        ACTIONS,
+        "Tool calls of agents that worked on deliveries, by tool and status."
+    );
     describe_counter!(RATE_LIMITED, "Requests that were refused by a rate limit.");
     describe_gauge!(QUEUE_DEPTH, "Deliveries that wait for a worker.");
     // Without a label: the series that say "there were none yet".

@@ -23,9 +23,7 @@ pub const DEFAULT_TEMPLATE: &str = "{__raw__}";
 pub const DEFAULT_TARGET: &str = "inbox";
 
 /// Which deliveries share a chat session.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionMode {
     /// None: each has its own.
@@ -56,7 +54,11 @@ pub struct WebhookConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt_suffix: Option<String>,
     /// Which tools a turn may use; none at all when absent.
-    #[serde(default, rename = "toolPolicy", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "toolPolicy",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub tool_policy: Option<ToolPolicy>,
     /// Which deliveries share a session.
     #[serde(default)]
@@ -235,7 +237,11 @@ pub struct Webhook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt_suffix: Option<String>,
     /// Which tools a turn may use; none at all when absent.
-    #[serde(default, rename = "toolPolicy", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        rename = "toolPolicy",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub tool_policy: Option<ToolPolicy>,
     /// Which deliveries share a session.
     pub session_mode: SessionMode,

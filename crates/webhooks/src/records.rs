@@ -1,26 +1,24 @@
 //! Making, listing, changing and deleting webhooks. Each change is one transaction with its row in the
 //! audit log, then memory follows, in the order of the commits and even if the caller goes away.
 
+mod create;
 mod update;
 
 pub(crate) use update::require_unchanged;
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
-use crate::input::{Patch, WebhookInput};
 use crate::record::{SecretFacts, StoredConfig, Webhook};
 use crate::secret::{self, CURRENT, PREVIOUS};
 use crate::{AuthMode, verify};
-use data_encoding::HEXLOWER;
 use futures_util::future::BoxFuture;
-use gatehouse_agents::Source;
 use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
 use gatehouse_secrets::{FormedSecret, SecretPlace, SecretsError};
 use gatehouse_store::{AuditEntry, Conn, StoreError, WebhookRow, WebhookSecretRow};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +35,11 @@ pub struct WebhookChanged {
     #[serde(flatten)]
     pub webhook: Webhook,
     /// The secret, when a new one was made or supplied. It is never shown again.
-    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "exposed")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "exposed"
+    )]
     #[schemars(with = "Option<String>")]
     pub secret: Option<SecretString>,
     /// What the owner should know.
@@ -142,49 +144,6 @@ impl Webhooks {
         task.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a change of a webhook was broken off");
             Err(WebhooksError::BrokenOff)
-        })
-    }
-
-    /// Makes a webhook. Its secret is shown this once.
-    pub async fn create(
-        &self,
-        actor: &Actor,
-        input: WebhookInput,
-    ) -> Result<WebhookChanged, WebhooksError> {
-        let name = input.required_name()?;
-        let mut config = input.first_config()?;
-        self.0.check_elsewhere(&input, &config).await?;
-        let mode = config.auth.mode;
-        let secret = match input.secret() {
-            _ if !mode.needs_secret() => None,
-            Patch::Set(secret) => Some(checked_secret(mode, secret)?),
-            Patch::Absent | Patch::Clear => Some(secret::generate(mode, &*self.0.random)),
-        };
-        config.auth.secret_hint = secret.as_ref().map(secret::hint);
-        let now = self.0.now();
-        let row = WebhookRow {
-            id: WebhookId::generate(&*self.0.clock, &*self.0.random),
-            public_id: format!("wh_{}", HEXLOWER.encode(&self.0.random.bytes::<18>())),
-            name,
-            config: config_text(&config)?,
-            enabled: input.enabled_after(true),
-            delivery_count: 0,
-            last_delivery_at: None,
-            created_at: now,
-            updated_at: now,
-        };
-        let (actor, shown) = (actor.clone(), secret.clone());
-        let webhook = self
-            .change(move |inner| async move {
-                inner.store_new(&actor, row.clone(), secret).await?;
-                inner.reload_one(&row.id).await?;
-                inner.shown(&row.id).await
-            })
-            .await?;
-        Ok(WebhookChanged {
-            webhook,
-            secret: shown,
-            warning: (mode == AuthMode::None).then_some(OPEN_WARNING),
         })
     }
 
@@ -320,65 +279,6 @@ impl Inner {
         };
         conn.append_audit(&entry, now, &*self.random).await?;
         conn.insert_change("webhooks", now).await
-    }
-
-    /// What only other rooms know: whether the agent, the channel and the session are fit.
-    async fn check_elsewhere(
-        &self,
-        input: &WebhookInput,
-        after: &StoredConfig,
-    ) -> Result<(), WebhooksError> {
-        let config = &after.webhook;
-        if let Some(target) = config.deliver_to.as_deref().filter(|_| input.deliver_to.is_said()) {
-            let checked = self.channels.check_target(target).await;
-            checked.map_err(|error| WebhooksError::Refused(error.into()))?;
-        }
-        if let Some(agent) = config.agent.as_deref().filter(|_| input.agent.is_said()) {
-            let found = self.agents.get_agent(agent).await;
-            found.map_err(|error| match Problem::from(error) {
-                missing if missing.code == ErrorCode::NotFound => {
-                    WebhooksError::invalid("agent", "there is no such agent")
-                }
-                problem => WebhooksError::Refused(problem),
-            })?;
-        }
-        if let Some(key) = config.session_key.as_deref().filter(|_| input.session_key.is_said()) {
-            let source = self.agents.session_source(key).await;
-            let source = source.map_err(|error| WebhooksError::Refused(error.into()))?;
-            if source.is_some_and(|source| source != Source::Webhook) {
-                let reason = "a session of this key exists that no webhook made";
-                return Err(WebhooksError::invalid("session_key", reason));
-            }
-        }
-        Ok(())
-    }
-
-    async fn store_new(
-        self: &Arc<Self>,
-        actor: &Actor,
-        row: WebhookRow,
-        secret: Option<SecretString>,
-    ) -> Result<(), WebhooksError> {
-        let secrets: Vec<_> = secret
-            .iter()
-            .map(|secret| (secret::place(CURRENT), secret::named(&row.public_id, secret)))
-            .collect();
-        let (inner, actor) = (Arc::clone(self), actor.clone());
-        self.write_with(secrets, move |conn, formed| {
-            let (inner, actor, row) = (Arc::clone(&inner), actor.clone(), row.clone());
-            Box::pin(async move {
-                conn.insert_webhook(&row).await?;
-                for formed in formed.iter() {
-                    let its = secret_row(&row.id, CURRENT, formed, None, row.created_at);
-                    conn.update_webhook_secret(&its).await?;
-                }
-                let detail = json!({ "id": row.id, "public_id": row.public_id, "name": row.name });
-                inner.note(conn, "webhook.created", &actor, detail).await?;
-                Ok(())
-            })
-        })
-        .await?;
-        Ok(())
     }
 
     /// Writes with secrets where there are any; without them the vault does not matter.

@@ -31,9 +31,9 @@ impl Webhooks {
                     let row = conn.find_webhook(its.as_str()).await?;
                     let row = row.ok_or(WebhooksError::NotFound("webhook"))?;
                     conn.delete_webhook(its.as_str()).await?;
-                    conn.insert_webhook_removal(its.as_str(), noting.now()).await?;
-                    let detail =
-                        json!({ "id": its, "public_id": row.public_id, "name": row.name });
+                    conn.insert_webhook_removal(its.as_str(), noting.now())
+                        .await?;
+                    let detail = json!({ "id": its, "public_id": row.public_id, "name": row.name });
                     noting.note(conn, "webhook.deleted", &actor, detail).await?;
                     Ok::<_, WebhooksError>(())
                 })
@@ -91,6 +91,8 @@ impl Inner {
                 }
             }
         }
+        // Deliveries of other webhooks may have waited in the same session.
+        crate::worker::revive(self).await?;
         let now = self.now();
         let linger = i64::try_from(LINGER.as_millis()).unwrap_or(0);
         let before = Timestamp::from_millis(now.as_millis().saturating_sub(linger));

@@ -32,13 +32,18 @@ impl Webhooks {
             .find_by_id(&row.webhook_id)
             .ok_or(WebhooksError::NotFound("webhook"))?;
 
-        let again = DeliveryId::generate(inner.clock.as_ref(), inner.random.as_ref());
-        let session_key = webhook.config.session_of(
-            &webhook.public_id,
-            &again,
-            row.entity_key.as_deref(),
+        let again = inner.new_delivery_id();
+        let session_key =
+            webhook
+                .config
+                .session_of(&webhook.public_id, &again, row.entity_key.as_deref());
+        let new = repeat(
+            row,
+            again,
+            session_key,
+            payload,
+            Arc::clone(&webhook.snapshot),
         );
-        let new = repeat(row, again, session_key, payload, Arc::clone(&webhook.snapshot));
         let new = NewDelivery {
             received_at: inner.now(),
             next_attempt_at: Some(inner.now()),

@@ -96,9 +96,7 @@ impl Inner {
     async fn remove(&self, ids: Vec<DeliveryId>) -> Result<u64, StoreError> {
         let removed = self
             .store
-            .write(move |conn| {
-                Box::pin(async move { conn.delete_old_deliveries(&ids).await })
-            })
+            .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&ids).await }))
             .await?;
         tokio::time::sleep(PAUSE).await;
         Ok(removed)

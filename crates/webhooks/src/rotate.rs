@@ -58,7 +58,10 @@ impl Webhooks {
         let actor = actor.clone();
         self.change(move |inner| async move {
             for _ in 0..TRIES {
-                match inner.rotate_once(&actor, &id, secret.as_ref(), overlap).await {
+                match inner
+                    .rotate_once(&actor, &id, secret.as_ref(), overlap)
+                    .await
+                {
                     Ok(secret) => {
                         inner.reload_one(&id).await?;
                         return Ok(RotatedSecret {
@@ -97,11 +100,16 @@ impl Inner {
         let stored = secret_rows.into_iter().find(|row| row.field == CURRENT);
         let old = self.old_secret(&before.public_id, stored.clone()).await?;
         let old = old.filter(|_| !overlap.is_zero());
-        let mut secrets = vec![(secret::place(CURRENT), secret::named(&before.public_id, &secret))];
-        secrets.extend(
-            old.iter()
-                .map(|old| (secret::place(PREVIOUS), secret::named(&before.public_id, old))),
-        );
+        let mut secrets = vec![(
+            secret::place(CURRENT),
+            secret::named(&before.public_id, &secret),
+        )];
+        secrets.extend(old.iter().map(|old| {
+            (
+                secret::place(PREVIOUS),
+                secret::named(&before.public_id, old),
+            )
+        }));
         config.auth.secret_hint = Some(secret::hint(&secret));
         let now = self.now();
         let until = now.after(overlap);

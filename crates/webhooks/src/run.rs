@@ -7,9 +7,7 @@ use crate::message::{self, MessageInput};
 use crate::payload::Payload;
 use crate::record::Snapshot;
 use crate::{summary, template};
-use gatehouse_agents::{
-    Action, AgentsError, Origin, SendRequest, Target, TurnReport,
-};
+use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Target, TurnReport};
 use gatehouse_channels::{Markup, Outgoing, SendError};
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
 use gatehouse_store::DeliveryWork;
@@ -108,9 +106,7 @@ async fn deliver(
     match cancel.run_until_cancelled(send).await {
         None => Outcome::Interrupted { began: true },
         Some(Ok(())) => Outcome::Completed(Trace::default()),
-        Some(Err(SendError::Retry { after, why })) => {
-            Outcome::Retry(Trace::default(), why, after)
-        }
+        Some(Err(SendError::Retry { after, why })) => Outcome::Retry(Trace::default(), why, after),
         Some(Err(SendError::GiveUp { why })) => Outcome::Failed(Trace::default(), why),
         Some(Err(SendError::Sealed)) => Outcome::Sealed(Trace::default()),
     }
@@ -193,9 +189,7 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
     match report.error {
         None => Outcome::Completed(trace),
         Some(problem) if problem.code == ErrorCode::VaultSealed => Outcome::Sealed(trace),
-        Some(problem) if retry_errors => {
-            Outcome::Retry(trace, problem.message, None)
-        }
+        Some(problem) if retry_errors => Outcome::Retry(trace, problem.message, None),
         Some(problem) => Outcome::Failed(trace, problem.message),
     }
 }
@@ -204,14 +198,19 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
 fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
     let trace = Trace::default();
     match error {
-        AgentsError::ShuttingDown => Outcome::Interrupted { began: false },
         _ if stops.is_any() => Outcome::Interrupted { began: false },
-        AgentsError::NotFound("agent") => Outcome::Failed(
+        AgentsError::ShuttingDown => {
+            let why = "The agents' part of Gatehouse took no turn.".to_owned();
+            Outcome::Retry(trace, why, None)
+        }
+        AgentsError::NotFound("agent") | AgentsError::Invalid { field: "agent", .. } => {
+            Outcome::Failed(
             trace,
             "The agent of this webhook no longer exists. Choose another one for the webhook, then \
              replay the delivery."
                 .to_owned(),
-        ),
+            )
+        }
         AgentsError::TooManyWaiting => {
             let why = "Too many turns wait in the session of this delivery.".to_owned();
             Outcome::Retry(trace, why, None)

@@ -90,11 +90,7 @@ pub fn sample(profile: &Profile, request: &SampleRequest<'_>) -> Sample {
 }
 
 /// The header with the vendor's word for the event, where it stands in a header.
-fn event_header(
-    profile: &Profile,
-    own: Option<&str>,
-    event: &str,
-) -> Option<(String, String)> {
+fn event_header(profile: &Profile, own: Option<&str>, event: &str) -> Option<(String, String)> {
     let source = &profile.event;
     let own = own.filter(|_| source.own_header);
     let name = own.or_else(|| source.headers.first().copied())?;

@@ -54,7 +54,10 @@ pub(crate) fn generate(mode: AuthMode, random: &dyn Random) -> SecretString {
 /// The last four characters of a long secret.
 pub(crate) fn hint(secret: &SecretString) -> String {
     let characters: Vec<char> = secret.expose_secret().chars().collect();
-    let shown = characters.len().checked_sub(4).filter(|_| characters.len() >= HINTED);
+    let shown = characters
+        .len()
+        .checked_sub(4)
+        .filter(|_| characters.len() >= HINTED);
     let shown = shown.and_then(|from| characters.get(from..));
     format!("…{}", shown.into_iter().flatten().collect::<String>())
 }
@@ -76,10 +79,11 @@ pub(crate) async fn open(
     row: WebhookSecretRow,
 ) -> Result<SecretString, SecretsError> {
     let place = place(&row.field);
-    let plain = secrets.open_protected(&place, row.value, row.encrypted).await?;
+    let plain = secrets
+        .open_protected(&place, row.value, row.encrypted)
+        .await?;
     let damaged = || SecretsError::Damaged(format!("webhook:config:{}", row.field));
-    let named: NamedOwned =
-        serde_json::from_str(plain.expose_secret()).map_err(|_| damaged())?;
+    let named: NamedOwned = serde_json::from_str(plain.expose_secret()).map_err(|_| damaged())?;
     if named.webhook != public_id {
         return Err(damaged());
     }
@@ -105,7 +109,10 @@ mod tests {
         let secret = generate(AuthMode::StandardWebhooks, &random);
         let encoded = secret.expose_secret().strip_prefix("whsec_").unwrap();
         assert_eq!(BASE64.decode(encoded).unwrap().len(), 32);
-        assert_eq!(generate(AuthMode::Bearer, &random).expose_secret().len(), 64);
+        assert_eq!(
+            generate(AuthMode::Bearer, &random).expose_secret().len(),
+            64
+        );
     }
 
     #[test]

@@ -23,8 +23,12 @@ pub fn summarise(profile: &Profile, event_type: Option<&str>, payload: &Payload)
     let root = payload.root();
     let event = event_type.unwrap_or_default();
     let summary = &profile.summary;
-    let sentence = field::most_specific(summary.sentences, event, |entry| entry.0)
-        .find_map(|(_, template)| field::fill(template, root));
+    let sentence = field::most_specific(
+        summary.sentences.iter().copied().flatten(),
+        event,
+        |entry| entry.0,
+    )
+    .find_map(|(_, template)| field::fill(template, root));
     if let Some(sentence) = sentence {
         report.sentence(&sentence);
     }

@@ -10,7 +10,7 @@ use crate::listing::DeliveryQuery;
 use crate::profile;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Tool, ToolContext, ToolError, ToolRegistry};
-use gatehouse_domain::{Actor, DeliveryStatus, Problem};
+use gatehouse_domain::{Actor, DeliveryStatus, Problem, input};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -84,14 +84,15 @@ fn told(problem: impl Into<Problem>) -> ToolError {
 
 /// The input without its action, as the type that the action takes.
 fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, ToolError> {
-    serde_json::from_value(Value::Object(fields))
-        .map_err(|error| ToolError::new(format!("The input does not fit: {error}.")))
+    input::from_value(Value::Object(fields)).map_err(told)
 }
 
 fn taken(fields: &mut Map<String, Value>, name: &str) -> Result<String, ToolError> {
     match fields.remove(name) {
         Some(Value::String(text)) => Ok(text),
-        _ => Err(ToolError::new(format!("This action needs `{name}`, a text."))),
+        _ => Err(ToolError::new(format!(
+            "This action needs `{name}`, a text."
+        ))),
     }
 }
 
@@ -129,8 +130,8 @@ fn limit(wanted: Option<usize>) -> usize {
 }
 
 impl WebhookTool {
-    async fn act(&self, actor: &Actor, input: Value) -> Result<Value, ToolError> {
-        let Value::Object(mut fields) = input else {
+    async fn act(&self, actor: &Actor, wanted: Value) -> Result<Value, ToolError> {
+        let Value::Object(mut fields) = wanted else {
             return Err(ToolError::new("The input is an object."));
         };
         let action = taken(&mut fields, "action")?;
@@ -147,8 +148,8 @@ impl WebhookTool {
             }
             "update" => {
                 let id = taken(&mut fields, "id")?;
-                let input: WebhookInput = read(fields)?;
-                shown(&self.0.update(actor, &id, input).await.map_err(told)?)
+                let change: WebhookInput = read(fields)?;
+                shown(&self.0.update(actor, &id, change).await.map_err(told)?)
             }
             "delete" => {
                 let id = taken(&mut fields, "id")?;
@@ -166,9 +167,8 @@ impl WebhookTool {
             }
             "deliveries" => self.deliveries(fields).await,
             "replay" => {
-                let id = taken(&mut fields, "delivery_id").or_else(|error| {
-                    taken(&mut fields, "id").map_err(|_| error)
-                })?;
+                let id = taken(&mut fields, "delivery_id")
+                    .or_else(|error| taken(&mut fields, "id").map_err(|_| error))?;
                 shown(&self.0.replay(&id).await.map_err(told)?)
             }
             other => Err(ToolError::new(format!("There is no action `{other}`."))),
@@ -254,9 +254,25 @@ mod tests {
         let schema = parameters();
         assert_eq!(schema["type"], "object");
         assert_eq!(schema["required"], json!(["action"]));
-        assert_eq!(schema["properties"]["action"]["enum"].as_array().unwrap().len(), 8);
-        for setting in ["name", "source_profile", "events", "toolPolicy", "deliver_extra", "secret"] {
-            assert!(schema["properties"][setting].is_object(), "{setting}: {schema}");
+        assert_eq!(
+            schema["properties"]["action"]["enum"]
+                .as_array()
+                .unwrap()
+                .len(),
+            8
+        );
+        for setting in [
+            "name",
+            "source_profile",
+            "events",
+            "toolPolicy",
+            "deliver_extra",
+            "secret",
+        ] {
+            assert!(
+                schema["properties"][setting].is_object(),
+                "{setting}: {schema}"
+            );
         }
     }
 

@@ -8,21 +8,25 @@
 //! Nothing is run twice without a trace of it: a claim counts as an attempt before the run begins. The
 //! count is taken back only when nothing can have left the house: the vault was sealed, or an agent's
 //! turn was stopped at shutdown (its tools only read).
+//!
+//! The time of day decides only when a retry is due. A jump forward lets one come early; after a jump
+//! back what would be due too far in the future is due at once. Leases do not trust it: see `leases`.
 
+mod attempt;
 mod backoff;
 mod leases;
 mod recover;
+mod renewal;
 mod settle;
 mod slots;
 
 use crate::handle::{Inner, Webhooks};
-use crate::record::Snapshot;
-use crate::run::{self, Stops};
 use crate::metrics;
-use gatehouse_domain::{DeliveryId, DeliveryStatus};
+use gatehouse_domain::DeliveryId;
 use gatehouse_secrets::Status;
-use gatehouse_store::{ClaimRequest, DeliveryRow, DeliveryWork, StoreError};
+use gatehouse_store::{ClaimRequest, StoreError};
 use leases::LeaseWatch;
+pub(crate) use recover::revive;
 use slots::Slots;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +63,19 @@ impl Webhooks {
     /// Tells the worker that there may be something to do, as after a change of the clock.
     pub fn wake(&self) {
         self.0.wake.notify_one();
+    }
+
+    /// Until the worker has looked at everything once more, from beginning to end. For tests, which
+    /// cannot see otherwise that nothing happens.
+    #[doc(hidden)]
+    pub async fn worker_turn(&self) {
+        let mut turns = self.0.turns.subscribe();
+        let seen = *turns.borrow_and_update();
+        // The first to end may have begun before the call.
+        for ended in [seen, seen.wrapping_add(1)] {
+            self.wake();
+            drop(turns.wait_for(|now| *now > ended).await);
+        }
     }
 
     /// How many deliveries wait for a worker.
@@ -120,9 +137,7 @@ impl Worker {
     async fn serve(mut self) {
         let mut vault = self.inner.secrets.subscribe_status();
         let stop = self.stop.clone();
-        let worked = stop
-            .run_until_cancelled(self.work(&mut vault))
-            .await;
+        let worked = stop.run_until_cancelled(self.work(&mut vault)).await;
         debug_assert!(worked.is_none(), "the loop ends only when it is stopped");
         self.drain().await;
     }
@@ -142,6 +157,7 @@ impl Worker {
                     AFTER_ERROR
                 }
             };
+            self.inner.turns.send_modify(|turns| *turns += 1);
             tokio::select! {
                 () = self.inner.wake.notified() => {}
                 () = self.slots.freed() => {}
@@ -242,57 +258,9 @@ impl Worker {
         let slot = self.slots.take(&id, cancel.clone());
         let (inner, stop) = (Arc::clone(&self.inner), self.stop.clone());
         self.runs.spawn(async move {
-            run_claimed(&inner, &id, cancel, &stop).await;
+            attempt::run_claimed(&inner, &id, cancel, &stop).await;
             drop(slot);
         });
-    }
-
-    /// Renews this node's leases, and returns what other nodes have lost.
-    async fn keep_leases(&mut self) -> Result<(), StoreError> {
-        let lease = self.inner.lease();
-        let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
-        let monotonic = self.inner.clock.monotonic_ms();
-        let must_renew = monotonic >= self.renew_at;
-        if !must_renew && !self.inner.store.engine().is_shared() {
-            return Ok(());
-        }
-        let rows = self
-            .inner
-            .store
-            .read(|conn| Box::pin(async move { conn.list_leases().await }))
-            .await?;
-        let has_own = rows.iter().any(|row| row.owner == self.inner.node);
-        let lost = self.watch.lost(rows, &self.inner.node, monotonic, lease_ms);
-        recover::return_lost(&self.inner, lost).await?;
-        if must_renew {
-            if has_own || self.slots.len() > 0 {
-                self.renew(lease).await?;
-            }
-            self.renew_at = monotonic.saturating_add(lease_ms / 3);
-        }
-        Ok(())
-    }
-
-    /// Extends what this node works on, and puts right what it only believes to work on.
-    async fn renew(&self, lease: Duration) -> Result<(), StoreError> {
-        let before = self.slots.ids();
-        let owner = self.inner.node.clone();
-        let until = self.inner.now().after(lease);
-        let mine = self
-            .inner
-            .store
-            .write(move |conn| Box::pin(async move { conn.renew_leases(&owner, until).await }))
-            .await?;
-        // Somebody else has it, or it is deleted: what this run would write changes nothing any more.
-        for id in before.iter().filter(|id| !mine.contains(id)) {
-            self.slots.cancel(id);
-        }
-        // Claimed, and the answer got lost, or the run died.
-        let orphans: Vec<DeliveryId> = mine
-            .into_iter()
-            .filter(|id| !before.contains(id))
-            .collect();
-        recover::return_orphans(&self.inner, orphans, &self.slots).await
     }
 
     /// Now and then: what waits for something that has happened long ago gets its place again.
@@ -317,7 +285,10 @@ impl Worker {
             drop(tokio::time::timeout(LAST_WRITES, self.runs.wait()).await);
         }
         // A claim whose answer nobody waited for any more.
-        let last = tokio::time::timeout(LAST_WRITES, recover::return_unstarted(&self.inner, &self.slots));
+        let last = tokio::time::timeout(
+            LAST_WRITES,
+            recover::return_unstarted(&self.inner, &self.slots),
+        );
         if let Ok(Err(error)) = last.await {
             complain(&error);
         }
@@ -329,77 +300,4 @@ fn complain(error: &StoreError) {
         error = error as &dyn std::error::Error,
         "the webhook worker could not use the database; it goes on trying"
     );
-}
-
-/// Reads what was claimed, runs it and writes how it ended.
-async fn run_claimed(
-    inner: &Arc<Inner>,
-    id: &DeliveryId,
-    cancel: CancellationToken,
-    house: &CancellationToken,
-) {
-    let begun_ms = inner.clock.monotonic_ms();
-    let read = read_work(inner, id);
-    let work = match cancel.run_until_cancelled(read).await {
-        Some(Some(work)) => work,
-        // It is not ours any longer, or its webhook was deleted.
-        Some(None) => return,
-        None => return settle::give_back(inner, id).await,
-    };
-    let running = inner.running(id, &work.webhook_id, cancel);
-    // A webhook that was deleted before the run was in that list is seen here, and later ones cancel.
-    let Some(row) = visible(inner, id).await else {
-        return settle::give_back(inner, id).await;
-    };
-    let Some(snapshot) = work
-        .config
-        .as_deref()
-        .and_then(|text| serde_json::from_str::<Snapshot>(text).ok())
-    else {
-        let why = "The stored configuration of this delivery cannot be read.".to_owned();
-        let outcome = run::Outcome::Failed(run::Trace::default(), why);
-        return settle::settle(inner, &work, "", outcome, begun_ms).await;
-    };
-    metrics::delivery(
-        &snapshot.public_id,
-        DeliveryStatus::Processing,
-        work.event_type.as_deref(),
-    );
-    inner.publish(row);
-    let stops = Stops {
-        run: &running.cancel,
-        house,
-    };
-    let outcome = run::run(inner, &work, &snapshot, stops).await;
-    settle::settle(inner, &work, &snapshot.public_id, outcome, begun_ms).await;
-}
-
-/// Tries until the database answers.
-async fn read_work(inner: &Inner, id: &DeliveryId) -> Option<DeliveryWork> {
-    loop {
-        let (wanted, owner) = (id.clone(), inner.node.clone());
-        let work = inner.store.read(move |conn| {
-            Box::pin(async move { conn.find_delivery_work(&wanted, &owner).await })
-        });
-        match work.await {
-            Ok(work) => return work,
-            Err(error) => complain(&error),
-        }
-        tokio::time::sleep(AFTER_ERROR).await;
-    }
-}
-
-/// The delivery, unless its webhook was deleted. A database that does not answer hides nothing.
-async fn visible(inner: &Inner, id: &DeliveryId) -> Option<DeliveryRow> {
-    loop {
-        let wanted = id.clone();
-        let row = inner.store.read(move |conn| {
-            Box::pin(async move { conn.find_delivery(wanted.as_str()).await })
-        });
-        match row.await {
-            Ok(row) => return row,
-            Err(error) => complain(&error),
-        }
-        tokio::time::sleep(AFTER_ERROR).await;
-    }
 }

@@ -77,7 +77,10 @@ fn deliver(profile: &Profile, name: &str, id: &str, body: &[u8]) -> (Event, Stri
     let event = event::read(profile, None, &headers, &payload, body);
     let kept = event::safe_headers(profile, None, &headers);
     let kept: Vec<_> = kept.keys().map(String::as_str).collect();
-    assert_eq!(kept, ["content-type", "x-github-delivery", "x-github-event"]);
+    assert_eq!(
+        kept,
+        ["content-type", "x-github-delivery", "x-github-event"]
+    );
     let summary = summarise(profile, event.event_type.as_deref(), &payload);
     (event, summary)
 }
@@ -125,7 +128,10 @@ fn every_example_is_verified_read_and_told() {
             assert!(event_type.chars().count() <= MAX_VALUE_CHARS);
             assert!(!summary.is_empty() && summary.chars().count() <= MAX_SUMMARY_CHARS);
             if let Some(repository) = example["repository"]["full_name"].as_str() {
-                assert!(summary.contains(repository), "{id} does not name its repository");
+                assert!(
+                    summary.contains(repository),
+                    "{id} does not name its repository"
+                );
             }
             let entity = event.entity_key.as_deref().unwrap_or("-");
             writeln!(told, "=== {index}: {event_type} [{entity}]\n{summary}\n").unwrap();

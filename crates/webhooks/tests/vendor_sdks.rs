@@ -70,7 +70,12 @@ fn node<T: serde::de::DeserializeOwned>(script: &[&str], input: &str) -> Option<
         .spawn()
         .unwrap();
     // The scripts read everything before they write anything.
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{script:?}");
     Some(serde_json::from_slice(&output.stdout).unwrap())
@@ -116,7 +121,13 @@ fn what_vendors_libraries_sign_verifies() {
         );
         libraries.insert(sample.library);
     }
-    let expected = ["@octokit/webhooks-methods", "standardwebhooks", "stripe", "svix", "twilio"];
+    let expected = [
+        "@octokit/webhooks-methods",
+        "standardwebhooks",
+        "stripe",
+        "svix",
+        "twilio",
+    ];
     assert!(libraries.iter().eq(expected), "{libraries:?}");
 }
 

@@ -163,11 +163,14 @@ fn take(reply: &mut Reply, chunk: Chunk) {
 
 /// A call as it is stored: its name is told to people and put into metrics.
 fn storable_call(call: ToolCall) -> ToolCallRecord {
-    let clean =
-        |text: &str| -> String { text.chars().filter(|c| !c.is_control()).take(100).collect() };
+    let clean = |text: &str, most: usize| -> String {
+        let characters = text.chars().filter(|c| !c.is_control());
+        characters.take(most).collect()
+    };
     ToolCallRecord {
-        id: clean(&call.id),
-        name: clean(&call.name),
+        // Some providers keep state of theirs in it.
+        id: clean(&call.id, 8192),
+        name: clean(&call.name, 100),
         arguments: call.arguments,
     }
 }

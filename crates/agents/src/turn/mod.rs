@@ -192,7 +192,9 @@ impl Running<'_> {
         &self,
         session: &ChatSessionRow,
     ) -> Result<Vec<ChatMessageRow>, TurnFailure> {
-        let (id, turns) = (session.id.clone(), (session.summary_turn, self.turn.number));
+        // On another node a later turn may have run, and have been summarised, before this one.
+        let after = session.summary_turn.min(self.turn.number - 1);
+        let (id, turns) = (session.id.clone(), (after, self.turn.number));
         let read = self.inner.store.read(move |conn| {
             Box::pin(async move { conn.list_chat_context(&id, turns, MAX_MESSAGES).await })
         });

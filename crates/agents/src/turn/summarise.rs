@@ -22,8 +22,8 @@ impl Running<'_> {
         through: i64,
         budget: Option<u64>,
     ) -> Result<(), TurnFailure> {
-        // Three characters a token leave room for the question around it.
-        let whole = budget.map_or(USUAL_CHARACTERS, |tokens| tokens.saturating_mul(2));
+        // Of about four characters a token; the rest is room for the question around it.
+        let whole = budget.map_or(USUAL_CHARACTERS, |tokens| tokens.saturating_mul(3));
         for characters in [whole, whole / 4] {
             match self.summary(setup, through, characters).await {
                 Ok(Some(summary)) => {

@@ -1,7 +1,7 @@
 //! Conversations that outgrow their model.
 
 use crate::fake_model::{Act, call, say, too_long};
-use crate::harness::{House, TestTool, houses, told};
+use crate::harness::{House, TestTool, chat, houses, told};
 use gatehouse_agents::Audience;
 use serde_json::{Value, json};
 
@@ -162,4 +162,20 @@ async fn tool_output_is_shortened_before_anything_is_left_out() {
     assert!(sent.len() < 5_000, "{}", sent.len());
     let stored = house.spoken(first.session.as_str()).await;
     assert_eq!(stored[2].1.len(), 60_000);
+}
+
+#[tokio::test]
+async fn a_model_whose_context_is_known_is_not_asked_in_vain() {
+    let house = House::new().await;
+    let (session, before) = talk(&house, 12).await;
+    // The vendor's documents give this name 8,192 tokens.
+    let mut request = chat(Some(&session), "and now");
+    request.model = Some("fake/gpt-4".to_owned());
+    house.model.will([say("They asked about tea."), say("Here.")]);
+    let report = house.agents.send_sync(request).await.unwrap();
+    assert_eq!(report.text, "Here.");
+    assert_eq!(house.model.seen().len(), before + 2);
+    let sent = all(&house.model.messages(before + 1));
+    assert!(sent.contains("They asked about tea.") && !sent.contains("question 0"));
+    assert!(sent.contains("question 11") && sent.len() < 4 * 8192, "{}", sent.len());
 }

@@ -1,4 +1,4 @@
-//! A model provider on this machine. The wire format is that of OpenAI's chat completions with streaming
+//! A model provider on this machine. The wire format is that of `OpenAI`'s chat completions with streaming
 //! (<https://platform.openai.com/docs/api-reference/chat-streaming>); errors as in
 //! <https://platform.openai.com/docs/guides/error-codes>.
 
@@ -43,7 +43,7 @@ pub fn call(name: &str, arguments: &Value) -> Act {
     )
 }
 
-/// OpenAI's refusal of a conversation that is too long.
+/// `OpenAI`'s refusal of a conversation that is too long.
 pub fn too_long() -> Act {
     let error = json!({ "error": { "code": "context_length_exceeded", "type": "invalid_request_error",
         "message": "This model's maximum context length is 10 tokens." } });
@@ -115,7 +115,7 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
         Act::Hang(text) => hanging(&text),
         Act::Break(text) => {
             let error = json!({ "error": { "message": "no", "type": "server_error" } });
-            stream(vec![piece(&text), error])
+            stream(&[piece(&text), error])
         }
         Act::Refuse(status, body) => {
             (StatusCode::from_u16(status).unwrap(), Json(body)).into_response()
@@ -154,7 +154,7 @@ fn event(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 
-fn stream(events: Vec<Value>) -> Response {
+fn stream(events: &[Value]) -> Response {
     let mut text: String = events.iter().map(event).collect();
     text.push_str("data: [DONE]\n\n");
     ([("content-type", "text/event-stream")], text).into_response()
@@ -184,7 +184,7 @@ fn whole(pieces: &[String], calls: &[(String, String)]) -> Response {
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] }));
     let usage = json!({ "prompt_tokens": 10, "completion_tokens": 3 });
     events.push(json!({ "choices": [], "usage": usage }));
-    stream(events)
+    stream(&events)
 }
 
 fn hanging(text: &str) -> Response {

@@ -54,7 +54,7 @@ impl House {
         let model = FakeModel::start().await;
         let store = database.open().await;
         let clock = Arc::new(ManualClock::at(START));
-        let mut provided = ModelsSettings::default();
+        let mut of_models = ModelsSettings::default();
         if has_model {
             let provider = ProviderSettings {
                 kind: ProviderKind::Openai,
@@ -62,11 +62,11 @@ impl House {
                 api_key: None,
                 models: vec!["m1".to_owned()],
             };
-            provided.providers.insert("fake".to_owned(), provider);
-            provided.default = Some("fake/m1".to_owned());
+            of_models.providers.insert("fake".to_owned(), provider);
+            of_models.default = Some("fake/m1".to_owned());
         }
         let parts = AgentsParts {
-            models: models(&store, &database, &clock, provided).await,
+            models: models(&store, &database, &clock, of_models).await,
             store: store.clone(),
             clock: clock.clone(),
             random: Arc::new(SystemRandom),

@@ -14,7 +14,10 @@ async fn turns_of_a_session_wait_for_each_other_in_their_order() {
         let (open, gate) = watch::channel(false);
         let first = house.say(None, "zero").await;
         let session = first.session.as_str();
-        house.model.will(vec![Act::Gate(gate); 3]);
+        let gated = Act::Gate(gate);
+        house
+            .model
+            .will([gated.clone(), say("at once"), gated.clone(), gated]);
         let mut events = house.agents.subscribe();
         for text in ["one", "two", "three"] {
             house.agents.send(chat(Some(session), text)).await.unwrap();
@@ -23,7 +26,7 @@ async fn turns_of_a_session_wait_for_each_other_in_their_order() {
         // Texts that wait are on disk already, behind what is said before them.
         assert_eq!(house.spoken(session).await.len(), 5);
         // Another session does not wait.
-        assert_eq!(house.say(None, "elsewhere").await.text, "ok".to_owned());
+        assert_eq!(house.say(None, "elsewhere").await.text, "at once");
         open.send(true).unwrap();
         for _ in 0..4 {
             until_done(&mut events).await;

@@ -1,6 +1,13 @@
 //! The room over real databases, with a model provider that speaks the real wire format and says what a
 //! test tells it to.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers outside test functions may fail the test as tests do"
+)]
+
 mod agents;
 mod approvals;
 mod context;

@@ -27,8 +27,8 @@ async fn audited(house: &House) -> Vec<AuditRow> {
     };
     let read = house
         .store
-        .read(|conn| Box::pin(async move { Ok::<_, StoreError>(conn.list_audit(&page).await?) }));
-    let mut rows = read.await.unwrap();
+        .read(|conn| Box::pin(async move { conn.list_audit(&page).await }));
+    let mut rows = Result::<_, StoreError>::unwrap(read.await);
     rows.reverse();
     rows
 }

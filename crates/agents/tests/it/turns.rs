@@ -211,7 +211,7 @@ async fn a_model_that_repeats_itself_is_stopped() {
         .tools()
         .register(TestTool::double("double", Audience::Public));
     let same = call("double", &json!({ "x": 1 }));
-    house.model.will(vec![same; 12]);
+    house.model.will(vec![same; 6]);
     let report = house.say(None, "go").await;
     let (_, text) = told(report.error.unwrap());
     assert!(text.contains("same tool call"), "{text}");

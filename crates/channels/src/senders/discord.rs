@@ -6,7 +6,7 @@ use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec};
 use crate::markup::Markup;
 use crate::split::Limit;
-use crate::vendor::{join, join_default};
+use crate::vendor::{address, join_default};
 use futures_util::future::BoxFuture;
 use reqwest::header::USER_AGENT;
 use serde::Serialize;
@@ -127,7 +127,7 @@ impl Sender for Discord {
                 let request = part.client().post(url);
                 request.header("authorization", format!("Bot {token}"))
             } else {
-                let mut url = join(part.need_secret("webhook_url")?, &[])?;
+                let mut url = address(part.need_secret("webhook_url")?)?;
                 // Without this Discord answers before it knows whether the message is good.
                 url.query_pairs_mut().append_pair("wait", "true");
                 if let Some(thread) = part.message.extra("thread_id") {

@@ -137,7 +137,9 @@ struct Mail {
 /// The library encodes what stands in headers; that they are one line is made sure here as well.
 fn compose(part: &Part<'_>) -> Result<Mail, Failure> {
     let wrong = |field| Failure::incomplete(field, "it is no mail address");
-    let from: Mailbox = part.need("from")?.parse().map_err(|_| wrong("from"))?;
+    // The sender is the account's, whatever a message says.
+    let from = part.field("from").unwrap_or_default();
+    let from: Mailbox = from.parse().map_err(|_| wrong("from"))?;
     let to: Mailboxes = part.need("to")?.parse().map_err(|_| wrong("to"))?;
     let source = one_line(part.message.source);
     let subject = part.message.extra("subject").unwrap_or(source);

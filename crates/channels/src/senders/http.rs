@@ -4,7 +4,7 @@ use super::{About, Extra, Part, Sender};
 use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec};
 use crate::signature;
-use crate::vendor::join;
+use crate::vendor::address;
 use futures_util::future::BoxFuture;
 use reqwest::RequestBuilder;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
@@ -58,7 +58,7 @@ impl Sender for Http {
                 .field("url")
                 .ok_or_else(|| Failure::incomplete("url", "the channel has none"))?;
             let body = body(&part).to_string().into_bytes();
-            let request = with_headers(part.client().post(join(url, &[])?), &part);
+            let request = with_headers(part.client().post(address(url)?), &part);
             let request = signed(request, &part, &body)?;
             let request = request
                 .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))

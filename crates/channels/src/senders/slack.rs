@@ -6,7 +6,7 @@ use crate::error::Failure;
 use crate::fields::{FieldKind, FieldSpec};
 use crate::markup::Markup;
 use crate::split::Limit;
-use crate::vendor::{Answer, join, join_default};
+use crate::vendor::{Answer, address, join_default};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
@@ -114,7 +114,7 @@ impl Sender for Slack {
                 thread_ts: part.message.extra("thread_ts"),
             };
             let Some(token) = part.secret("bot_token") else {
-                let url = join(part.need_secret("webhook_url")?, &[])?;
+                let url = address(part.need_secret("webhook_url")?)?;
                 let answer = part.call(part.client().post(url).json(&body)).await?;
                 return answer.check(ABOUT.label, None);
             };

@@ -39,7 +39,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "mcp.servers.<id>.url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
-        doc: "Instead of a program: the URL of a server that speaks MCP over streamable HTTP.",
+        doc: "Instead of a program: the URL of a server that speaks MCP over streamable HTTP; it is \
+              sent the vault's environment variable MCP_<NAME>_TOKEN, if set, as bearer token.",
         example: "\"https://mcp.example.com/mcp\"",
         change: Change::Live,
     },

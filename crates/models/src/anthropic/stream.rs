@@ -81,6 +81,7 @@ struct MessageChange {
 
 /// The counts are those of the message so far, not of the event.
 #[derive(Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the wire format")]
 struct RawUsage {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
@@ -122,7 +123,10 @@ impl AnthropicDecoder {
     fn count(&mut self, usage: &RawUsage) {
         let take = |new: Option<u64>, old: &mut u64| *old = new.unwrap_or(*old);
         take(usage.input_tokens, &mut self.fresh);
-        take(usage.cache_creation_input_tokens, &mut self.written_to_cache);
+        take(
+            usage.cache_creation_input_tokens,
+            &mut self.written_to_cache,
+        );
         take(usage.cache_read_input_tokens, &mut self.read_from_cache);
         take(usage.output_tokens, &mut self.output);
     }

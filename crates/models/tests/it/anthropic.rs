@@ -60,7 +60,10 @@ async fn what_is_sent_and_what_comes_back() {
     let said = said(&home.models(one(Anthropic, &vendor.url)), request).await;
     assert_eq!(said, hello_said());
     let asked = vendor.only();
-    assert_eq!((asked.method.as_str(), asked.path.as_str()), ("POST", "/v1/messages"));
+    assert_eq!(
+        (asked.method.as_str(), asked.path.as_str()),
+        ("POST", "/v1/messages")
+    );
     assert_eq!(asked.header("x-api-key"), Some("sk-test"));
     assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
     assert_eq!(asked.header("authorization"), None);
@@ -251,7 +254,11 @@ async fn an_error_in_the_stream() {
     assert_eq!(said, hello_said());
     // Afterwards it is not.
     let (begun, _) = HELLO.split_once("event: content_block_stop").unwrap();
-    let vendor = Vendor::new([Answer::stream([begun, &overloaded]), Answer::stream([HELLO])]).await;
+    let vendor = Vendor::new([
+        Answer::stream([begun, &overloaded]),
+        Answer::stream([HELLO]),
+    ])
+    .await;
     let (said, error) = ask(Anthropic, &vendor).await;
     assert_eq!(said.text, "Hello!");
     let expected = matches!(
@@ -269,7 +276,8 @@ async fn an_error_in_the_stream() {
 /// llama.cpp's error under the event's name, without the outer object.
 #[tokio::test]
 async fn an_error_that_only_its_event_names() {
-    let error = "event: error\ndata: {\"code\":500,\"message\":\"x\",\"type\":\"server_error\"}\n\n";
+    let error =
+        "event: error\ndata: {\"code\":500,\"message\":\"x\",\"type\":\"server_error\"}\n\n";
     let vendor = Vendor::new([Answer::stream([error]), Answer::stream([HELLO])]).await;
     let (said, error) = ask(Anthropic, &vendor).await;
     assert!(error.is_none(), "{error:?}");

@@ -10,13 +10,15 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use url::Url;
 
-fn key(text: &str) -> Option<SecretString> {
-    Some(SecretString::from(text))
+fn key(text: &str) -> SecretString {
+    SecretString::from(text)
 }
 
 async fn chosen(models: &Models, provider: Option<&str>, model: Option<&str>) -> String {
     let chosen = models.choose(provider, model).await;
-    chosen.as_ref().map(ModelRef::to_string).unwrap_or_else(|error| format!("{error:?}"))
+    chosen
+        .as_ref()
+        .map_or_else(|error| format!("{error:?}"), ModelRef::to_string)
 }
 
 fn what(error: ModelError) -> String {
@@ -27,7 +29,10 @@ fn what(error: ModelError) -> String {
 }
 
 fn list(names: &[&str]) -> Value {
-    let data: Vec<Value> = names.iter().map(|name| json!({ "id": name, "object": "model" })).collect();
+    let data: Vec<Value> = names
+        .iter()
+        .map(|name| json!({ "id": name, "object": "model" }))
+        .collect();
     json!({ "object": "list", "data": data })
 }
 
@@ -54,7 +59,7 @@ async fn the_agents_choice_then_the_default_then_the_first() {
     assert_eq!(chosen(&models, Some(" "), Some("")).await, "b/second");
     models.update_settings(ModelsSettings {
         providers: [("z".to_owned(), provider(Openai, &vendor.url, Some("k")))].into(),
-        openai_api_key: key("sk"),
+        openai_api_key: Some(key("sk")),
         ..Default::default()
     });
     // What the settings describe stands before what was detected.
@@ -67,7 +72,9 @@ async fn a_provider_that_is_not_there_or_has_no_key() {
     let home = Home::new().await;
     let far = Url::parse("https://models.example.com/v1").unwrap();
     let mut settings = ModelsSettings::default();
-    settings.providers.insert("far".to_owned(), provider(Openai, &far, None));
+    settings
+        .providers
+        .insert("far".to_owned(), provider(Openai, &far, None));
     let models = home.models(settings);
     for (provider, missing) in [
         ("nobody", "models.providers.nobody"),
@@ -97,7 +104,10 @@ async fn keys_of_the_environment_make_the_vendors_usable() {
     models.update_settings(settings(None, Some("b"), true));
     assert_eq!(chosen(&models, None, Some("m")).await, "anthropic/m");
     models.update_settings(settings(Some("a"), Some("b"), false));
-    assert_eq!(what(models.choose(None, Some("m")).await.unwrap_err()), "models");
+    assert_eq!(
+        what(models.choose(None, Some("m")).await.unwrap_err()),
+        "models"
+    );
 }
 
 #[tokio::test]
@@ -111,10 +121,15 @@ async fn a_provider_that_lists_nothing() {
     ])
     .await;
     let mut settings = ModelsSettings::default();
-    settings.providers.insert("p".to_owned(), provider(Openai, &vendor.url, None));
+    settings
+        .providers
+        .insert("p".to_owned(), provider(Openai, &vendor.url, None));
     let models = home.models(settings);
     for _ in 0..2 {
-        assert_eq!(what(models.choose(None, None).await.unwrap_err()), "models.default");
+        assert_eq!(
+            what(models.choose(None, None).await.unwrap_err()),
+            "models.default"
+        );
     }
     // Under a vendor's name the vendor's usual model is meant.
     for (kind, id, model) in [
@@ -122,7 +137,9 @@ async fn a_provider_that_lists_nothing() {
         (Anthropic, "anthropic", "anthropic/claude-sonnet-4-5"),
     ] {
         let mut settings = ModelsSettings::default();
-        settings.providers.insert(id.to_owned(), provider(kind, &vendor.url, None));
+        settings
+            .providers
+            .insert(id.to_owned(), provider(kind, &vendor.url, None));
         assert_eq!(chosen(&home.models(settings), None, None).await, model);
     }
 }
@@ -139,11 +156,18 @@ fn near(local: &Url) -> Tuning {
 #[tokio::test]
 async fn a_local_server_that_nobody_configured() {
     let home = Home::new().await;
-    let vendor = Vendor::new([Answer::json(200, &list(&["nomic-embed-text", "llama3.2:1b"]))]).await;
+    let vendor = Vendor::new([Answer::json(
+        200,
+        &list(&["nomic-embed-text", "llama3.2:1b"]),
+    )])
+    .await;
     let models = home.models_with(ModelsSettings::default(), near(&vendor.url));
     assert_eq!(chosen(&models, None, None).await, "ollama/llama3.2:1b");
     let asked = vendor.only();
-    assert_eq!((asked.method.as_str(), asked.path.as_str()), ("GET", "/v1/models"));
+    assert_eq!(
+        (asked.method.as_str(), asked.path.as_str()),
+        ("GET", "/v1/models")
+    );
     assert_eq!(asked.header("authorization"), None);
     // It is remembered for some seconds, then looked for again.
     home.clock.advance(Duration::from_millis(4_999));
@@ -180,7 +204,7 @@ async fn what_is_configured_goes_before_a_local_server() {
     let home = Home::new().await;
     let vendor = Vendor::new([]).await;
     let settings = ModelsSettings {
-        anthropic_api_key: key("sk"),
+        anthropic_api_key: Some(key("sk")),
         ..Default::default()
     };
     let models = home.models_with(settings, near(&vendor.url));

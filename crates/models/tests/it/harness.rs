@@ -102,7 +102,9 @@ pub fn tuning() -> Tuning {
 /// One provider `p` with the key `sk-test`.
 pub fn one(kind: ProviderKind, base_url: &Url) -> ModelsSettings {
     let mut settings = ModelsSettings::default();
-    settings.providers.insert("p".to_owned(), provider(kind, base_url, Some("sk-test")));
+    settings
+        .providers
+        .insert("p".to_owned(), provider(kind, base_url, Some("sk-test")));
     settings
 }
 

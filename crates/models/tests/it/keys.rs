@@ -36,16 +36,24 @@ async fn stored_then_settings_then_environment() {
     };
     assert_eq!(sent(None, "p").await, None);
     assert_eq!(sent(None, "openai").await.unwrap(), "Bearer sk-environment");
-    assert_eq!(sent(Some("sk-settings"), "openai").await.unwrap(), "Bearer sk-settings");
-    home.store_key("openai", "sk-stored", vendor.url.as_str()).await;
-    assert_eq!(sent(Some("sk-settings"), "openai").await.unwrap(), "Bearer sk-stored");
+    assert_eq!(
+        sent(Some("sk-settings"), "openai").await.unwrap(),
+        "Bearer sk-settings"
+    );
+    home.store_key("openai", "sk-stored", vendor.url.as_str())
+        .await;
+    assert_eq!(
+        sent(Some("sk-settings"), "openai").await.unwrap(),
+        "Bearer sk-stored"
+    );
 }
 
 #[tokio::test]
 async fn a_stored_key_goes_only_where_it_was_entered_for() {
     let home = Home::new().await;
     let vendor = Vendor::new([good()]).await;
-    home.store_key("p", "sk-stored", "https://models.example.com/v1").await;
+    home.store_key("p", "sk-stored", "https://models.example.com/v1")
+        .await;
     said(&home.models(settings("p", &vendor.url, None)), hello()).await;
     assert_eq!(vendor.only().header("authorization"), None);
 }
@@ -56,7 +64,10 @@ async fn a_key_that_fits_no_header_is_not_sent() {
     let vendor = Vendor::new([good()]).await;
     let models = home.models(settings("p", &vendor.url, Some("a\nb")));
     let (_, error) = listen(&models, &model_of("p", "m"), hello()).await;
-    assert!(matches!(error, Some(ModelError::NotConfigured { .. })), "{error:?}");
+    assert!(
+        matches!(error, Some(ModelError::NotConfigured { .. })),
+        "{error:?}"
+    );
     assert!(vendor.asked().is_empty());
 }
 
@@ -64,7 +75,10 @@ async fn a_key_that_fits_no_header_is_not_sent() {
 async fn while_the_vault_is_sealed() {
     let mut home = Home::with_vault(true).await;
     let password = SecretString::from("the first password");
-    home.secrets.initialize(&Actor::cli(), password).await.unwrap();
+    home.secrets
+        .initialize(&Actor::cli(), password)
+        .await
+        .unwrap();
     let far = "https://models.example.com/v1";
     home.store_key("far", "sk-stored", far).await;
     home.restart().await;
@@ -72,7 +86,8 @@ async fn while_the_vault_is_sealed() {
     let vendor = Vendor::new([good(), refused]).await;
     let mut all = settings("near", &vendor.url, None);
     let far = Url::parse(far).unwrap();
-    all.providers.insert("far".to_owned(), provider(Openai, &far, None));
+    all.providers
+        .insert("far".to_owned(), provider(Openai, &far, None));
     let models = home.models(all);
     // What needs the key says so; a server of one's own, or a key from elsewhere, goes on.
     let error = models.choose(Some("far"), Some("m")).await.unwrap_err();
@@ -90,6 +105,10 @@ async fn while_the_vault_is_sealed() {
         providers: [("far".to_owned(), provider(Openai, &far, None))].into(),
         ..Default::default()
     };
-    let error = home.models_with(only, tuning()).choose(None, None).await.unwrap_err();
+    let error = home
+        .models_with(only, tuning())
+        .choose(None, None)
+        .await
+        .unwrap_err();
     assert!(matches!(error, ModelError::Sealed), "{error:?}");
 }

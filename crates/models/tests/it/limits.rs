@@ -49,7 +49,8 @@ fn anthropic(blocks: &[(u64, &str)]) -> String {
     for (index, arguments) in blocks {
         let block = json!({ "type": "tool_use", "id": "id_1", "name": "calc", "input": {} });
         let delta = json!({ "type": "input_json_delta", "partial_json": arguments });
-        frames.push(json!({ "type": "content_block_start", "index": index, "content_block": block }));
+        frames
+            .push(json!({ "type": "content_block_start", "index": index, "content_block": block }));
         frames.push(json!({ "type": "content_block_delta", "index": index, "delta": delta }));
         frames.push(json!({ "type": "content_block_stop", "index": index }));
     }
@@ -100,7 +101,10 @@ async fn the_text() {
 async fn one_call() {
     // "id_1" + "calc" + "123456"
     let texts = [
-        (Openai, openai(&[openai_call(0, "123"), openai_call(0, "456")])),
+        (
+            Openai,
+            openai(&[openai_call(0, "123"), openai_call(0, "456")]),
+        ),
         (Anthropic, anthropic(&[(0, "123456")])),
     ];
     for (kind, text) in texts {
@@ -117,7 +121,10 @@ async fn one_call() {
 #[tokio::test]
 async fn the_calls() {
     let texts = [
-        (Openai, openai(&[openai_call(0, "{}"), openai_call(1, "{}")])),
+        (
+            Openai,
+            openai(&[openai_call(0, "{}"), openai_call(1, "{}")]),
+        ),
         (Anthropic, anthropic(&[(0, "{}"), (1, "{}")])),
     ];
     for (kind, text) in texts {

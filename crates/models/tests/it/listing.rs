@@ -10,12 +10,20 @@ use std::time::Duration;
 use url::Url;
 
 fn list(names: &[&str]) -> Value {
-    let data: Vec<Value> = names.iter().map(|name| json!({ "id": name, "object": "model" })).collect();
+    let data: Vec<Value> = names
+        .iter()
+        .map(|name| json!({ "id": name, "object": "model" }))
+        .collect();
     json!({ "object": "list", "data": data })
 }
 
 async fn ids(models: &gatehouse_models::Models) -> Vec<String> {
-    models.list().await.into_iter().map(|model| model.id).collect()
+    models
+        .list()
+        .await
+        .into_iter()
+        .map(|model| model.id)
+        .collect()
 }
 
 #[tokio::test]
@@ -26,7 +34,8 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
         "data": [{ "type": "model", "id": "claude-x", "display_name": "X", "created_at": "2025-02-19T00:00:00Z" }],
         "has_more": false, "first_id": "claude-x", "last_id": "claude-x",
     });
-    let with_context = json!({ "data": [{ "id": "m/1", "max_model_len": 4096 }, { "id": 7 }, { "id": "" }] });
+    let with_context =
+        json!({ "data": [{ "id": "m/1", "max_model_len": 4096 }, { "id": 7 }, { "id": "" }] });
     let anthropic = Vendor::new([Answer::json(200, &claude)]).await;
     let openai = Vendor::new([Answer::json(200, &with_context)]).await;
     let failing = Vendor::new([Answer::json(500, &json!({}))]).await;
@@ -43,7 +52,9 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
         ("bare", Openai, &bare.url),
         ("nobody", Openai, &nobody),
     ] {
-        settings.providers.insert(id.to_owned(), provider(kind, url, Some("sk")));
+        settings
+            .providers
+            .insert(id.to_owned(), provider(kind, url, Some("sk")));
     }
     let mut named = provider(Openai, &unasked.url, Some("sk"));
     named.models = vec!["b".to_owned(), "gpt-4o".to_owned()];
@@ -51,7 +62,13 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
     let models = home.models(settings);
     assert_eq!(
         ids(&models).await,
-        ["a/claude-x", "bare/bare", "named/b", "named/gpt-4o", "o/m/1"]
+        [
+            "a/claude-x",
+            "bare/bare",
+            "named/b",
+            "named/gpt-4o",
+            "o/m/1"
+        ]
     );
     let asked = anthropic.only();
     assert_eq!(asked.path, "/v1/models?limit=1000");
@@ -66,7 +83,10 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
     assert_eq!(again[4].context, Some(4096));
     assert_eq!(models.context_tokens(&model_of("o", "m/1")), Some(4096));
     assert_eq!(models.context_tokens(&model_of("o", "m/2")), None);
-    assert_eq!(models.context_tokens(&model_of("named", "gpt-4o")), Some(128_000));
+    assert_eq!(
+        models.context_tokens(&model_of("named", "gpt-4o")),
+        Some(128_000)
+    );
     home.clock.advance(Duration::from_mins(5));
     openai.then_answers(Answer::json(200, &list(&["new"])));
     assert!(ids(&models).await.contains(&"o/new".to_owned()));
@@ -78,13 +98,17 @@ async fn a_slow_or_endless_list_is_given_up() {
     let slow = Vendor::new([Answer::stream(["{\"data\":["]).then(Then::Hang)]).await;
     let endless = Vendor::new([Answer::stream(["["]).then(Then::Repeat("{\"id\":\"x\"},"))]).await;
     let mut settings = ModelsSettings::default();
-    settings.providers.insert("slow".to_owned(), provider(Openai, &slow.url, None));
+    settings
+        .providers
+        .insert("slow".to_owned(), provider(Openai, &slow.url, None));
     let mut short = tuning();
     short.patience.list = Duration::from_millis(50);
     let models = home.models_with(settings, short);
     assert!(ids(&models).await.is_empty());
     let mut settings = ModelsSettings::default();
-    settings.providers.insert("endless".to_owned(), provider(Openai, &endless.url, None));
+    settings
+        .providers
+        .insert("endless".to_owned(), provider(Openai, &endless.url, None));
     assert!(ids(&home.models(settings)).await.is_empty());
 }
 
@@ -96,7 +120,9 @@ async fn a_list_holds_at_most_a_thousand() {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let vendor = Vendor::new([Answer::json(200, &list(&names))]).await;
         let mut settings = ModelsSettings::default();
-        settings.providers.insert("p".to_owned(), provider(Openai, &vendor.url, None));
+        settings
+            .providers
+            .insert("p".to_owned(), provider(Openai, &vendor.url, None));
         assert_eq!(home.models(settings).list().await.len(), listed);
     }
 }
@@ -111,7 +137,9 @@ async fn testing_a_provider() {
     ])
     .await;
     let mut settings = ModelsSettings::default();
-    settings.providers.insert("p".to_owned(), provider(Openai, &vendor.url, Some("sk")));
+    settings
+        .providers
+        .insert("p".to_owned(), provider(Openai, &vendor.url, Some("sk")));
     let models = home.models(settings);
     let tested = models.test("p").await.unwrap();
     assert_eq!((tested.ok, tested.models), (true, Some(2)));
@@ -119,12 +147,25 @@ async fn testing_a_provider() {
     assert_eq!(wire, json!({ "ok": true, "latency_ms": 0, "models": 2 }));
     // Nothing that is remembered counts.
     let error = models.test("p").await.unwrap_err();
-    let expected = matches!(error, ModelError::Failed { status: Some(401), retryable: false, .. });
+    let expected = matches!(
+        error,
+        ModelError::Failed {
+            status: Some(401),
+            retryable: false,
+            ..
+        }
+    );
     assert!(expected, "{error:?}");
     let error = models.test("nobody").await.unwrap_err();
-    assert!(matches!(error, ModelError::NotConfigured { .. }), "{error:?}");
+    assert!(
+        matches!(error, ModelError::NotConfigured { .. }),
+        "{error:?}"
+    );
     let error = models.test("openai").await.unwrap_err();
-    assert!(matches!(error, ModelError::NotConfigured { .. }), "{error:?}");
+    assert!(
+        matches!(error, ModelError::NotConfigured { .. }),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
@@ -133,8 +174,10 @@ async fn what_is_told_of_providers() {
     let far = Url::parse("https://models.example.com/v1").unwrap();
     let other = Url::parse("https://other.example.com/v1").unwrap();
     let near = Url::parse("http://127.0.0.1:9/v1/").unwrap();
-    home.store_key("far", "sk-0123456789abcd", far.as_str()).await;
-    home.store_key("moved", "sk-0123456789abcd", far.as_str()).await;
+    home.store_key("far", "sk-0123456789abcd", far.as_str())
+        .await;
+    home.store_key("moved", "sk-0123456789abcd", far.as_str())
+        .await;
     let mut settings = ModelsSettings {
         openai_api_key: Some(SecretString::from("sk")),
         ..Default::default()
@@ -145,23 +188,58 @@ async fn what_is_told_of_providers() {
         ("given", &other, Some("k")),
         ("near", &near, None),
     ] {
-        settings.providers.insert(id.to_owned(), provider(Openai, url, key));
+        settings
+            .providers
+            .insert(id.to_owned(), provider(Openai, url, key));
     }
     let all = home.models(settings).providers().await.unwrap();
     let told = |id: &str| -> (bool, bool, Option<String>, String) {
-        let found = all.iter().find(|provider| provider.id == id).unwrap().clone();
-        let ProviderInfo { configured, detected, key_hint, base_url, .. } = found;
+        let found = all
+            .iter()
+            .find(|provider| provider.id == id)
+            .unwrap()
+            .clone();
+        let ProviderInfo {
+            configured,
+            detected,
+            key_hint,
+            base_url,
+            ..
+        } = found;
         (configured, detected, key_hint, base_url)
     };
-    let (far, other) = ("https://models.example.com/v1", "https://other.example.com/v1");
-    assert_eq!(told("far"), (true, false, Some("…abcd".to_owned()), far.to_owned()));
+    let (far, other) = (
+        "https://models.example.com/v1",
+        "https://other.example.com/v1",
+    );
+    assert_eq!(
+        told("far"),
+        (true, false, Some("…abcd".to_owned()), far.to_owned())
+    );
     assert_eq!(told("moved"), (false, false, None, other.to_owned()));
     assert_eq!(told("given"), (true, false, None, other.to_owned()));
-    assert_eq!(told("near"), (true, false, None, "http://127.0.0.1:9/v1".to_owned()));
-    assert_eq!(told("openai"), (true, true, None, "https://api.openai.com/v1".to_owned()));
-    assert_eq!(told("anthropic"), (false, false, None, "https://api.anthropic.com/v1".to_owned()));
+    assert_eq!(
+        told("near"),
+        (true, false, None, "http://127.0.0.1:9/v1".to_owned())
+    );
+    assert_eq!(
+        told("openai"),
+        (true, true, None, "https://api.openai.com/v1".to_owned())
+    );
+    assert_eq!(
+        told("anthropic"),
+        (
+            false,
+            false,
+            None,
+            "https://api.anthropic.com/v1".to_owned()
+        )
+    );
     let ids: Vec<&str> = all.iter().map(|provider| provider.id.as_str()).collect();
-    assert_eq!(ids, ["anthropic", "far", "given", "moved", "near", "openai"]);
+    assert_eq!(
+        ids,
+        ["anthropic", "far", "given", "moved", "near", "openai"]
+    );
 }
 
 #[tokio::test]

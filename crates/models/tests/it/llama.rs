@@ -61,7 +61,9 @@ impl Server {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let address = lines.map_while(Result::ok).find(|line| line.starts_with("http://"));
+        let address = lines
+            .map_while(Result::ok)
+            .find(|line| line.starts_with("http://"));
         let address = address.expect("the server did not start");
         Self {
             child,
@@ -79,7 +81,9 @@ impl Drop for Server {
 
 fn models(home: &Home, kind: ProviderKind, url: &Url, key: Option<&str>) -> Models {
     let mut settings = ModelsSettings::default();
-    settings.providers.insert("llama".to_owned(), provider(kind, url, key));
+    settings
+        .providers
+        .insert("llama".to_owned(), provider(kind, url, key));
     home.models(settings)
 }
 
@@ -98,21 +102,26 @@ fn calc() -> ToolSpec {
 #[tokio::test]
 async fn a_real_server_speaks_both_families() {
     let Some(python) = interpreter() else { return };
-    let server = tokio::task::spawn_blocking(move || Server::start(&python)).await.unwrap();
+    let server = tokio::task::spawn_blocking(move || Server::start(&python))
+        .await
+        .unwrap();
     let home = Home::new().await;
     for kind in [Openai, Anthropic] {
         let models = models(&home, kind, &server.url, Some(KEY));
         let tested = models.test("llama").await.unwrap();
         assert_eq!(tested.models, Some(1), "{kind:?}");
         let chosen = models.choose(None, None).await.unwrap();
-        assert_eq!(chosen, model_of("llama", "noise"));
+        assert_eq!(chosen, model_of("llama", "parrot"));
 
         let (said, error) = listen(&models, &chosen, hello()).await;
         assert!(error.is_none(), "{kind:?}: {error:?}");
         assert_eq!(said.text, "Hello, wörld");
         let (usage, stop) = said.end.unwrap();
         assert_eq!(stop, StopReason::End);
-        assert!(usage.input_tokens > 5 && usage.output_tokens == 3, "{usage:?}");
+        assert!(
+            usage.input_tokens > 5 && usage.output_tokens == 3,
+            "{usage:?}"
+        );
 
         tool_loop(&models, kind).await;
 
@@ -126,13 +135,16 @@ async fn a_real_server_speaks_both_families() {
             ..ChatRequest::default()
         };
         let (_, error) = listen(&models, &chosen, long).await;
-        assert!(matches!(error, Some(ModelError::ContextTooLong { .. })), "{kind:?}: {error:?}");
+        assert!(
+            matches!(error, Some(ModelError::ContextTooLong { .. })),
+            "{kind:?}: {error:?}"
+        );
         wrong_key(&home, kind, &server.url).await;
     }
 }
 
 async fn tool_loop(models: &Models, kind: ProviderKind) {
-    let model = model_of("llama", "noise");
+    let model = model_of("llama", "parrot");
     let mut request = ChatRequest {
         system: Some("You calculate.".to_owned()),
         tools: vec![calc()],
@@ -142,7 +154,11 @@ async fn tool_loop(models: &Models, kind: ProviderKind) {
     assert!(error.is_none(), "{kind:?}: {error:?}");
     assert_eq!(first.end.unwrap().1, StopReason::ToolUse, "{kind:?}");
     let id = first.calls[0].id.clone();
-    assert_eq!(first.calls, [call(&id, "calc", "{\"expression\": \"6*7\"}")], "{kind:?}");
+    assert_eq!(
+        first.calls,
+        [call(&id, "calc", "{\"expression\": \"6*7\"}")],
+        "{kind:?}"
+    );
     request.messages.push(ChatMessage::Assistant {
         text: first.text,
         tool_calls: first.calls,
@@ -160,7 +176,7 @@ async fn tool_loop(models: &Models, kind: ProviderKind) {
 
 async fn wrong_key(home: &Home, kind: ProviderKind, url: &Url) {
     let models = models(home, kind, url, Some("sk-wrong"));
-    let (_, error) = listen(&models, &model_of("llama", "noise"), hello()).await;
+    let (_, error) = listen(&models, &model_of("llama", "parrot"), hello()).await;
     let refused = matches!(
         error,
         Some(ModelError::Failed {

@@ -1,5 +1,13 @@
 //! The room against vendors that say what their documents show, and against real servers where there are some.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod anthropic;
 mod choose;
 mod harness;

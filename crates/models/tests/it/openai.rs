@@ -46,7 +46,10 @@ async fn what_is_sent_and_what_comes_back() {
     let said = said(&home.models(one(Openai, &vendor.url)), request).await;
     assert_eq!(said, hello_said());
     let asked = vendor.only();
-    assert_eq!((asked.method.as_str(), asked.path.as_str()), ("POST", "/v1/chat/completions"));
+    assert_eq!(
+        (asked.method.as_str(), asked.path.as_str()),
+        ("POST", "/v1/chat/completions")
+    );
     assert_eq!(asked.header("authorization"), Some("Bearer sk-test"));
     assert_eq!(asked.header("content-type"), Some("application/json"));
     assert_eq!(asked.header("accept"), Some("text/event-stream"));
@@ -76,7 +79,12 @@ async fn what_is_not_said_is_not_sent() {
     let home = Home::new().await;
     said(&home.models(one(Openai, &vendor.url)), hello()).await;
     let body = vendor.only().body;
-    for name in ["tools", "temperature", "max_tokens", "max_completion_tokens"] {
+    for name in [
+        "tools",
+        "temperature",
+        "max_tokens",
+        "max_completion_tokens",
+    ] {
         assert!(body.get(name).is_none(), "{name}");
     }
     assert_eq!(body["messages"].as_array().unwrap().len(), 1);
@@ -193,10 +201,14 @@ async fn calls_that_compatible_servers_send() {
         "[DONE]".to_owned(),
     ])
     .await;
-    assert_eq!(said.calls, [call("a", "calc", "{}"), call("b", "calc", "{}")]);
+    assert_eq!(
+        said.calls,
+        [call("a", "calc", "{}"), call("b", "calc", "{}")]
+    );
     assert_eq!(said.end.unwrap().1, StopReason::ToolUse);
     // Without a number, and without an id; the arguments as an object.
-    let bare = json!({ "tool_calls": [{ "function": { "name": "calc", "arguments": { "x": 1 } } }] });
+    let bare =
+        json!({ "tool_calls": [{ "function": { "name": "calc", "arguments": { "x": 1 } } }] });
     let said = heard(&[delta(&bare), finish("tool_calls"), "[DONE]".to_owned()]).await;
     assert_eq!(said.calls, [call("call_0", "calc", "{\"x\":1}")]);
     let said = heard(&[
@@ -207,7 +219,10 @@ async fn calls_that_compatible_servers_send() {
         "[DONE]".to_owned(),
     ])
     .await;
-    assert_eq!(said.calls, [call("a", "calc", "{}"), call("b", "calc", "{}")]);
+    assert_eq!(
+        said.calls,
+        [call("a", "calc", "{}"), call("b", "calc", "{}")]
+    );
     // The name and the id repeated in every piece.
     let said = heard(&[
         call_delta(Some(0), Some("a"), Some("calc"), "{"),
@@ -227,10 +242,18 @@ async fn reasons_to_stop() {
         ("content_filter", StopReason::Other),
         ("something new", StopReason::Other),
     ] {
-        let frames = [delta(&json!({ "content": "x" })), finish(reason), "[DONE]".to_owned()];
+        let frames = [
+            delta(&json!({ "content": "x" })),
+            finish(reason),
+            "[DONE]".to_owned(),
+        ];
         assert_eq!(heard(&frames).await.end.unwrap().1, stop, "{reason}");
     }
-    let refusal = [delta(&json!({ "refusal": "I cannot." })), finish("stop"), "[DONE]".to_owned()];
+    let refusal = [
+        delta(&json!({ "refusal": "I cannot." })),
+        finish("stop"),
+        "[DONE]".to_owned(),
+    ];
     assert_eq!(heard(&refusal).await.text, "I cannot.");
     let parts = json!({ "content": [{ "type": "text", "text": "a" }, { "type": "thinking" }] });
     let parts = [delta(&parts), finish("stop"), "[DONE]".to_owned()];

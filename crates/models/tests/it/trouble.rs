@@ -33,7 +33,11 @@ async fn garbage_is_not_tried_again() {
         assert!(said.end.is_none());
         vendor.only();
     }
-    for text in ["data: {}\n\n", "data: {\"type\":\"message_delta\"}\n\n", "data: <html>\n\n"] {
+    for text in [
+        "data: {}\n\n",
+        "data: {\"type\":\"message_delta\"}\n\n",
+        "data: <html>\n\n",
+    ] {
         let vendor = Vendor::new([Answer::stream([text])]).await;
         let (_, error) = ask(Anthropic, &vendor).await;
         assert!(is_failed(error.as_ref(), None, false), "{text}: {error:?}");
@@ -91,7 +95,10 @@ async fn an_address_of_a_metadata_service_is_not_called() {
         .providers
         .insert("p".to_owned(), provider(Openai, &url, Some("k")));
     let (_, error) = listen(&home.models(settings), &model(), hello()).await;
-    assert!(matches!(error, Some(ModelError::RefusedAddress { .. })), "{error:?}");
+    assert!(
+        matches!(error, Some(ModelError::RefusedAddress { .. })),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
@@ -105,7 +112,10 @@ async fn a_vendors_words_are_never_told() {
         let (shown, debug) = (error.to_string(), format!("{error:?}"));
         let problem = Problem::from(error);
         let told = format!("{problem:?} {shown} {debug}");
-        assert!(!told.contains("SECRET") && !told.contains("sk-test"), "{told}");
+        assert!(
+            !told.contains("SECRET") && !told.contains("sk-test"),
+            "{told}"
+        );
         assert_eq!(problem.code.name(), "PROVIDER_FAILED");
         assert_eq!(problem.details["provider"], "p");
         assert_eq!(problem.details["retryable"], false);
@@ -134,14 +144,20 @@ async fn a_conversation_that_is_too_long_is_told_apart() {
     ] {
         let vendor = Vendor::new([Answer::json(status, &error)]).await;
         let (_, seen) = ask(kind, &vendor).await;
-        assert!(matches!(seen, Some(ModelError::ContextTooLong { .. })), "{error}: {seen:?}");
+        assert!(
+            matches!(seen, Some(ModelError::ContextTooLong { .. })),
+            "{error}: {seen:?}"
+        );
         vendor.only();
     }
     // In a stream too.
     let frame = json!({ "error": { "code": "context_length_exceeded" } }).to_string();
     let vendor = Vendor::new([Answer::stream([events(&[&frame])])]).await;
     let (_, seen) = ask(Openai, &vendor).await;
-    assert!(matches!(seen, Some(ModelError::ContextTooLong { .. })), "{seen:?}");
+    assert!(
+        matches!(seen, Some(ModelError::ContextTooLong { .. })),
+        "{seen:?}"
+    );
 }
 
 #[tokio::test]
@@ -159,7 +175,10 @@ async fn a_vendor_that_says_nothing() {
         let models = home.models_with(one(Openai, &vendor.url), short.clone());
         let (said, error) = listen(&models, &model(), hello()).await;
         assert_eq!(said.text, heard);
-        assert!(matches!(error, Some(ModelError::Timeout { .. })), "{error:?}");
+        assert!(
+            matches!(error, Some(ModelError::Timeout { .. })),
+            "{error:?}"
+        );
         vendor.only();
     }
 }
@@ -175,7 +194,10 @@ async fn a_vendor_that_never_ends() {
     wide.limits.reply_bytes = usize::MAX;
     let models = home.models_with(one(Openai, &vendor.url), wide);
     let (_, error) = listen(&models, &model(), hello()).await;
-    assert!(matches!(error, Some(ModelError::Timeout { .. })), "{error:?}");
+    assert!(
+        matches!(error, Some(ModelError::Timeout { .. })),
+        "{error:?}"
+    );
     // Text without end, a line without end, and an event without end stop at their bound.
     for repeated in [
         "data: {\"choices\":[{\"delta\":{\"content\":\"xxxxxxxxxxxxxxxx\"}}]}\n\n",
@@ -185,7 +207,10 @@ async fn a_vendor_that_never_ends() {
         let vendor = Vendor::new([Answer::stream([""; 0]).then(Then::Repeat(repeated))]).await;
         let models = home.models_with(one(Openai, &vendor.url), tuning());
         let (_, error) = listen(&models, &model(), hello()).await;
-        assert!(is_failed(error.as_ref(), None, false), "{repeated}: {error:?}");
+        assert!(
+            is_failed(error.as_ref(), None, false),
+            "{repeated}: {error:?}"
+        );
     }
 }
 

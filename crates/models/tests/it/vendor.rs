@@ -122,7 +122,8 @@ async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
         response = response.header(name, value);
     }
     let guard = Guard(house.closed.clone());
-    let pieces = stream::iter(answer.pieces).map(|piece| Ok::<_, std::io::Error>(Bytes::from(piece)));
+    let pieces =
+        stream::iter(answer.pieces).map(|piece| Ok::<_, std::io::Error>(Bytes::from(piece)));
     let rest = match answer.then {
         Then::End => stream::empty().boxed(),
         Then::Hang => stream::pending().boxed(),
@@ -195,5 +196,11 @@ pub async fn nobody() -> Url {
 
 /// Every event of a stream on lines of its own, as the vendors send them.
 pub fn events(data: &[&str]) -> String {
-    data.iter().map(|data| format!("data: {data}\n\n")).collect()
+    let mut text = String::new();
+    for data in data {
+        text.push_str("data: ");
+        text.push_str(data);
+        text.push_str("\n\n");
+    }
+    text
 }

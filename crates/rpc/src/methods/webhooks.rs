@@ -321,8 +321,8 @@ async fn rotate_secret(call: Call, params: RotateParams) -> Result<RotatedSecret
 }
 
 async fn test(call: Call, params: TestParams) -> Result<TestResult, Problem> {
-    let webhooks = &call.rooms.webhooks;
-    let tested = webhooks.test(&call.actor(), &params.id, params.event.as_deref());
+    let (webhooks, actor) = (&call.rooms.webhooks, call.actor());
+    let tested = webhooks.test(&actor, &params.id, params.event.as_deref());
     tested.await.map_err(told)
 }
 

@@ -8,5 +8,6 @@ mod dispatch;
 mod harness;
 mod line;
 mod methods;
+mod models;
 mod openrpc;
 mod vault;

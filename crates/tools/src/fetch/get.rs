@@ -61,6 +61,8 @@ pub(super) async fn get(outbound: &Outbound, mut url: Url) -> Result<Page, Fetch
 }
 
 async fn send(outbound: &Outbound, url: &Url) -> Result<Response, FetchError> {
+    // The request builder would turn a user name in the URL into a header, where nobody looks for it.
+    outbound.check_url(Reach::Public, url)?;
     let request = outbound
         .client(Reach::Public)
         .get(url.clone())

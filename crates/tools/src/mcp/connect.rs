@@ -2,20 +2,18 @@
 
 use super::listener::Listener;
 use super::log;
+use super::program::Program;
 use super::server::Server;
 use super::servers::McpServerSettings;
 use gatehouse_outbound::Reach;
 use gatehouse_secrets::{Environment, Status};
-use process_wrap::tokio::{CommandWrap, ProcessGroup};
 use rmcp::RoleClient;
 use rmcp::service::{RunningService, serve_client};
-use rmcp::transport::child_process::TokioChildProcess;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
-use std::process::Stdio;
 use tokio::process::Command;
 use url::Url;
 
@@ -77,31 +75,21 @@ async fn environment(server: &Server) -> Result<Environment, ConnectError> {
     Ok(environment)
 }
 
-/// Starts the program in a group of its own, so that what it starts ends with it, and with an environment
-/// that holds nothing of ours but what is named here.
+/// Starts the program with an environment that holds nothing of ours but what is named here.
 fn start(
     server: &Server,
     mut command: Command,
     env: &BTreeMap<String, SecretString>,
     vault: Environment,
-) -> Result<TokioChildProcess, ConnectError> {
+) -> Result<Program, ConnectError> {
     command.env_clear();
-    command.envs(
-        server
-            .child_variables
-            .iter()
-            .map(|(name, value)| (name, value)),
-    );
+    let inherited = server.child_variables.iter();
+    command.envs(inherited.map(|(name, value)| (name, value)));
     for (name, value) in vault.variables.iter().map(|(n, v)| (n, v)).chain(env) {
         command.env(name, value.expose_secret());
     }
-    command.kill_on_drop(true);
-    let mut command = CommandWrap::from(command);
-    command.wrap(ProcessGroup::leader());
-    let builder = TokioChildProcess::builder(command).stderr(Stdio::piped());
-    let (program, stderr) = builder
-        .spawn()
-        .map_err(|error| ConnectError::Program(error.kind()))?;
+    let (program, stderr) =
+        Program::start(command).map_err(|error| ConnectError::Program(error.kind()))?;
     if let Some(stderr) = stderr {
         let secrets = vault.variables.into_iter().map(|(_, value)| value);
         let secrets = secrets.chain(env.values().cloned()).collect();

@@ -78,7 +78,7 @@ pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<A
 async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<RawPage, String> {
     let params = PaginatedRequestParams::default().with_cursor(cursor);
     let request = ListToolsRequest {
-        method: ListToolsRequestMethod::default(),
+        method: ListToolsRequestMethod,
         params: Some(params),
         extensions: Extensions::default(),
     };

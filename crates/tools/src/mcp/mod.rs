@@ -17,6 +17,8 @@ mod log;
 #[cfg(feature = "mcp")]
 mod names;
 #[cfg(feature = "mcp")]
+mod program;
+#[cfg(feature = "mcp")]
 mod schema;
 #[cfg(feature = "mcp")]
 mod server;

@@ -53,20 +53,18 @@ impl Supervisor {
     }
 
     async fn stop_others(&mut self, wanted: &Wanted) {
-        let mut stopping = Vec::new();
-        self.running.retain(|name, running| {
-            let keep = wanted.servers.get(name).is_some_and(|settings| {
-                settings.same(&running.settings)
-                    && wanted.child_variables == running.child_variables
-            });
-            if !keep {
-                running.stop.cancel();
-                let ended = std::mem::replace(&mut running.task, self.tasks.spawn(async {}));
-                stopping.push(ended);
-            }
-            keep
+        let unwanted = self.running.iter().filter(|(name, running)| {
+            let same = |settings: &Arc<McpServerSettings>| settings.same(&running.settings);
+            let variables = wanted.child_variables == running.child_variables;
+            !(variables && wanted.servers.get(*name).is_some_and(same))
         });
-        join_all(stopping).await;
+        let unwanted: Vec<String> = unwanted.map(|(name, _)| name.clone()).collect();
+        let stopping = unwanted.iter().filter_map(|name| self.running.remove(name));
+        let ended = stopping.map(|running| {
+            running.stop.cancel();
+            running.task
+        });
+        join_all(ended.collect::<Vec<_>>()).await;
         for gone in self.world.board.all() {
             if !wanted.servers.contains_key(&gone.name) {
                 self.world.board.remove(&gone.name);

@@ -30,7 +30,7 @@ async fn it_calculates() {
         ("0.1 + 0.2", "0.3"),
         ("sqrt(2) to 5 dp", "approx. 1.41421"),
         ("10 km/h to m/s to 2 dp", "approx. 2.78 m / s"),
-        ("0xff to binary", "0b11111111"),
+        ("0xff to binary", "11111111"),
         ("100!/98!", "9900"),
         ("10 choose 3", "120"),
         ("sin(pi/2)", "1"),

@@ -7,7 +7,7 @@ use gatehouse_domain::{Actor, Clock, Random, SystemClock, SystemRandom};
 use gatehouse_models::{Models, ModelsParts, ModelsSettings};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
-use gatehouse_store::testing::{TestDatabase, databases};
+use gatehouse_store::testing::{TestDatabase, sqlite};
 use gatehouse_tools::{ToolsHandle, ToolsParts, ToolsSettings, register};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub struct House {
 impl House {
     /// With the way to private addresses open or not.
     pub async fn open(allow_private: bool, settings: ToolsSettings) -> Self {
-        let database = databases().into_iter().next().unwrap();
+        let database = sqlite();
         let store = database.open().await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
@@ -94,8 +94,9 @@ impl House {
 
     pub async fn set_variable(&self, key: &str, value: &str) {
         let value = SecretString::from(value);
-        let set = self.secrets.set_env_variable(&Actor::cli(), key, value);
-        set.await.unwrap();
+        let actor = Actor::cli();
+        let set = self.secrets.set_env_variable(&actor, key, value).await;
+        set.unwrap();
     }
 
     /// The names of all tools.

@@ -102,10 +102,10 @@ async fn house(url: Url) -> House {
 async fn until(house: &House, state: McpState) -> McpStatus {
     let mut board = house.tools.mcp().watch();
     let there = board.wait_for(|board| board.get("far").is_some_and(|s| s.state == state));
-    match tokio::time::timeout(Duration::from_secs(60), there).await {
-        Ok(board) => board.unwrap()["far"].clone(),
-        Err(_) => panic!("{:?}", house.tools.mcp().status()),
-    }
+    let Ok(board) = tokio::time::timeout(Duration::from_mins(1), there).await else {
+        panic!("{:?}", house.tools.mcp().status())
+    };
+    board.unwrap()["far"].clone()
 }
 
 #[tokio::test]

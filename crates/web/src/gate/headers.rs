@@ -45,7 +45,8 @@ pub(super) fn add(response: &mut Response, id: &RequestId, is_https: bool) {
         headers.insert(REQUEST_ID, id);
     }
     for (name, value) in &ALWAYS {
-        headers.insert(name, value.clone());
+        // A page that needs less may say so: its own policy stays.
+        headers.entry(name).or_insert_with(|| value.clone());
     }
     if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, A_YEAR);

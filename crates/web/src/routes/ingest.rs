@@ -9,7 +9,7 @@ use crate::respond::{Refusal, json};
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
-use gatehouse_domain::DeliveryId;
+use gatehouse_domain::{ClientKey, DeliveryId};
 use gatehouse_webhooks::{IngestError, Ingested, Intake};
 use http::request::Parts;
 use http::uri::PathAndQuery;
@@ -39,7 +39,7 @@ pub(super) async fn ingest(
         .begin_ingest(&public_id, &from, &parts.headers)
         .await
         .map_err(told)?;
-    let body = read(&intake, &parts, body).await?;
+    let body = read(&intake, &parts, body, from.client).await?;
     let url = called(&app, &visitor, &parts);
     let ingested = intake.accept(&parts.headers, &url, &body.bytes).await;
     Ok(answer(ingested.map_err(told)?))
@@ -55,8 +55,13 @@ fn told(error: IngestError) -> Refusal {
 }
 
 /// Reads the body as far as the webhook takes it.
-async fn read(intake: &Intake, parts: &Parts, body: Body) -> Result<body::Read, Refusal> {
-    match body::read(body, intake.max_body_bytes()).await {
+async fn read(
+    intake: &Intake,
+    parts: &Parts,
+    body: Body,
+    client: ClientKey,
+) -> Result<body::Read, Refusal> {
+    match body::read(body, intake.max_body_bytes(), client).await {
         Ok(read) => Ok(read),
         Err(body::Unread::TooLarge { size, kept }) => {
             Err(intake.too_large(&parts.headers, &kept, size).into())

@@ -3,8 +3,11 @@
 
 mod auth;
 mod documents;
+mod ingest;
 mod passkeys;
 mod rpc;
+mod sessions;
+mod share;
 mod status;
 mod table;
 #[cfg(feature = "vault")]

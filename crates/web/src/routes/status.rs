@@ -1,9 +1,9 @@
-//! `/health`, `/metrics`, and the page's first facts: `/api/gon`, `/api/bootstrap`, `/api/sessions`.
+//! `/health`, `/metrics`, and the page's first facts: `/api/gon`, `/api/bootstrap`.
 
 use crate::app::App;
 use crate::body::Visitor;
 use crate::respond::{Refusal, json};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Decision;
 use gatehouse_domain::Problem;
@@ -47,36 +47,12 @@ pub(super) async fn first_facts(State(app): State<App>, visitor: Visitor) -> Res
     }
 }
 
-pub(super) async fn bootstrap(State(app): State<App>, visitor: Visitor) -> Response {
-    match visitor.visit.identity() {
-        Ok(identity) => json(&gon::bootstrap(app.rooms(), identity)),
-        Err(error) => Refusal::from(error).into_response(),
-    }
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct SessionList {
-    sessions: [(); 0],
-}
-
-/// Chat sessions. There are none until agents exist; what may be asked for is checked all the same.
-pub(super) async fn sessions(Query(query): Query<Vec<(String, String)>>) -> Response {
-    for (name, value) in query {
-        let reason = match name.as_str() {
-            "limit"
-                if value
-                    .parse()
-                    .is_ok_and(|limit: u32| (1..=500).contains(&limit)) =>
-            {
-                continue;
-            }
-            "limit" => "must be between 1 and 500",
-            "cursor" | "q" => continue,
-            _ => "unknown field",
-        };
-        return Refusal(Problem::invalid_params(&name, reason)).into_response();
-    }
-    json(&SessionList { sessions: [] })
+pub(super) async fn bootstrap(
+    State(app): State<App>,
+    visitor: Visitor,
+) -> Result<Response, Refusal> {
+    let identity = visitor.visit.identity()?;
+    Ok(json(&gon::bootstrap(app.rooms(), identity).await?))
 }
 
 /// No flow that would come back here exists yet.
@@ -86,14 +62,4 @@ pub(super) async fn oauth_callback() -> Refusal {
         gatehouse_domain::ErrorCode::InvalidRequest,
         message,
     ))
-}
-
-/// No session is shared yet: every id is unknown.
-pub(super) async fn share() -> Refusal {
-    Refusal(Problem::not_found("share"))
-}
-
-/// No chat session exists yet: every id is unknown.
-pub(super) async fn session() -> Refusal {
-    Refusal(Problem::not_found("session"))
 }

@@ -154,7 +154,9 @@ fn every_endpoint_with_a_body_has_a_row() {
         .collect();
     let there: BTreeSet<(&str, String)> = ROUTES
         .iter()
-        .filter(|route| matches!(route.verb, Verb::Post | Verb::Patch) && route.path != "/api/rpc")
+        .filter(|route| matches!(route.verb, Verb::Post | Verb::Patch))
+        // RPC has its own envelope, and what senders of webhooks send is theirs to shape.
+        .filter(|route| route.path != "/api/rpc" && !route.path.contains("/ingest/"))
         .map(|route| (route.verb.name(), route.path.replace("{id}", "pk_none")))
         .collect();
     let there: BTreeSet<(&str, &str)> = there

@@ -10,6 +10,7 @@
 
 mod auth;
 mod bodies;
+mod chat;
 mod connections;
 mod incidents;
 mod matrix;
@@ -20,4 +21,5 @@ mod rpc;
 mod slow;
 mod steps;
 mod vault;
+mod webhooks;
 mod ws;

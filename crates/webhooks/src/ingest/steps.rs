@@ -4,9 +4,9 @@ use super::batch::Stored;
 use super::{IngestError, Ingested, Intake};
 use crate::event::{self, Event};
 use crate::limits::{PerMinute, Reservation};
+use crate::metrics;
 use crate::payload::Payload;
 use crate::verify::{self, VerifyInput};
-use crate::metrics;
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_store::{NewDelivery, StoreError};
 use http::HeaderMap;
@@ -36,7 +36,11 @@ pub(crate) fn preview(body: &[u8]) -> String {
     let mut preview = String::with_capacity(cut.len());
     for character in String::from_utf8_lossy(cut).chars() {
         // PostgreSQL cannot hold NUL.
-        let shown = if character == '\0' { char::REPLACEMENT_CHARACTER } else { character };
+        let shown = if character == '\0' {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            character
+        };
         if preview.len() + shown.len_utf8() > PREVIEW_BYTES {
             break;
         }
@@ -47,12 +51,21 @@ pub(crate) fn preview(body: &[u8]) -> String {
 
 impl Intake {
     /// A row without event, payload and configuration, as for a delivery that is refused.
-    fn row(&self, status: DeliveryStatus, headers: &HeaderMap, body: &[u8], size: u64) -> NewDelivery {
+    fn row(
+        &self,
+        status: DeliveryStatus,
+        headers: &HeaderMap,
+        body: &[u8],
+        size: u64,
+    ) -> NewDelivery {
         let webhook = &self.webhook;
-        let safe =
-            event::safe_headers(webhook.profile, webhook.config.event_header.as_deref(), headers);
+        let safe = event::safe_headers(
+            webhook.profile,
+            webhook.config.event_header.as_deref(),
+            headers,
+        );
         NewDelivery {
-            id: DeliveryId::generate(&*self.inner.clock, &*self.inner.random),
+            id: self.inner.new_delivery_id(),
             webhook_id: webhook.id.clone(),
             status,
             event_type: None,

@@ -63,7 +63,8 @@ impl Webhooks {
         let url = ingest_url(&self.0.settings.load().base_url, &webhook.public_id);
         let mut headers = HeaderMap::new();
         for (name, value) in sample.headers {
-            if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::try_from(value))
+            if let (Ok(name), Ok(value)) =
+                (name.parse::<HeaderName>(), HeaderValue::try_from(value))
             {
                 headers.insert(name, value);
             }
@@ -100,7 +101,7 @@ impl Webhooks {
             return Err(WebhooksError::Sealed);
         }
         if webhook.is_sealed() {
-            self.reload().await?;
+            self.reload_sealed(&webhook.public_id).await?;
             webhook = find().ok_or(WebhooksError::NotFound("webhook"))?;
         }
         if webhook.auth.mode.needs_secret() && webhook.secrets(self.0.now()).is_empty() {

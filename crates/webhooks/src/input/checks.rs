@@ -137,7 +137,10 @@ pub(super) fn deliver_extra(value: &Value) -> Checked<BTreeMap<String, String>> 
             Value::Bool(flag) => flag.to_string(),
             _ => return invalid(FIELD, "values are text"),
         };
-        extra.insert(line(FIELD, name, 64)?, text(FIELD, &value, MAX_EXTRA_VALUE)?);
+        extra.insert(
+            line(FIELD, name, 64)?,
+            text(FIELD, &value, MAX_EXTRA_VALUE)?,
+        );
     }
     Ok(extra)
 }
@@ -185,7 +188,10 @@ pub(super) fn find_profile(name: &str) -> Checked<&'static profile::Profile> {
         Some(profile) => Ok(profile),
         None => {
             let known: Vec<_> = profile::all().iter().map(|profile| profile.id).collect();
-            invalid("source_profile", format!("expected one of {}", known.join(", ")))
+            invalid(
+                "source_profile",
+                format!("expected one of {}", known.join(", ")),
+            )
         }
     }
 }

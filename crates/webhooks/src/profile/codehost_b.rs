@@ -119,20 +119,35 @@ const ENTITIES: &[EntityRule] = &[
 
 const EVENTS: &[EventType] = &[
     event("merge_request.open", "A merge request was opened"),
-    event("merge_request.update", "A merge request was changed or got commits"),
+    event(
+        "merge_request.update",
+        "A merge request was changed or got commits",
+    ),
     event("merge_request.merge", "A merge request was merged"),
     event("push", "Commits were pushed to a branch"),
-    event("note", "Someone commented on a merge request, issue, commit or snippet"),
+    event(
+        "note",
+        "Someone commented on a merge request, issue, commit or snippet",
+    ),
     event("issue.open", "An issue was opened"),
     event("pipeline", "A pipeline's status changed"),
 ];
 
 const MORE_EVENTS: &[EventType] = &[
     event("merge_request.approval", "Someone approved a merge request"),
-    event("merge_request.approved", "A merge request has all its approvals"),
+    event(
+        "merge_request.approved",
+        "A merge request has all its approvals",
+    ),
     event("merge_request.unapproval", "Someone took an approval back"),
-    event("merge_request.unapproved", "A merge request lost an approval that it needs"),
-    event("merge_request.close", "A merge request was closed without merging"),
+    event(
+        "merge_request.unapproved",
+        "A merge request lost an approval that it needs",
+    ),
+    event(
+        "merge_request.close",
+        "A merge request was closed without merging",
+    ),
     event("merge_request.reopen", "A merge request was opened again"),
     event("issue.update", "An issue was changed"),
     event("issue.close", "An issue was closed"),
@@ -149,7 +164,10 @@ const MORE_EVENTS: &[EventType] = &[
     event("milestone.reopen", "A milestone was opened again"),
     event("emoji", "Someone reacted with an emoji"),
     event("feature_flag", "A feature flag was switched"),
-    event("member", "Someone joined, left or got another role in a group"),
+    event(
+        "member",
+        "Someone joined, left or got another role in a group",
+    ),
     event("subgroup", "A subgroup was made or removed"),
     event("project", "A project was made or removed in a group"),
     event("access_token", "An access token expires soon"),

@@ -39,7 +39,7 @@ one made by us is replaced.
 5. In an alert rule, add the action Send a notification via this integration.",
     handshake: None,
     summary: Summary {
-        sentences: SENTENCES,
+        sentences: &[SENTENCES],
         sections: &[Section {
             of: &[],
             fields: FIELDS,
@@ -73,16 +73,40 @@ const ENTITIES: &[EntityRule] = &[
 ];
 
 const SENTENCES: &[(&str, &str)] = &[
-    ("issue", "The issue {data.issue.shortId|data.issue.id} was {action|'changed'}."),
-    ("issue.created", "A new kind of error was seen: {data.issue.shortId|data.issue.id}."),
-    ("issue.unresolved", "The issue {data.issue.shortId|data.issue.id} is open again."),
-    ("event_alert.triggered", "The alert rule {data.triggered_rule} applied."),
+    (
+        "issue",
+        "The issue {data.issue.shortId|data.issue.id} was {action|'changed'}.",
+    ),
+    (
+        "issue.created",
+        "A new kind of error was seen: {data.issue.shortId|data.issue.id}.",
+    ),
+    (
+        "issue.unresolved",
+        "The issue {data.issue.shortId|data.issue.id} is open again.",
+    ),
+    (
+        "event_alert.triggered",
+        "The alert rule {data.triggered_rule} applied.",
+    ),
     ("event_alert", "An alert rule applied."),
-    ("metric_alert", "{data.description_title|data.metric_alert.title}."),
+    (
+        "metric_alert",
+        "{data.description_title|data.metric_alert.title}.",
+    ),
     ("error.created", "An error was seen."),
-    ("comment.created", "{actor.name|'Someone'} commented on an issue."),
-    ("comment.updated", "{actor.name|'Someone'} changed a comment on an issue."),
-    ("comment.deleted", "{actor.name|'Someone'} deleted a comment on an issue."),
+    (
+        "comment.created",
+        "{actor.name|'Someone'} commented on an issue.",
+    ),
+    (
+        "comment.updated",
+        "{actor.name|'Someone'} changed a comment on an issue.",
+    ),
+    (
+        "comment.deleted",
+        "{actor.name|'Someone'} deleted a comment on an issue.",
+    ),
     ("installation", "The integration was {action|'changed'}."),
     ("installation.created", "The integration was installed."),
     ("installation.deleted", "The integration was removed."),
@@ -110,25 +134,49 @@ const FIELDS: &[Field] = &[
         ],
     ),
     Field::list("Projects", "data.metric_alert.projects", ""),
-    Field::line("Level", &["data.issue.level", "data.event.level", "data.error.level"]),
+    Field::line(
+        "Level",
+        &["data.issue.level", "data.event.level", "data.error.level"],
+    ),
     Field::line("Status", &["data.issue.status"]),
     Field::line(
         "Where",
-        &["data.issue.culprit", "data.event.culprit", "data.error.culprit", "data.event.location"],
+        &[
+            "data.issue.culprit",
+            "data.event.culprit",
+            "data.error.culprit",
+            "data.event.location",
+        ],
     ),
     Field::line(
         "Platform",
-        &["data.issue.platform", "data.event.platform", "data.error.platform"],
+        &[
+            "data.issue.platform",
+            "data.event.platform",
+            "data.error.platform",
+        ],
     ),
-    Field::line("Environment", &["data.event.environment", "data.error.environment"]),
+    Field::line(
+        "Environment",
+        &["data.event.environment", "data.error.environment"],
+    ),
     Field::line("Release", &["data.event.release", "data.error.release"]),
     Field::line("Seen", &["data.issue.count"]),
     Field::line("Users", &["data.issue.userCount"]),
     Field::line("First seen", &["data.issue.firstSeen"]),
     Field::line("Last seen", &["data.issue.lastSeen"]),
-    Field::line("Assigned to", &["data.issue.assignedTo.name", "data.issue.assignedTo.email"]),
-    Field::line("Rule", &["data.triggered_rule", "data.metric_alert.alert_rule.name"]),
-    Field::line("Request", &["data.event.request.url", "data.error.request.url"]),
+    Field::line(
+        "Assigned to",
+        &["data.issue.assignedTo.name", "data.issue.assignedTo.email"],
+    ),
+    Field::line(
+        "Rule",
+        &["data.triggered_rule", "data.metric_alert.alert_rule.name"],
+    ),
+    Field::line(
+        "Request",
+        &["data.event.request.url", "data.error.request.url"],
+    ),
     Field::line("By", &["actor.name"]),
     Field::line(
         "URL",

@@ -27,7 +27,12 @@ pub(super) static PROFILE: Profile = Profile {
     entities: &[],
     events: &[],
     more_events: &[],
-    headers: &["x-event-type", "x-webhook-event", "x-delivery-id", "x-request-id"],
+    headers: &[
+        "x-event-type",
+        "x-webhook-event",
+        "x-delivery-id",
+        "x-request-id",
+    ],
     guide: "\
 1. In the sending service or script, make it send an HTTP POST with a JSON body to {url}.
 2. Add the header X-Webhook-Secret (or the one you chose) with the value {secret}.

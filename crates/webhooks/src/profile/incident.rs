@@ -39,7 +39,7 @@ so the one made by us is replaced.
 5. Choose Send Test Event, and look at this webhook's deliveries.",
     handshake: None,
     summary: Summary {
-        sentences: SENTENCES,
+        sentences: &[SENTENCES],
         sections: &[Section {
             of: &[],
             fields: FIELDS,
@@ -61,39 +61,100 @@ const ENTITIES: &[EntityRule] = &[
 ];
 
 const SENTENCES: &[(&str, &str)] = &[
-    ("incident", "Incident #{event.data.number|event.data.incident.summary} was changed ({event.event_type})."),
+    (
+        "incident",
+        "Incident #{event.data.number|event.data.incident.summary} was changed ({event.event_type}).",
+    ),
     ("incident.triggered", "Incident #{event.data.number} began."),
-    ("incident.acknowledged", "{event.agent.summary|'Someone'} is on incident #{event.data.number}."),
-    ("incident.unacknowledged", "The acknowledgement of incident #{event.data.number} ran out."),
-    ("incident.resolved", "Incident #{event.data.number} is over."),
-    ("incident.reopened", "Incident #{event.data.number} was opened again."),
-    ("incident.escalated", "Incident #{event.data.number} went to the next level."),
-    ("incident.delegated", "Incident #{event.data.number} went to another escalation policy."),
-    ("incident.reassigned", "Incident #{event.data.number} went to someone else."),
-    ("incident.priority_updated", "The priority of incident #{event.data.number} changed."),
-    ("incident.annotated", "{event.agent.summary|'Someone'} noted something on the incident {event.data.incident.summary}."),
-    ("incident.responder.added", "{event.data.user.summary|event.data.escalation_policy.summary|'Someone'} was asked to help with the incident {event.data.incident.summary}."),
-    ("incident.responder.replied", "{event.data.user.summary|'Someone'} answered for the incident {event.data.incident.summary}: {event.data.state|'(nothing)'}."),
-    ("incident.status_update_published", "A status update of the incident {event.data.incident.summary|event.data.incident.id|event.data.title|'(unknown)'} was published."),
-    ("service.created", "The service {event.data.name|event.data.summary} was made."),
-    ("service.updated", "The service {event.data.name|event.data.summary} was changed."),
-    ("service.deleted", "The service {event.data.name|event.data.summary} was deleted."),
+    (
+        "incident.acknowledged",
+        "{event.agent.summary|'Someone'} is on incident #{event.data.number}.",
+    ),
+    (
+        "incident.unacknowledged",
+        "The acknowledgement of incident #{event.data.number} ran out.",
+    ),
+    (
+        "incident.resolved",
+        "Incident #{event.data.number} is over.",
+    ),
+    (
+        "incident.reopened",
+        "Incident #{event.data.number} was opened again.",
+    ),
+    (
+        "incident.escalated",
+        "Incident #{event.data.number} went to the next level.",
+    ),
+    (
+        "incident.delegated",
+        "Incident #{event.data.number} went to another escalation policy.",
+    ),
+    (
+        "incident.reassigned",
+        "Incident #{event.data.number} went to someone else.",
+    ),
+    (
+        "incident.priority_updated",
+        "The priority of incident #{event.data.number} changed.",
+    ),
+    (
+        "incident.annotated",
+        "{event.agent.summary|'Someone'} noted something on the incident {event.data.incident.summary}.",
+    ),
+    (
+        "incident.responder.added",
+        "{event.data.user.summary|event.data.escalation_policy.summary|'Someone'} was asked to help with the incident {event.data.incident.summary}.",
+    ),
+    (
+        "incident.responder.replied",
+        "{event.data.user.summary|'Someone'} answered for the incident {event.data.incident.summary}: {event.data.state|'(nothing)'}.",
+    ),
+    (
+        "incident.status_update_published",
+        "A status update of the incident {event.data.incident.summary|event.data.incident.id|event.data.title|'(unknown)'} was published.",
+    ),
+    (
+        "service.created",
+        "The service {event.data.name|event.data.summary} was made.",
+    ),
+    (
+        "service.updated",
+        "The service {event.data.name|event.data.summary} was changed.",
+    ),
+    (
+        "service.deleted",
+        "The service {event.data.name|event.data.summary} was deleted.",
+    ),
     ("pagey.ping", "The incident service tries the webhook out."),
     ("", "The incident service tells: {event.event_type}."),
 ];
 
 const FIELDS: &[Field] = &[
-    Field::text("Incident", "#{event.data.number|event.data.incident.number}"),
+    Field::text(
+        "Incident",
+        "#{event.data.number|event.data.incident.number}",
+    ),
     Field::line(
         "Title",
-        &["event.data.title", "event.data.incident.summary", "event.data.summary"],
+        &[
+            "event.data.title",
+            "event.data.incident.summary",
+            "event.data.summary",
+        ],
     ),
     Field::line("Status", &["event.data.status"]),
     Field::line("Urgency", &["event.data.urgency"]),
     Field::line("Priority", &["event.data.priority.summary"]),
-    Field::line("Service", &["event.data.service.summary", "event.data.name"]),
+    Field::line(
+        "Service",
+        &["event.data.service.summary", "event.data.name"],
+    ),
     Field::list("Assigned to", "event.data.assignees", "summary"),
-    Field::line("Escalation policy", &["event.data.escalation_policy.summary"]),
+    Field::line(
+        "Escalation policy",
+        &["event.data.escalation_policy.summary"],
+    ),
     Field::list("Teams", "event.data.teams", "summary"),
     Field::text(
         "Responder",
@@ -101,10 +162,16 @@ const FIELDS: &[Field] = &[
     ),
     Field::line("Responder's answer", &["event.data.state"]),
     Field::line("Resolve reason", &["event.data.resolve_reason.type"]),
-    Field::line("Conference", &["event.data.conference_bridge.conference_url"]),
+    Field::line(
+        "Conference",
+        &["event.data.conference_bridge.conference_url"],
+    ),
     Field::line("By", &["event.agent.summary", "event.client.name"]),
     Field::line("At", &["event.occurred_at"]),
-    Field::line("URL", &["event.data.html_url", "event.data.incident.html_url"]),
+    Field::line(
+        "URL",
+        &["event.data.html_url", "event.data.incident.html_url"],
+    ),
     Field::block("Note", &["event.data.content"]),
     Field::block("Message", &["event.data.message"]),
 ];
@@ -116,19 +183,46 @@ const EVENTS: &[EventType] = &[
     event("incident.resolved", "An incident is over"),
     event("incident.reopened", "An incident was opened again"),
     event("incident.escalated", "An incident went to the next level"),
-    event("incident.delegated", "An incident went to another escalation policy"),
+    event(
+        "incident.delegated",
+        "An incident went to another escalation policy",
+    ),
     event("incident.reassigned", "An incident went to someone else"),
-    event("incident.priority_updated", "An incident's priority changed"),
-    event("incident.annotated", "Someone noted something on an incident"),
+    event(
+        "incident.priority_updated",
+        "An incident's priority changed",
+    ),
+    event(
+        "incident.annotated",
+        "Someone noted something on an incident",
+    ),
     event("incident.responder.added", "A responder was asked"),
     event("incident.responder.replied", "A responder answered"),
-    event("incident.status_update_published", "A status update was published"),
-    event("incident.conference_bridge.updated", "An incident's conference changed"),
-    event("incident.custom_field_values.updated", "An incident's own fields changed"),
-    event("incident.incident_type.changed", "An incident's type changed"),
-    event("incident.service_updated", "An incident moved to another service"),
+    event(
+        "incident.status_update_published",
+        "A status update was published",
+    ),
+    event(
+        "incident.conference_bridge.updated",
+        "An incident's conference changed",
+    ),
+    event(
+        "incident.custom_field_values.updated",
+        "An incident's own fields changed",
+    ),
+    event(
+        "incident.incident_type.changed",
+        "An incident's type changed",
+    ),
+    event(
+        "incident.service_updated",
+        "An incident moved to another service",
+    ),
     event("incident.workflow.started", "An incident's workflow began"),
-    event("incident.workflow.completed", "An incident's workflow ended"),
+    event(
+        "incident.workflow.completed",
+        "An incident's workflow ended",
+    ),
     event("service.created", "A service was made"),
     event("service.updated", "A service was changed"),
     event("service.deleted", "A service was deleted"),

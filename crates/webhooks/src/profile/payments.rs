@@ -84,7 +84,10 @@ const ENTITIES: &[EntityRule] = &[
 ];
 
 const EVENTS: &[EventType] = &[
-    event("checkout.session.completed", "A customer finished a checkout"),
+    event(
+        "checkout.session.completed",
+        "A customer finished a checkout",
+    ),
     event("payment_intent.succeeded", "A payment succeeded"),
     event("payment_intent.payment_failed", "A payment failed"),
     event("invoice.paid", "An invoice was paid"),
@@ -98,13 +101,19 @@ const MORE_EVENTS: &[EventType] = &[
     event("charge.failed", "A charge failed"),
     event("charge.refunded", "A charge was refunded"),
     event("charge.succeeded", "A charge succeeded"),
-    event("checkout.session.expired", "A checkout was not finished in time"),
+    event(
+        "checkout.session.expired",
+        "A checkout was not finished in time",
+    ),
     event("customer.created", "A customer was added"),
     event("customer.deleted", "A customer was removed"),
     event("customer.updated", "A customer's details changed"),
     event("customer.subscription.paused", "A subscription was paused"),
     event("customer.subscription.resumed", "A subscription runs again"),
-    event("customer.subscription.trial_will_end", "A trial ends in three days"),
+    event(
+        "customer.subscription.trial_will_end",
+        "A trial ends in three days",
+    ),
     event("customer.subscription.updated", "A subscription changed"),
     event("invoice.created", "An invoice was made"),
     event("invoice.finalized", "An invoice is ready to be paid"),
@@ -113,8 +122,14 @@ const MORE_EVENTS: &[EventType] = &[
     event("invoice.upcoming", "A subscription renews in a few days"),
     event("payment_intent.canceled", "A payment was called off"),
     event("payment_intent.created", "A payment was begun"),
-    event("payment_intent.requires_action", "A payment waits for its customer"),
+    event(
+        "payment_intent.requires_action",
+        "A payment waits for its customer",
+    ),
     event("payout.failed", "A payout failed"),
     event("payout.paid", "A payout arrived"),
-    event("radar.early_fraud_warning.created", "A card issuer warned of fraud"),
+    event(
+        "radar.early_fraud_warning.created",
+        "A card issuer warned of fraud",
+    ),
 ];

@@ -39,7 +39,7 @@ this webhook's secret, which replaces the one made by us.
 For an app's own subscriptions the secret is the app's client secret.",
     handshake: None,
     summary: Summary {
-        sentences: SENTENCES,
+        sentences: &[SENTENCES],
         sections: &[Section {
             of: &[],
             fields: FIELDS,
@@ -77,7 +77,11 @@ const ENTITIES: &[EntityRule] = &[
         key: "shopify:customer:{id}",
     },
     EntityRule {
-        when: &[Condition::OneOf(&["products/create", "products/update", "products/delete"])],
+        when: &[Condition::OneOf(&[
+            "products/create",
+            "products/update",
+            "products/delete",
+        ])],
         key: "shopify:product:{id}",
     },
 ];
@@ -88,7 +92,10 @@ const SENTENCES: &[(&str, &str)] = &[
     ("orders/updated", "The order {name} was changed."),
     ("orders/cancelled", "The order {name} was cancelled."),
     ("orders/fulfilled", "The order {name} was sent."),
-    ("orders/partially_fulfilled", "A part of the order {name} was sent."),
+    (
+        "orders/partially_fulfilled",
+        "A part of the order {name} was sent.",
+    ),
     ("orders/edited", "An order's items were changed."),
     ("orders/delete", "An order was deleted."),
     ("refunds/create", "Money was paid back for an order."),
@@ -113,7 +120,10 @@ const FIELDS: &[Field] = &[
     Field::line("Name", &["name", "order_number"]),
     Field::line("Title", &["title"]),
     Field::line("Order", &["order_id"]),
-    Field::text("Total", "{current_total_price|total_price|amount} {currency|''}"),
+    Field::text(
+        "Total",
+        "{current_total_price|total_price|amount} {currency|''}",
+    ),
     Field::line("Payment", &["financial_status"]),
     Field::line("Fulfilment", &["fulfillment_status"]),
     Field::line("Status", &["status", "shipment_status"]),
@@ -133,7 +143,6 @@ const FIELDS: &[Field] = &[
     Field::line("Tracking URL", &["tracking_url"]),
     Field::line("Shop", &["myshopify_domain", "shop_domain", "domain"]),
     Field::line("At", &["updated_at", "created_at"]),
-    Field::line("URL", &["order_status_url"]),
     Field::block("Note", &["note"]),
 ];
 

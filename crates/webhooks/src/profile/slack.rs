@@ -1,9 +1,9 @@
 //! Slack's Events API. Bodies and the proof of the address: docs.slack.dev, "Events API" and
-//! "url_verification". Slash commands and interactive messages are not events and not read here.
+//! `url_verification`. Slash commands and interactive messages are not events and not read here.
 
 use super::{
-    BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, Handshake, KeySource, Profile,
-    event,
+    BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, Handshake, KeySource,
+    Profile, event,
 };
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
@@ -53,7 +53,7 @@ save.
         echo: "challenge",
     }),
     summary: Summary {
-        sentences: SENTENCES,
+        sentences: &[SENTENCES],
         sections: &[Section {
             of: &[],
             fields: FIELDS,
@@ -92,22 +92,55 @@ const ENTITIES: &[EntityRule] = &[
 
 const SENTENCES: &[(&str, &str)] = &[
     ("app_mention", "{event.user|'Someone'} mentioned the app."),
-    ("message", "{event.user|event.bot_id|'Someone'} wrote a message."),
-    ("message.bot_message", "The bot {event.username|event.bot_id|'(unknown)'} wrote a message."),
+    (
+        "message",
+        "{event.user|event.bot_id|'Someone'} wrote a message.",
+    ),
+    (
+        "message.bot_message",
+        "The bot {event.username|event.bot_id|'(unknown)'} wrote a message.",
+    ),
     ("message.message_changed", "A message was changed."),
     ("message.message_deleted", "A message was deleted."),
-    ("reaction_added", "{event.user|'Someone'} reacted with {event.reaction}."),
-    ("reaction_removed", "{event.user|'Someone'} took back the reaction {event.reaction}."),
-    ("app_home_opened", "{event.user|'Someone'} opened the app's page."),
-    ("channel_created", "The channel {event.channel.name} was made."),
-    ("channel_archive", "{event.user|'Someone'} archived a channel."),
+    (
+        "reaction_added",
+        "{event.user|'Someone'} reacted with {event.reaction}.",
+    ),
+    (
+        "reaction_removed",
+        "{event.user|'Someone'} took back the reaction {event.reaction}.",
+    ),
+    (
+        "app_home_opened",
+        "{event.user|'Someone'} opened the app's page.",
+    ),
+    (
+        "channel_created",
+        "The channel {event.channel.name} was made.",
+    ),
+    (
+        "channel_archive",
+        "{event.user|'Someone'} archived a channel.",
+    ),
     ("file_shared", "{event.user_id|'Someone'} shared a file."),
     ("pin_added", "{event.user|'Someone'} pinned something."),
     ("link_shared", "{event.user|'Someone'} shared a link."),
-    ("channel_rename", "A channel is now called {event.channel.name}."),
-    ("member_joined_channel", "{event.user|'Someone'} joined a channel."),
-    ("member_left_channel", "{event.user|'Someone'} left a channel."),
-    ("team_join", "{event.user.real_name|event.user.name|event.user.id|'Someone'} joined the workspace."),
+    (
+        "channel_rename",
+        "A channel is now called {event.channel.name}.",
+    ),
+    (
+        "member_joined_channel",
+        "{event.user|'Someone'} joined a channel.",
+    ),
+    (
+        "member_left_channel",
+        "{event.user|'Someone'} left a channel.",
+    ),
+    (
+        "team_join",
+        "{event.user.real_name|event.user.name|event.user.id|'Someone'} joined the workspace.",
+    ),
     ("", "Slack tells: {event.type|type}."),
 ];
 
@@ -154,7 +187,10 @@ const EVENTS: &[EventType] = &[
     event("message.file_share", "Someone shared a file"),
     event("message.message_changed", "A message was changed"),
     event("message.message_deleted", "A message was deleted"),
-    event("message.thread_broadcast", "An answer in a thread was shown in the channel"),
+    event(
+        "message.thread_broadcast",
+        "An answer in a thread was shown in the channel",
+    ),
     event("reaction_added", "Someone reacted with an emoji"),
     event("reaction_removed", "Someone took a reaction back"),
     event("app_home_opened", "Someone opened the app's page"),

@@ -18,7 +18,10 @@ fn ids_and_aliases_find_one_profile_each() {
         names.push(profile.id);
         names.extend(profile.alias);
         assert_eq!(find(profile.id).unwrap().id, profile.id);
-        assert_eq!(find(profile.alias.unwrap_or(profile.id)).unwrap().id, profile.id);
+        assert_eq!(
+            find(profile.alias.unwrap_or(profile.id)).unwrap().id,
+            profile.id
+        );
     }
     assert_eq!(names.len(), 16);
     names.sort_unstable();
@@ -33,8 +36,11 @@ fn what_is_read_may_be_kept_and_carries_no_credential() {
         assert_eq!(profile.headers, headers_of(profile), "{profile}");
         for header in profile.headers {
             assert_eq!(*header, header.to_ascii_lowercase(), "{profile}");
-            let named_token = ["i-twilio-idempotency-token"].contains(header);
-            assert!(named_token || !carries_credential(header), "{profile}: {header}");
+            let named_token = ["i-twilio-idempotency-token", "idempotency-key"].contains(header);
+            assert!(
+                named_token || !carries_credential(header),
+                "{profile}: {header}"
+            );
         }
     }
 }
@@ -42,7 +48,12 @@ fn what_is_read_may_be_kept_and_carries_no_credential() {
 #[test]
 fn catalogs_are_those_specified() {
     let specified = |id: &str| -> Vec<&str> {
-        find(id).unwrap().events.iter().map(|event| event.name).collect()
+        find(id)
+            .unwrap()
+            .events
+            .iter()
+            .map(|event| event.name)
+            .collect()
     };
     assert_eq!(
         specified("codehost_a"),
@@ -96,7 +107,11 @@ fn catalogs_have_each_name_once_and_say_what_it_means() {
         for event in profile.catalog() {
             assert!(profile.knows(event.name));
             assert!(event.description.len() > 9, "{profile}: {}", event.name);
-            assert!(!event.description.ends_with('.'), "{profile}: {}", event.name);
+            assert!(
+                !event.description.ends_with('.'),
+                "{profile}: {}",
+                event.name
+            );
         }
         assert!(!profile.knows("no.such.event"));
     }
@@ -108,7 +123,8 @@ fn guides_say_where_to_paste_what() {
         assert!(profile.guide.contains("{url}"), "{profile}");
         assert!(profile.guide.starts_with("1. "), "{profile}");
         let ours = profile.guide.contains("{secret}");
-        let theirs = profile.guide.contains("in this webhook") || profile.guide.contains("this webhook's secret");
+        let theirs = profile.guide.contains("in this webhook")
+            || profile.guide.contains("this webhook's secret");
         assert!(ours || theirs, "{profile}: what about the secret?");
     }
 }

@@ -49,7 +49,7 @@ Comments.
 secret, so the one made by us is replaced.",
     handshake: None,
     summary: Summary {
-        sentences: SENTENCES,
+        sentences: &[SENTENCES],
         sections: &[Section {
             of: &[],
             fields: FIELDS,
@@ -87,32 +87,90 @@ const ENTITIES: &[EntityRule] = &[
 ];
 
 const SENTENCES: &[(&str, &str)] = &[
-    ("", "{actor.name|data.user.name|'Someone'}: {action|'change'} of {type|'something'} {data.identifier|data.issue.identifier|data.name|data.title|data.number|''}"),
-    ("Issue.create", "{actor.name|'Someone'} made issue {data.identifier}."),
-    ("Issue.update", "{actor.name|'Someone'} changed issue {data.identifier}."),
-    ("Issue.remove", "{actor.name|'Someone'} deleted issue {data.identifier}."),
-    ("Comment.create", "{actor.name|data.user.name|'Someone'} commented on issue {data.issue.identifier|data.issue.title}."),
-    ("Comment.create", "{actor.name|data.user.name|'Someone'} commented."),
-    ("Comment.update", "{actor.name|data.user.name|'Someone'} changed a comment."),
-    ("Comment.remove", "{actor.name|data.user.name|'Someone'} deleted a comment."),
-    ("Reaction.create", "{actor.name|data.user.name|'Someone'} reacted with {data.emoji}."),
-    ("Project.create", "{actor.name|'Someone'} made the project {data.name}."),
-    ("Project.update", "{actor.name|'Someone'} changed the project {data.name}."),
-    ("Project.remove", "{actor.name|'Someone'} deleted the project {data.name}."),
-    ("ProjectUpdate.create", "{actor.name|data.user.name|'Someone'} told how the project {data.project.name} goes."),
-    ("IssueSLA.set", "Issue {issueData.identifier} got a deadline."),
-    ("IssueSLA.highRisk", "The deadline of issue {issueData.identifier} is near."),
-    ("IssueSLA.breached", "The deadline of issue {issueData.identifier} has passed."),
+    (
+        "",
+        "{actor.name|data.user.name|'Someone'}: {action|'change'} of {type|'something'} {data.identifier|data.issue.identifier|data.name|data.title|data.number|''}",
+    ),
+    (
+        "Issue.create",
+        "{actor.name|'Someone'} made issue {data.identifier}.",
+    ),
+    (
+        "Issue.update",
+        "{actor.name|'Someone'} changed issue {data.identifier}.",
+    ),
+    (
+        "Issue.remove",
+        "{actor.name|'Someone'} deleted issue {data.identifier}.",
+    ),
+    (
+        "Comment.create",
+        "{actor.name|data.user.name|'Someone'} commented on issue {data.issue.identifier|data.issue.title}.",
+    ),
+    (
+        "Comment.create",
+        "{actor.name|data.user.name|'Someone'} commented.",
+    ),
+    (
+        "Comment.update",
+        "{actor.name|data.user.name|'Someone'} changed a comment.",
+    ),
+    (
+        "Comment.remove",
+        "{actor.name|data.user.name|'Someone'} deleted a comment.",
+    ),
+    (
+        "Reaction.create",
+        "{actor.name|data.user.name|'Someone'} reacted with {data.emoji}.",
+    ),
+    (
+        "Project.create",
+        "{actor.name|'Someone'} made the project {data.name}.",
+    ),
+    (
+        "Project.update",
+        "{actor.name|'Someone'} changed the project {data.name}.",
+    ),
+    (
+        "Project.remove",
+        "{actor.name|'Someone'} deleted the project {data.name}.",
+    ),
+    (
+        "ProjectUpdate.create",
+        "{actor.name|data.user.name|'Someone'} told how the project {data.project.name} goes.",
+    ),
+    (
+        "IssueSLA.set",
+        "Issue {issueData.identifier} got a deadline.",
+    ),
+    (
+        "IssueSLA.highRisk",
+        "The deadline of issue {issueData.identifier} is near.",
+    ),
+    (
+        "IssueSLA.breached",
+        "The deadline of issue {issueData.identifier} has passed.",
+    ),
 ];
 
 const FIELDS: &[Field] = &[
     Field::line(
         "Issue",
-        &["data.identifier", "data.issue.identifier", "issueData.identifier"],
+        &[
+            "data.identifier",
+            "data.issue.identifier",
+            "issueData.identifier",
+        ],
     ),
     Field::line(
         "Title",
-        &["data.title", "data.name", "data.issue.title", "issueData.title", "data.project.name"],
+        &[
+            "data.title",
+            "data.name",
+            "data.issue.title",
+            "issueData.title",
+            "data.project.name",
+        ],
     ),
     Field::line("State", &["data.state.name", "issueData.state.name"]),
     Field::line("Priority", &["data.priorityLabel"]),

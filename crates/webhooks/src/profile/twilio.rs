@@ -55,7 +55,7 @@ the secret, so the one made by us is replaced.
 The signature covers the address exactly as the vendor calls it: server.external_url must be that address.",
     handshake: None,
     summary: Summary {
-        sentences: SENTENCES,
+        sentences: &[SENTENCES],
         sections: &[Section {
             of: &[],
             fields: FIELDS,
@@ -82,7 +82,10 @@ const ENTITIES: &[EntityRule] = &[
 
 const SENTENCES: &[(&str, &str)] = &[
     ("message.received", "A message from {From} came in."),
-    ("message", "The message to {To} is {MessageStatus|SmsStatus}."),
+    (
+        "message",
+        "The message to {To} is {MessageStatus|SmsStatus}.",
+    ),
     ("message.undelivered", "The message to {To} did not arrive."),
     ("message.failed", "The message to {To} could not be sent."),
     ("message.delivered", "The message to {To} arrived."),
@@ -94,7 +97,15 @@ const SENTENCES: &[(&str, &str)] = &[
 const FIELDS: &[Field] = &[
     Field::line("From", &["From", "Caller"]),
     Field::line("To", &["To", "Called"]),
-    Field::line("Status", &["RecordingStatus", "MessageStatus", "SmsStatus", "CallStatus"]),
+    Field::line(
+        "Status",
+        &[
+            "RecordingStatus",
+            "MessageStatus",
+            "SmsStatus",
+            "CallStatus",
+        ],
+    ),
     Field::line("Direction", &["Direction"]),
     Field::line("Name", &["ProfileName", "CallerName"]),
     Field::line("City", &["FromCity"]),

@@ -1,6 +1,8 @@
 //! Changing a webhook.
 
-use super::{Miss, OPEN_WARNING, TRIES, WebhookChanged, checked_secret, config_text, facts, secret_row};
+use super::{
+    Miss, OPEN_WARNING, TRIES, WebhookChanged, checked_secret, config_text, facts, secret_row,
+};
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
@@ -69,7 +71,10 @@ impl Inner {
                 return Err(WebhooksError::invalid("secret", reason).into());
             }
             Patch::Absent if has_secret && old.auth.mode == mode => None,
-            Patch::Absent => self.secret_for_mode(&before.public_id, secret_rows, mode).await?,
+            Patch::Absent => {
+                self.secret_for_mode(&before.public_id, secret_rows, mode)
+                    .await?
+            }
         };
         let keeps_secret = mode.needs_secret();
         if !keeps_secret {
@@ -86,7 +91,12 @@ impl Inner {
         };
         let secrets: Vec<_> = secret
             .iter()
-            .map(|secret| (secret::place(CURRENT), secret::named(&before.public_id, secret)))
+            .map(|secret| {
+                (
+                    secret::place(CURRENT),
+                    secret::named(&before.public_id, secret),
+                )
+            })
             .collect();
         let (inner, actor) = (Arc::clone(self), actor.clone());
         self.write_with(secrets, move |conn, formed| {

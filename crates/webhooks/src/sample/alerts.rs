@@ -109,7 +109,9 @@ fn about(event_type: &str, at: &str) -> Value {
         })
     };
     match family(event_type) {
-        "event_alert" => json!({ "event": event(), "triggered_rule": "Too many errors at checkout" }),
+        "event_alert" => {
+            json!({ "event": event(), "triggered_rule": "Too many errors at checkout" })
+        }
         "error" => json!({ "error": event() }),
         "metric_alert" => json!({
             "description_title": format!("{level}: errors at checkout"),

@@ -45,12 +45,18 @@ fn about(family: &str, action: Option<&str>, at: &str) -> Vec<(&'static str, Val
         "release" => vec![("release", release(at))],
         "workflow_run" => vec![
             ("workflow_run", workflow_run(action, at)),
-            ("workflow", json!({ "name": "CI", "path": ".github/workflows/ci.yml" })),
+            (
+                "workflow",
+                json!({ "name": "CI", "path": ".github/workflows/ci.yml" }),
+            ),
         ],
         "ping" => vec![
             ("zen", json!("Keep it logically awesome.")),
             ("hook_id", json!(1)),
-            ("hook", json!({ "type": "Repository", "active": true, "events": ["*"] })),
+            (
+                "hook",
+                json!({ "type": "Repository", "active": true, "events": ["*"] }),
+            ),
         ],
         _ => Vec::new(),
     }
@@ -161,10 +167,16 @@ fn push(at: &str) -> Vec<(&'static str, Value)> {
         ("created", json!(false)),
         ("deleted", json!(false)),
         ("forced", json!(false)),
-        ("compare", json!(format!("{REPOSITORY}/compare/0a1b2c3d4e5f...6f2b1c0d9e8a"))),
+        (
+            "compare",
+            json!(format!("{REPOSITORY}/compare/0a1b2c3d4e5f...6f2b1c0d9e8a")),
+        ),
         ("commits", json!([commit])),
         ("head_commit", commit),
-        ("pusher", json!({ "name": "ada", "email": "ada@example.com" })),
+        (
+            "pusher",
+            json!({ "name": "ada", "email": "ada@example.com" }),
+        ),
     ]
 }
 

@@ -16,7 +16,10 @@ pub(crate) fn body(input: &SampleInput<'_>) -> Value {
         body.insert(name.to_owned(), value);
     }
     if let Some(action) = action(input.event) {
-        match body.get_mut("object_attributes").and_then(Value::as_object_mut) {
+        match body
+            .get_mut("object_attributes")
+            .and_then(Value::as_object_mut)
+        {
             Some(attributes) => attributes.insert("action".to_owned(), json!(action)),
             None => body.insert("action".to_owned(), json!(action)),
         };
@@ -33,7 +36,10 @@ fn about(event: &str, at: &str) -> Vec<(&'static str, Value)> {
             ("object_attributes", merge_request(action, at)),
             ("labels", json!([{ "title": "bug" }])),
             ("assignees", json!([user()])),
-            ("reviewers", json!([{ "name": "Grace Example", "username": "grace" }])),
+            (
+                "reviewers",
+                json!([{ "name": "Grace Example", "username": "grace" }]),
+            ),
         ],
         "issue" => vec![
             ("object_attributes", issue(action, at)),

@@ -1,5 +1,7 @@
 //! A sample is what its profile reads, for every event that it has.
 
+use std::fmt::Write as _;
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::*;
@@ -45,7 +47,13 @@ fn deliver(profile: &Profile, request: &SampleRequest<'_>) -> (event::Event, Str
     });
     assert_eq!(verified, Ok(()), "{profile}");
     let payload = Payload::parse(profile, &headers, &sample.body).unwrap();
-    let event = event::read(profile, request.event_header, &headers, &payload, &sample.body);
+    let event = event::read(
+        profile,
+        request.event_header,
+        &headers,
+        &payload,
+        &sample.body,
+    );
     let summary = summarise(profile, event.event_type.as_deref(), &payload);
     assert_eq!(event.event_type, sample.event_type, "{profile}");
     (event, summary)
@@ -67,7 +75,11 @@ fn samples_of_every_event_are_verified_and_read_as_asked() {
             let (one, summary) = deliver(profile, &request(Some(known.name), "one"));
             let (other, _) = deliver(profile, &request(Some(known.name), "other"));
             assert!(one.delivery_key.is_some(), "{profile} {}", known.name);
-            assert_ne!(one.delivery_key, other.delivery_key, "{profile} {}", known.name);
+            assert_ne!(
+                one.delivery_key, other.delivery_key,
+                "{profile} {}",
+                known.name
+            );
             assert!(!summary.is_empty());
         }
     }
@@ -80,8 +92,19 @@ fn a_sample_without_an_event_and_one_of_an_unknown_event() {
         let first = profile.events.first().map_or("test", |event| event.name);
         assert_eq!(event.event_type.as_deref(), Some(first));
     }
-    for id in ["generic", "codehost_a", "codehost_b", "payments", "incident", "slack", "errors"] {
-        deliver(profile::find(id).unwrap(), &request(Some("strange.thing"), "one"));
+    for id in [
+        "generic",
+        "codehost_a",
+        "codehost_b",
+        "payments",
+        "incident",
+        "slack",
+        "errors",
+    ] {
+        deliver(
+            profile::find(id).unwrap(),
+            &request(Some("strange.thing"), "one"),
+        );
     }
 }
 
@@ -94,7 +117,10 @@ fn the_webhooks_own_header_names_the_event() {
         now_ms: NOW,
     };
     let made = sample(profile::find("generic").unwrap(), &request);
-    assert!(made.headers.contains(&("x-my-event".to_owned(), "deploy.done".to_owned())));
+    assert!(
+        made.headers
+            .contains(&("x-my-event".to_owned(), "deploy.done".to_owned()))
+    );
     deliver(profile::find("generic").unwrap(), &request);
 }
 
@@ -104,11 +130,15 @@ fn samples_are_told() {
     for profile in profile::all() {
         let mut told = String::new();
         let names: Vec<&str> = profile.events.iter().map(|event| event.name).collect();
-        let names = if names.is_empty() { vec!["test"] } else { names };
+        let names = if names.is_empty() {
+            vec!["test"]
+        } else {
+            names
+        };
         for name in names {
             let (event, summary) = deliver(profile, &request(Some(name), "01SAMPLE"));
             let entity = event.entity_key.as_deref().unwrap_or("-");
-            told.push_str(&format!("=== {name} [{entity}]\n{summary}\n\n"));
+            write!(told, "=== {name} [{entity}]\n{summary}\n\n").unwrap();
         }
         insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!(format!("sample-{profile}"), told);

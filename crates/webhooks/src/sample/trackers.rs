@@ -40,7 +40,9 @@ pub(crate) fn tracker_a(input: &SampleInput<'_>) -> Value {
             "project": { "id": PROJECT, "name": "Exact prices" },
         }),
         "Cycle" => json!({ "id": "5e6a", "number": 12, "name": "Cycle 12", "startsAt": at }),
-        "Document" => json!({ "id": "6f7b", "title": "How prices are rounded", "projectId": PROJECT }),
+        "Document" => {
+            json!({ "id": "6f7b", "title": "How prices are rounded", "projectId": PROJECT })
+        }
         "Initiative" => json!({ "id": "7a8c", "name": "Trust in totals" }),
         "Project" => json!({
             "id": PROJECT,

@@ -8,9 +8,9 @@ use crate::profile::in_family;
 /// How a profile's events are told.
 #[derive(Debug)]
 pub struct Summary {
-    /// What happened, by event type, family or, with an empty name, any event. The most specific one
+    /// In groups: what happened, by event type, family or, with an empty name, any event. The most specific one
     /// whose `{parts}` are all there; what a part may be stands at `fill`.
-    pub sentences: &'static [(&'static str, &'static str)],
+    pub sentences: &'static [&'static [(&'static str, &'static str)]],
     /// What is worth knowing; the first section that fits. None fits: an outline of the payload.
     pub sections: &'static [Section],
 }
@@ -114,13 +114,12 @@ impl Field {
 }
 
 /// The entries that fit an event: its own, its family's from the longest name on, those for any.
-pub(super) fn most_specific<'t, T>(
-    entries: &'t [T],
+pub(super) fn most_specific<'t, T: 't>(
+    entries: impl Iterator<Item = &'t T>,
     event: &str,
     name: impl Fn(&T) -> &'static str,
 ) -> impl Iterator<Item = &'t T> {
     let mut fitting: Vec<(usize, &T)> = entries
-        .iter()
         .map(|entry| (name(entry), entry))
         .filter(|(name, _)| name.is_empty() || in_family(event, name))
         .map(|(name, entry)| (name.len(), entry))

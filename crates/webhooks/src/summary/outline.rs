@@ -25,7 +25,10 @@ const SURROUNDINGS: [&str; 6] = [
 /// All plain values, from the outside inwards, until there are enough.
 pub(super) fn everything(report: &mut Report, root: Node<'_>) {
     if !matches!(root.kind(), Kind::Object | Kind::Array) {
-        report.block("Payload", &word(root).unwrap_or_else(|| root.raw().to_owned()));
+        report.block(
+            "Payload",
+            &word(root).unwrap_or_else(|| root.raw().to_owned()),
+        );
         return;
     }
     let mut left = MAX_VALUES;
@@ -106,7 +109,10 @@ pub(super) fn subject(report: &mut Report, root: Node<'_>) {
         *initial = initial.to_ascii_uppercase();
     }
     let kind = label(&chars.into_iter().collect::<String>());
-    let title = first(subject, &["title", "name", "login", "slug", "key", "summary", "id"]);
+    let title = first(
+        subject,
+        &["title", "name", "login", "slug", "key", "summary", "id"],
+    );
     let number = first(subject, &["number"]).map(|number| format!("#{number}"));
     let what = [number, title].into_iter().flatten().collect::<Vec<_>>();
     report.line(&kind, Some(what.join(" ")));

@@ -7,14 +7,14 @@ use crate::payload::Node;
 
 /// Currencies whose smallest unit is the currency itself.
 const WHOLE: [&str; 16] = [
-    "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "ugx", "vnd", "vuv", "xaf",
-    "xof", "xpf",
+    "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "ugx", "vnd", "vuv",
+    "xaf", "xof", "xpf",
 ];
 /// Currencies with a thousand smallest units.
 const THOUSANDTHS: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];
 
 pub(crate) const SUMMARY: Summary = Summary {
-    sentences: SENTENCES,
+    sentences: &[SENTENCES],
     sections: &[Section {
         of: &[],
         fields: FIELDS,
@@ -23,19 +23,49 @@ pub(crate) const SUMMARY: Summary = Summary {
 
 const SENTENCES: &[(&str, &str)] = &[
     ("", "The payments vendor tells: {type}."),
-    ("checkout.session.completed", "{data.object.customer_details.name|data.object.customer_details.email|'A customer'} finished a checkout."),
-    ("checkout.session.expired", "A checkout was not finished in time."),
+    (
+        "checkout.session.completed",
+        "{data.object.customer_details.name|data.object.customer_details.email|'A customer'} finished a checkout.",
+    ),
+    (
+        "checkout.session.expired",
+        "A checkout was not finished in time.",
+    ),
     ("payment_intent.succeeded", "A payment succeeded."),
     ("payment_intent.payment_failed", "A payment failed."),
     ("payment_intent.canceled", "A payment was called off."),
-    ("invoice.paid", "The invoice {data.object.number|data.object.id} was paid."),
-    ("invoice.payment_failed", "Paying the invoice {data.object.number|data.object.id} failed."),
-    ("customer.subscription.created", "The customer {data.object.customer} subscribed."),
-    ("customer.subscription.updated", "A subscription of the customer {data.object.customer} changed."),
-    ("customer.subscription.deleted", "A subscription of the customer {data.object.customer} ended."),
-    ("charge.dispute.created", "A customer disputed the charge {data.object.charge}."),
-    ("charge.dispute.closed", "The dispute about the charge {data.object.charge} was decided: {data.object.status}."),
-    ("charge.refunded", "The charge {data.object.id} was refunded."),
+    (
+        "invoice.paid",
+        "The invoice {data.object.number|data.object.id} was paid.",
+    ),
+    (
+        "invoice.payment_failed",
+        "Paying the invoice {data.object.number|data.object.id} failed.",
+    ),
+    (
+        "customer.subscription.created",
+        "The customer {data.object.customer} subscribed.",
+    ),
+    (
+        "customer.subscription.updated",
+        "A subscription of the customer {data.object.customer} changed.",
+    ),
+    (
+        "customer.subscription.deleted",
+        "A subscription of the customer {data.object.customer} ended.",
+    ),
+    (
+        "charge.dispute.created",
+        "A customer disputed the charge {data.object.charge}.",
+    ),
+    (
+        "charge.dispute.closed",
+        "The dispute about the charge {data.object.charge} was decided: {data.object.status}.",
+    ),
+    (
+        "charge.refunded",
+        "The charge {data.object.id} was refunded.",
+    ),
     ("charge.failed", "A charge failed."),
     ("charge.succeeded", "A charge succeeded."),
 ];
@@ -46,8 +76,17 @@ const FIELDS: &[Field] = &[
     Field::own(amounts),
     Field::line("Status", &["data.object.status"]),
     Field::line("Payment", &["data.object.payment_status"]),
-    Field::line("Reason", &["data.object.reason", "data.object.billing_reason"]),
-    Field::line("Failure", &["data.object.last_payment_error.message", "data.object.failure_message"]),
+    Field::line(
+        "Reason",
+        &["data.object.reason", "data.object.billing_reason"],
+    ),
+    Field::line(
+        "Failure",
+        &[
+            "data.object.last_payment_error.message",
+            "data.object.failure_message",
+        ],
+    ),
     Field::line(
         "Failure code",
         &[
@@ -75,7 +114,10 @@ const FIELDS: &[Field] = &[
             "data.object.email",
         ],
     ),
-    Field::line("Customer id", &["data.object.customer", "data.object.customer.id"]),
+    Field::line(
+        "Customer id",
+        &["data.object.customer", "data.object.customer.id"],
+    ),
     Field::line(
         "Subscription",
         &[
@@ -84,14 +126,23 @@ const FIELDS: &[Field] = &[
             "data.object.parent.subscription_details.subscription",
         ],
     ),
-    Field::line("Charge", &["data.object.charge", "data.object.latest_charge"]),
+    Field::line(
+        "Charge",
+        &["data.object.charge", "data.object.latest_charge"],
+    ),
     Field::own(plans),
     Field::own(lines),
     Field::own(times),
-    Field::line("Ends with its period", &["data.object.cancel_at_period_end"]),
+    Field::line(
+        "Ends with its period",
+        &["data.object.cancel_at_period_end"],
+    ),
     Field::keys("Changed", "data.previous_attributes"),
     Field::line("Live", &["livemode"]),
-    Field::line("URL", &["data.object.hosted_invoice_url", "data.object.receipt_url"]),
+    Field::line(
+        "URL",
+        &["data.object.hosted_invoice_url", "data.object.receipt_url"],
+    ),
     Field::block("Description", &["data.object.description"]),
 ];
 
@@ -119,7 +170,10 @@ fn plans(report: &mut Report, root: Node<'_>) {
         return;
     };
     let told = items.items().map(|item| {
-        let name = first(item, &["price.nickname", "price.id", "plan.nickname", "plan.id"]);
+        let name = first(
+            item,
+            &["price.nickname", "price.id", "plan.nickname", "plan.id"],
+        );
         let quantity = at(item, "quantity").unwrap_or_else(|| "1".to_owned());
         let price = ["price.unit_amount", "plan.amount"]
             .iter()

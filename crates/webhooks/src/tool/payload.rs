@@ -60,9 +60,12 @@ impl Tool for PayloadTool {
         input: Value,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         Box::pin(async move {
-            let input: Input = serde_json::from_value(input)
-                .map_err(|error| ToolError::new(format!("The input does not fit: {error}.")))?;
-            let text = self.0.payload_text(&input.delivery_id).await.map_err(told)?;
+            let input: Input = gatehouse_domain::input::from_value(input).map_err(told)?;
+            let text = self
+                .0
+                .payload_text(&input.delivery_id)
+                .await
+                .map_err(told)?;
             Ok(piece(&text, input.offset))
         })
     }

@@ -47,7 +47,10 @@ mod tests {
         for (attempts, seconds) in [(1, 10), (2, 40), (3, 160), (4, 640), (5, 2560)] {
             let waited = of(attempts, None);
             let least = Duration::from_secs(seconds);
-            assert!(waited >= least && waited <= least * 6 / 5, "{attempts}: {waited:?}");
+            assert!(
+                waited >= least && waited <= least * 6 / 5,
+                "{attempts}: {waited:?}"
+            );
         }
         let random: &dyn Random = &SeededRandom::new(5);
         let all: std::collections::HashSet<_> = (0..20)

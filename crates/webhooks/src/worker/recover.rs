@@ -18,9 +18,7 @@ pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
     let now = inner.now();
     inner
         .store
-        .write(move |conn| {
-            Box::pin(async move { conn.update_received_deliveries(now).await })
-        })
+        .write(move |conn| Box::pin(async move { conn.update_received_deliveries(now).await }))
         .await?;
     if !inner.store.engine().is_shared() {
         let leases = inner
@@ -96,7 +94,9 @@ async fn return_each(
                 )),
                 response_actions: "[]".to_owned(),
             };
-            let done = conn.finish_delivery(&lease.id, &lease.owner, &finish).await?;
+            let done = conn
+                .finish_delivery(&lease.id, &lease.owner, &finish)
+                .await?;
             (done, DeliveryStatus::Failed)
         } else {
             let requeue = DeliveryRequeue {
@@ -163,7 +163,7 @@ pub(super) async fn return_unstarted(
 }
 
 /// Deliveries that wait for nothing any more get their place in the queue.
-pub(super) async fn revive(inner: &Arc<Inner>) -> Result<(), StoreError> {
+pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
     let now = inner.now();
     let longest_ms = i64::try_from(backoff::LONGEST_WAIT.as_millis()).unwrap_or(i64::MAX);
     let stranded = inner
@@ -178,8 +178,9 @@ pub(super) async fn revive(inner: &Arc<Inner>) -> Result<(), StoreError> {
                 conn.update_deliveries_too_late(now, longest_ms).await
             })
         })
-        .await
-        .map(drop)
+        .await?;
+    inner.wake.notify_one();
+    Ok(())
 }
 
 /// What waited for the vault may run, once it is open.

@@ -7,9 +7,7 @@ use crate::metrics;
 use crate::run::{Outcome, Trace};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
-use gatehouse_store::{
-    DeliveryFinish, DeliveryRequeue, DeliveryWork, StoreError, WAITS_FOR_VAULT,
-};
+use gatehouse_store::{DeliveryFinish, DeliveryRequeue, DeliveryWork, StoreError, WAITS_FOR_VAULT};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,13 +104,13 @@ fn decide(inner: &Inner, work: &DeliveryWork, outcome: Outcome, ended: Timestamp
             Next::Finish(finish(DeliveryStatus::Completed, trace, None, ended))
         }
         Outcome::Failed(trace, why) => {
-            Next::Finish(finish(DeliveryStatus::Failed, trace, Some(why), ended))
+            Next::Finish(finish(DeliveryStatus::Failed, trace, Some(&why), ended))
         }
         Outcome::Retry(trace, why, after) => {
             let settings = inner.settings.load();
             if work.attempts >= i64::from(settings.max_attempts.max(1)) {
                 let why = format!("{why} It was tried {} times.", work.attempts);
-                return Next::Finish(finish(DeliveryStatus::Failed, trace, Some(why), ended));
+                return Next::Finish(finish(DeliveryStatus::Failed, trace, Some(&why), ended));
             }
             let base = Duration::from_millis(settings.retry_base_ms);
             let wait = backoff::wait(base, work.attempts, after, inner.random.as_ref());
@@ -134,7 +132,7 @@ fn decide(inner: &Inner, work: &DeliveryWork, outcome: Outcome, ended: Timestamp
         }),
         Outcome::Interrupted { began: false } => Next::Requeue(untouched(now)),
         Outcome::Interrupted { began: true } => Next::Requeue(DeliveryRequeue {
-            uncount: work.attempts < 1,
+            uncount: false,
             error: Some("Gatehouse stopped while it sent this delivery.".to_owned()),
             ..untouched(now)
         }),
@@ -144,7 +142,7 @@ fn decide(inner: &Inner, work: &DeliveryWork, outcome: Outcome, ended: Timestamp
 fn finish(
     status: DeliveryStatus,
     trace: Trace,
-    error: Option<String>,
+    error: Option<&str>,
     finished_at: Timestamp,
 ) -> DeliveryFinish {
     let tokens = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
@@ -154,7 +152,7 @@ fn finish(
         session_id: trace.session,
         input_tokens: trace.tokens.map(|(read, _)| tokens(read)),
         output_tokens: trace.tokens.map(|(_, written)| tokens(written)),
-        error: error.as_deref().map(bounded),
+        error: error.map(bounded),
         // Plain fields of text always make JSON.
         response_actions: serde_json::to_string(&trace.actions).unwrap_or_else(|_| "[]".to_owned()),
     }
@@ -174,9 +172,7 @@ async fn persist(inner: &Arc<Inner>, id: &DeliveryId, next: Next) -> bool {
                 Box::pin(async move {
                     match &next {
                         Next::Finish(finish) => conn.finish_delivery(&id, &owner, finish).await,
-                        Next::Requeue(requeue) => {
-                            conn.requeue_delivery(&id, &owner, requeue).await
-                        }
+                        Next::Requeue(requeue) => conn.requeue_delivery(&id, &owner, requeue).await,
                     }
                 })
             })

@@ -8,8 +8,10 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod changes;
 mod deliveries;
 mod ingest;
+mod ingest_limits;
 mod records;
 mod room;
 mod secrets;

@@ -4,10 +4,10 @@ use crate::worker::house::House;
 use bytes::Bytes;
 use gatehouse_domain::{Actor, DeliveryId, ErrorCode, Problem, input};
 use gatehouse_store::{DeliveryFilter, DeliveryRow};
-use gatehouse_webhooks::{Ingested, Webhook, WebhookChanged, WebhookInput};
+use gatehouse_webhooks::{Ingested, Webhook, WebhookChanged, WebhookInput, WebhooksError};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::IpAddr;
 
 /// Somebody at this address.
@@ -35,6 +35,29 @@ pub fn input(members: Value) -> WebhookInput {
 pub async fn create(house: &House, members: Value) -> WebhookChanged {
     let created = house.webhooks.create(&Actor::cli(), input(members)).await;
     created.unwrap()
+}
+
+pub async fn update(
+    house: &House,
+    id: &str,
+    members: Value,
+) -> Result<WebhookChanged, WebhooksError> {
+    let webhooks = &house.webhooks;
+    webhooks.update(&Actor::cli(), id, input(members)).await
+}
+
+pub fn as_json(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap()
+}
+
+/// A webhook that verifies nothing, with these members besides.
+pub async fn open_webhook(house: &House, more: Value) -> Webhook {
+    let mut members = json!({ "name": "n", "auth_mode": "none" });
+    members
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    create(house, members).await.webhook
 }
 
 /// Why it is not made: the code, and the field.
@@ -78,7 +101,14 @@ pub async fn post(
     list: &[(&str, &str)],
     body: &str,
 ) -> Result<Ingested, Problem> {
-    post_from(house, "192.0.2.1", &webhook.public_id, list, body.as_bytes()).await
+    post_from(
+        house,
+        "192.0.2.1",
+        &webhook.public_id,
+        list,
+        body.as_bytes(),
+    )
+    .await
 }
 
 pub fn accepted(outcome: Result<Ingested, Problem>) -> DeliveryId {

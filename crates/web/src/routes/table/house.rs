@@ -1,7 +1,7 @@
 //! The page, facts about the server, the documents, RPC and the sockets.
 
 use super::{PUBLIC, READ, row};
-use crate::routes::{Access, Route, Verb, documents, rpc, status};
+use crate::routes::{Access, Route, Verb, documents, rpc, sessions, share, status};
 use crate::{pages, socket};
 use axum::routing::{get, post};
 
@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Route] = &[
         "share.get",
         (Get, "/share/{id}"),
         PUBLIC,
-        || get(status::share),
+        || get(share::get),
         "A shared session",
     ),
     row(
@@ -107,24 +107,26 @@ pub(super) const ROWS: &[Route] = &[
         "sessions.list",
         (Get, "/api/sessions"),
         READ,
-        || get(status::sessions),
+        || get(sessions::list),
         "Chat sessions",
     )
-    .gives::<status::SessionList>(),
+    .gives::<gatehouse_rpc::methods::sessions::ListResult>(),
     row(
         "sessions.get",
         (Get, "/api/sessions/{id}"),
         READ,
-        || get(status::session),
+        || get(sessions::get),
         "A chat session",
-    ),
+    )
+    .gives::<gatehouse_agents::Session>(),
     row(
         "sessions.messages",
         (Get, "/api/sessions/{id}/messages"),
         READ,
-        || get(status::session),
+        || get(sessions::messages),
         "Its messages",
-    ),
+    )
+    .gives::<gatehouse_rpc::methods::chat::HistoryResult>(),
     row(
         "openapi",
         (Get, "/api/openapi.json"),

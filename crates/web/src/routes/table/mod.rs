@@ -5,6 +5,7 @@ mod house;
 mod passkeys;
 #[cfg(feature = "vault")]
 mod vault;
+mod webhooks;
 
 use super::{Access, Route, StepUp, Verb};
 use crate::app::App;
@@ -68,6 +69,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         passkeys::ROWS,
         #[cfg(feature = "vault")]
         vault::ROWS,
+        webhooks::ROWS,
     ];
     groups.concat()
 });

@@ -80,7 +80,10 @@ pub(super) fn edited(report: &mut Report, root: Node<'_>) {
                 .unwrap_or_else(|| "yes".to_owned()),
         };
         let label = format!("Changed {}", name.replace('_', " "));
-        report.line(&crate::clean::line(&label, 80).unwrap_or_default(), Some(said));
+        report.line(
+            &crate::clean::line(&label, 80).unwrap_or_default(),
+            Some(said),
+        );
     }
 }
 
@@ -111,7 +114,9 @@ pub(super) fn commits(report: &mut Report, root: Node<'_>) {
         let message = commit.string("message").unwrap_or_default();
         let title = message.lines().next().unwrap_or_default().to_owned();
         let author = first(commit, &["author.username", "author.name"]);
-        let author = author.map(|author| format!(" ({author})")).unwrap_or_default();
+        let author = author
+            .map(|author| format!(" ({author})"))
+            .unwrap_or_default();
         format!("{id} {title}{author}")
     });
     report.items("Commits", told, None);
@@ -119,11 +124,15 @@ pub(super) fn commits(report: &mut Report, root: Node<'_>) {
         let lists = commits.items().filter_map(|commit| commit.at(kind));
         u64::try_from(lists.map(Node::len).sum::<usize>()).unwrap_or_default()
     };
-    let told = [("added", "added"), ("modified", "changed"), ("removed", "removed")]
-        .map(|(kind, word)| (files(kind), word))
-        .into_iter()
-        .filter(|(files, _)| *files > 0)
-        .map(|(files, word)| format!("{files} {word}"));
+    let told = [
+        ("added", "added"),
+        ("modified", "changed"),
+        ("removed", "removed"),
+    ]
+    .map(|(kind, word)| (files(kind), word))
+    .into_iter()
+    .filter(|(files, _)| *files > 0)
+    .map(|(files, word)| format!("{files} {word}"));
     report.words("Files", told);
 }
 
@@ -132,7 +141,11 @@ pub(super) fn pushed_ref(report: &mut Report, root: Node<'_>) {
     let Some(name) = at(root, "ref") else {
         return;
     };
-    let kind = if name.starts_with("refs/tags/") { "Tag" } else { "Branch" };
+    let kind = if name.starts_with("refs/tags/") {
+        "Tag"
+    } else {
+        "Branch"
+    };
     report.line(kind, Some(short_ref(&name).to_owned()));
 }
 
@@ -144,7 +157,10 @@ pub(super) fn pages(report: &mut Report, root: Node<'_>) {
     let told = pages.items().map(|page| {
         let title = first(page, &["title", "page_name"]).unwrap_or_default();
         let action = at(page, "action").unwrap_or_default();
-        format!("{title} {action}: {}", at(page, "html_url").unwrap_or_default())
+        format!(
+            "{title} {action}: {}",
+            at(page, "html_url").unwrap_or_default()
+        )
     });
     report.items("Pages", told, None);
 }
@@ -171,7 +187,8 @@ pub(super) fn inputs(report: &mut Report, root: Node<'_>) {
     for of in ["inputs", "client_payload"] {
         if let Some(inputs) = root.at(of) {
             let told = inputs.entries().map(|(name, value)| {
-                let value = crate::summary::report::word(value).unwrap_or_else(|| value.compact(200));
+                let value =
+                    crate::summary::report::word(value).unwrap_or_else(|| value.compact(200));
                 format!("{name}: {value}")
             });
             report.items("Inputs", told, None);

@@ -33,7 +33,10 @@ async fn an_agent_is_told_of_a_delivery_and_its_work_is_noted() {
 
         let session = house.agents.get_session("webhook:wh_a:1").await.unwrap();
         assert_eq!(done.session_id.as_deref(), Some(session.id.as_str()));
-        assert_eq!((session.key.as_str(), session.label.as_str()), ("webhook:wh_a:1", "webhook:wh_a:1"));
+        assert_eq!(
+            (session.key.as_str(), session.label.as_str()),
+            ("webhook:wh_a:1", "webhook:wh_a:1")
+        );
         house.stop().await;
     })
     .await;
@@ -55,7 +58,10 @@ async fn without_a_policy_there_are_no_tools_and_with_one_only_public_ones() {
         for request in model.asked() {
             assert!(!request.to_string().contains("rotate_secret"), "{request}");
             let offered = request["tools"].as_array().map_or(0, Vec::len);
-            assert_eq!(offered, 0, "only the trusted tools of this room are registered here");
+            assert_eq!(
+                offered, 0,
+                "only the trusted tools of this room are registered here"
+            );
         }
         house.stop().await;
     })
@@ -78,7 +84,10 @@ async fn what_the_agent_did_is_in_the_record() {
             .map(|action| (action.tool.as_str(), action.status.as_str()))
             .collect();
         assert_eq!(actions, [("webhook", "denied")]);
-        assert_eq!((done.input_tokens, done.output_tokens), (Some(14), Some(10)));
+        assert_eq!(
+            (done.input_tokens, done.output_tokens),
+            (Some(14), Some(10))
+        );
         house.stop().await;
     })
     .await;
@@ -95,7 +104,10 @@ async fn a_turn_that_ends_in_an_error_fails_the_delivery_at_once() {
         let failed = house.until(1, DeliveryStatus::Failed).await;
         assert_eq!(failed.attempts, 1);
         assert!(failed.error.is_some_and(|error| !error.is_empty()));
-        assert!(failed.session_id.is_some(), "the session shows what happened");
+        assert!(
+            failed.session_id.is_some(),
+            "the session shows what happened"
+        );
         house.stop().await;
     })
     .await;
@@ -110,10 +122,16 @@ async fn an_agent_or_model_that_is_gone_is_told_in_words() {
         house.work();
         house.arrive(&no_agent, &[(1, "a")]).await;
         let error = house.until(1, DeliveryStatus::Failed).await.error.unwrap();
-        assert!(error.contains("agent of this webhook no longer exists"), "{error}");
+        assert!(
+            error.contains("agent of this webhook no longer exists"),
+            "{error}"
+        );
         house.arrive(&no_model, &[(2, "b")]).await;
         let error = house.until(2, DeliveryStatus::Failed).await.error.unwrap();
-        assert!(error.contains("nowhere") || error.contains("provider"), "{error}");
+        assert!(
+            error.contains("nowhere") || error.contains("provider"),
+            "{error}"
+        );
         assert_eq!(model.asked().len(), 0);
         house.stop().await;
     })
@@ -132,16 +150,22 @@ async fn delete_while_running(database: TestDatabase, model: FakeModel) {
     let other = house.webhook("b", json!({})).await;
     house.work();
     // The second waits for the first, the third is another webhook's in the same session.
-    house.arrive(&webhook, &[(1, "shared"), (2, "shared")]).await;
+    house
+        .arrive(&webhook, &[(1, "shared"), (2, "shared")])
+        .await;
     house.arrive(&other, &[(3, "shared")]).await;
     model.until_asked(1).await;
-    house.webhooks.delete(&gatehouse_domain::Actor::cli(), "hook_a").await.unwrap();
+    house
+        .webhooks
+        .delete(&gatehouse_domain::Actor::cli(), "hook_a")
+        .await
+        .unwrap();
     model.until_asked(2).await;
     let text = last_text(&model.asked()[1]);
     assert!(text.contains("Delivery: del_00000003"), "{text}");
     model.let_go(10);
     house.until(3, DeliveryStatus::Completed).await;
-    house.webhooks.settle().await;
+    house.webhooks.purge().await.unwrap();
     assert_eq!(house.find(1).await, None);
     assert_eq!(house.find(2).await, None);
     assert!(house.agents.get_session("shared").await.is_ok());
@@ -152,13 +176,19 @@ async fn delete_while_running(database: TestDatabase, model: FakeModel) {
 async fn a_disabled_webhook_lets_accepted_deliveries_finish_with_their_configuration() {
     everywhere(|database, model| async move {
         let house = House::open(&database, &model).await;
-        let webhook = house.webhook("a", json!({ "system_prompt_suffix": "As received." })).await;
+        let webhook = house
+            .webhook("a", json!({ "system_prompt_suffix": "As received." }))
+            .await;
         house.arrive(&webhook, &[(1, "a")]).await;
         let change = serde_json::from_value(json!({
             "enabled": false, "system_prompt_suffix": "Changed since."
         }));
         let actor = gatehouse_domain::Actor::cli();
-        house.webhooks.update(&actor, "hook_a", change.unwrap()).await.unwrap();
+        house
+            .webhooks
+            .update(&actor, "hook_a", change.unwrap())
+            .await
+            .unwrap();
         house.work();
         house.until(1, DeliveryStatus::Completed).await;
         let request = model.asked()[0].to_string();

@@ -14,7 +14,7 @@ use super::model::FakeModel;
 async fn let_the_lease_end(house: &House) {
     if house.store.engine() == Engine::Postgres {
         house.worker_has_looked().await;
-        house.advance(Duration::from_secs(60));
+        house.advance(Duration::from_mins(1));
     }
 }
 
@@ -23,7 +23,9 @@ async fn what_was_in_work_runs_again_and_is_counted() {
     everywhere(|database, model| async move {
         let house = House::open(&database, &model).await;
         let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house.arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")]).await;
+        house
+            .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")])
+            .await;
         leave_in_work(&database, 1, 1).await;
         house.work();
         let_the_lease_end(&house).await;
@@ -59,10 +61,15 @@ async fn what_was_received_and_never_queued_runs() {
 #[tokio::test]
 async fn a_delivery_that_ends_the_process_each_time_is_given_up() {
     everywhere(|database, model| async move {
-        let wanted = WebhooksSettings { max_attempts: 3, ..settings() };
+        let wanted = WebhooksSettings {
+            max_attempts: 3,
+            ..settings()
+        };
         let house = House::open_with(&database, &model, wanted).await;
         let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-        house.arrive(&webhook, &[(1, "a"), (2, "a"), (3, "c")]).await;
+        house
+            .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "c")])
+            .await;
         leave_in_work(&database, 1, 3).await;
         leave_in_work(&database, 3, 2).await;
         house.work();
@@ -89,7 +96,9 @@ async fn a_configuration_or_payload_that_cannot_be_read_fails_its_delivery_alone
     let model = FakeModel::start().await;
     let house = House::open(&database, &model).await;
     let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
-    house.arrive(&webhook, &[(1, "a"), (2, "b"), (3, "c")]).await;
+    house
+        .arrive(&webhook, &[(1, "a"), (2, "b"), (3, "c")])
+        .await;
     for (n, damage) in [(1, "config = '{'"), (2, "payload = '{'")] {
         let sql = format!("UPDATE webhook_deliveries SET {damage} WHERE id = 'del_{n:08}'");
         run_sql(&database.location, &sql).await;

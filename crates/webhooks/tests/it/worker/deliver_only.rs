@@ -14,10 +14,16 @@ async fn the_whole_payload_goes_to_the_inbox_unless_something_else_is_said() {
         house.work();
         house.arrive(&plain, &[(1, "a")]).await;
         let done = house.until(1, DeliveryStatus::Completed).await;
-        assert_eq!((done.input_tokens, done.session_id, done.attempts), (None, None, 1));
+        assert_eq!(
+            (done.input_tokens, done.session_id, done.attempts),
+            (None, None, 1)
+        );
         house.arrive(&templated, &[(2, "b")]).await;
         house.until(2, DeliveryStatus::Completed).await;
-        let expected = ["{\n  \"n\": 1,\n  \"text\": \"hello 1\"\n}", "hello 2! {missing}"];
+        let expected = [
+            "{\n  \"n\": 1,\n  \"text\": \"hello 1\"\n}",
+            "hello 2! {missing}",
+        ];
         assert_eq!(house.inbox().await, expected);
         assert_eq!(model.asked().len(), 0, "no agent and no tokens");
         let message = house.channels.list_inbox(1, None).await.unwrap();

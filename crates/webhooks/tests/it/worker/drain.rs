@@ -18,7 +18,11 @@ async fn a_run_that_does_not_end_in_time_goes_back_uncounted() {
         let again = House::open(&database, &model).await;
         for n in [1, 2] {
             let row = again.row(n).await;
-            assert_eq!((row.status, row.attempts), (DeliveryStatus::Queued, 0), "{n}");
+            assert_eq!(
+                (row.status, row.attempts),
+                (DeliveryStatus::Queued, 0),
+                "{n}"
+            );
             assert_eq!(row.lease_owner, None);
         }
         model.let_go(100);
@@ -38,7 +42,9 @@ async fn a_run_that_ends_in_time_is_written_down() {
         model.hold();
         let webhook = house.webhook("a", json!({})).await;
         house.work();
-        house.arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")]).await;
+        house
+            .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")])
+            .await;
         model.until_asked(2).await;
         let stopping = house.begin_to_stop();
         model.let_go(2);
@@ -48,7 +54,10 @@ async fn a_run_that_ends_in_time_is_written_down() {
         assert_eq!(again.row(1).await.status, DeliveryStatus::Completed);
         assert_eq!(again.row(3).await.status, DeliveryStatus::Completed);
         let second = again.row(2).await;
-        assert_eq!((second.status, second.attempts), (DeliveryStatus::Queued, 0));
+        assert_eq!(
+            (second.status, second.attempts),
+            (DeliveryStatus::Queued, 0)
+        );
         assert_eq!(model.asked().len(), 2, "nothing is begun while stopping");
         again.stop().await;
     })

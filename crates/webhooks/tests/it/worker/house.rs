@@ -7,7 +7,9 @@ use gatehouse_domain::{
     Actor, Clock, DeliveryId, DeliveryStatus, ManualClock, Random, SystemRandom, Timestamp,
     WebhookId,
 };
-use gatehouse_models::{Models, ModelsParts, ModelsSettings, ProviderKind, ProviderSettings, Tuning};
+use gatehouse_models::{
+    Models, ModelsParts, ModelsSettings, ProviderKind, ProviderSettings, Tuning,
+};
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, databases, run_sql};
@@ -87,7 +89,10 @@ impl House {
         )
         .await
         .unwrap();
-        let outbound = Outbound::new(OutboundSettings { allow_private: true }).unwrap();
+        let outbound = Outbound::new(OutboundSettings {
+            allow_private: true,
+        })
+        .unwrap();
         let channels = Channels::open(ChannelsParts {
             store: store.clone(),
             secrets: secrets.clone(),
@@ -103,7 +108,10 @@ impl House {
                 random: random.clone(),
             },
             models(model),
-            Tuning { local: None, ..Tuning::default() },
+            Tuning {
+                local: None,
+                ..Tuning::default()
+            },
         );
         let agents = Agents::open(
             AgentsParts {
@@ -141,24 +149,45 @@ impl House {
 
     /// Begins to work.
     pub fn work(&self) {
-        self.webhooks.background(&self.stop, &self.tasks);
+        self.webhooks.background(self.stop.clone(), &self.tasks);
     }
 
     /// Stops as a server does.
     pub async fn stop(self) {
+        self.begin_to_stop().await;
+    }
+
+    /// The order to stop; what is returned is its end.
+    pub fn begin_to_stop(self) -> impl Future<Output = ()> {
         self.stop.cancel();
         self.tasks.close();
-        let ended = tokio::time::timeout(PATIENCE, self.tasks.wait());
-        assert!(ended.await.is_ok(), "the worker does not end");
-        self.store.close().await;
+        async move {
+            let ended = tokio::time::timeout(PATIENCE, self.tasks.wait());
+            assert!(ended.await.is_ok(), "the worker does not end");
+            self.store.close().await;
+        }
+    }
+
+    /// Until the worker has looked at everything at the time that it is now.
+    pub async fn worker_has_looked(&self) {
+        let looked = tokio::time::timeout(PATIENCE, self.webhooks.worker_turn());
+        assert!(looked.await.is_ok(), "the worker does not look");
+    }
+
+    pub fn clock_ms(&self) -> i64 {
+        self.clock.now().as_millis()
+    }
+
+    /// Sets the time of day, as an operator may; the monotonic clock stays.
+    pub fn jump_days(&self, days: i64) {
+        self.clock.set_wall(at(self.clock_ms() + days * 86_400_000));
     }
 
     pub async fn write<T: Send + 'static>(
         &self,
         job: impl for<'c> FnOnce(
             &'c mut Conn,
-        )
-            -> futures_util::future::BoxFuture<'c, Result<T, StoreError>>
+        ) -> futures_util::future::BoxFuture<'c, Result<T, StoreError>>
         + Send
         + 'static,
     ) -> T {
@@ -186,8 +215,10 @@ impl House {
             updated_at: at(START),
         };
         let stored = row.clone();
-        self.write(move |conn| Box::pin(async move { conn.insert_webhook(&stored).await.map(drop) }))
-            .await;
+        self.write(move |conn| {
+            Box::pin(async move { conn.insert_webhook(&stored).await.map(drop) })
+        })
+        .await;
         self.webhooks.reload().await.unwrap();
         row
     }
@@ -234,6 +265,15 @@ impl House {
         let each = deliveries.iter();
         let new = each.map(|(n, session)| self.delivery(*n, webhook, session));
         self.insert(new.collect()).await;
+    }
+
+    /// Stores a delivery that this node does not claim.
+    pub async fn arrive_parked(&self, webhook: &WebhookRow, n: u32, session: &str) {
+        let parked = NewDelivery {
+            next_attempt_at: None,
+            ..self.delivery(n, webhook, session)
+        };
+        self.insert(vec![parked]).await;
     }
 
     pub async fn find(&self, n: u32) -> Option<DeliveryRow> {
@@ -289,7 +329,11 @@ impl House {
     /// The texts in the inbox, the oldest first.
     pub async fn inbox(&self) -> Vec<String> {
         let page = self.channels.list_inbox(100, None).await.unwrap();
-        let mut texts: Vec<_> = page.messages.into_iter().map(|message| message.text).collect();
+        let mut texts: Vec<_> = page
+            .messages
+            .into_iter()
+            .map(|message| message.text)
+            .collect();
         texts.reverse();
         texts
     }
@@ -297,7 +341,7 @@ impl House {
     pub async fn initialize_vault(&self) {
         let password = SecretString::from(PASSWORD);
         let actor = Actor::cli();
-        drop(self.secrets.initialize(&actor, &password).await.unwrap());
+        drop(self.secrets.initialize(&actor, password).await.unwrap());
     }
 
     pub async fn seal(&self) {
@@ -306,7 +350,8 @@ impl House {
 
     pub async fn unseal(&self) {
         let password = SecretString::from(PASSWORD);
-        let unsealed = self.secrets.unseal_with_password(&Actor::cli(), &password);
+        let actor = Actor::cli();
+        let unsealed = self.secrets.unseal_with_password(&actor, &password);
         unsealed.await.unwrap();
     }
 }

@@ -1,8 +1,9 @@
 //! Who may write how a delivery ended.
 
-use super::house::{House, everywhere, leave_in_work};
+use super::house::{House, everywhere, leave_in_work, settings};
 use gatehouse_domain::DeliveryStatus;
 use gatehouse_store::testing::run_sql;
+use gatehouse_webhooks::WebhooksSettings;
 use serde_json::json;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
         }
         let row = house.row(1).await;
         assert_eq!((row.status, row.attempts), (DeliveryStatus::Processing, 1));
-        assert!(row.lease_until.unwrap() >= first.after(Duration::from_secs(180)));
+        assert!(row.lease_until.unwrap() >= first.after(Duration::from_mins(3)));
         model.let_go(1);
         let done = house.until(1, DeliveryStatus::Completed).await;
         assert_eq!((done.attempts, done.duration_ms), (1, Some(200_000)));
@@ -35,9 +36,14 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
 #[tokio::test]
 async fn who_lost_the_lease_writes_nothing_and_stops() {
     everywhere(|database, model| async move {
-        let house = House::open(&database, &model).await;
+        let wanted = WebhooksSettings {
+            workers: 1,
+            ..settings()
+        };
+        let house = House::open_with(&database, &model, wanted).await;
         model.hold();
         let webhook = house.webhook("a", json!({})).await;
+        let other = house.webhook("b", json!({ "deliver_only": true })).await;
         house.work();
         house.arrive(&webhook, &[(1, "a")]).await;
         model.until_asked(1).await;
@@ -47,19 +53,17 @@ async fn who_lost_the_lease_writes_nothing_and_stops() {
         )
         .await;
         house.advance(Duration::from_secs(20));
-        house.slots_are_free().await;
-        model.let_go(1);
-        house.worker_has_looked().await;
+        // The only slot is free again.
+        house.arrive(&other, &[(2, "b")]).await;
+        house.until(2, DeliveryStatus::Completed).await;
         let row = house.row(1).await;
         assert_eq!(row.status, DeliveryStatus::Processing);
         assert_eq!(row.lease_owner.as_deref(), Some("another node"));
-        // The other node dies, too: after a whole lease without a sign of life the delivery runs here.
+        // The other node dies, too: after a whole lease without a sign of life it is taken over.
         model.let_go(10);
-        house.advance(Duration::from_secs(60));
-        house.worker_has_looked().await;
-        house.advance(Duration::from_secs(60));
-        let done = house.until(1, DeliveryStatus::Queued).await;
-        assert_eq!(done.attempts, 2);
+        house.advance(Duration::from_mins(1));
+        let queued = house.until(1, DeliveryStatus::Queued).await;
+        assert_eq!(queued.attempts, 2);
         house.advance(Duration::from_secs(12));
         let done = house.until(1, DeliveryStatus::Completed).await;
         assert_eq!(done.attempts, 3);
@@ -87,7 +91,6 @@ async fn a_jump_of_the_clock_neither_loses_nor_doubles() {
         model.let_go(10);
         house.until(1, DeliveryStatus::Completed).await;
         assert_eq!(model.asked().len(), 1);
-        // What was to come in a year by the clock of then comes at the next look.
         house.jump_days(800);
         house.arrive(&webhook, &[(2, "b")]).await;
         house.until(2, DeliveryStatus::Completed).await;
@@ -118,7 +121,7 @@ async fn a_lease_that_is_renewed_elsewhere_holds() {
         let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
         house.work();
         house.worker_has_looked().await;
-        house.insert_elsewhere(&database, &webhook, 1, "a").await;
+        house.arrive_parked(&webhook, 1, "a").await;
         leave_in_work(&database, 1, 1).await;
         for step in 0..10 {
             let sql = format!("UPDATE webhook_deliveries SET lease_until = {step}");
@@ -127,7 +130,7 @@ async fn a_lease_that_is_renewed_elsewhere_holds() {
             house.worker_has_looked().await;
         }
         assert_eq!(house.row(1).await.attempts, 1);
-        house.advance(Duration::from_secs(60));
+        house.advance(Duration::from_mins(1));
         house.until(1, DeliveryStatus::Completed).await;
         assert_eq!(house.row(1).await.attempts, 2);
         house.stop().await;

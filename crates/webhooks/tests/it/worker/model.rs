@@ -83,7 +83,11 @@ impl FakeModel {
         let mut asked = self.shared.asked.subscribe();
         let wait = asked.wait_for(|all| all.len() >= count);
         let waited = tokio::time::timeout(std::time::Duration::from_secs(20), wait).await;
-        assert!(waited.is_ok(), "the model was asked {} times", self.asked().len());
+        assert!(
+            waited.is_ok(),
+            "the model was asked {} times",
+            self.asked().len()
+        );
     }
 }
 
@@ -130,5 +134,9 @@ async fn complete(State(shared): State<Arc<Shared>>, body: String) -> Response {
         frame(&json!({}), Some(finish)),
         format!("data: {usage}\n\ndata: [DONE]\n\n"),
     ];
-    ([(header::CONTENT_TYPE, "text/event-stream")], stream.concat()).into_response()
+    (
+        [(header::CONTENT_TYPE, "text/event-stream")],
+        stream.concat(),
+    )
+        .into_response()
 }

@@ -12,12 +12,18 @@ async fn deliveries_of_a_session_run_in_order() {
         let house = House::open(&database, &model).await;
         let webhook = house.webhook("a", json!({})).await;
         house.work();
-        let all: Vec<_> = (1..=12).map(|n| (n, if n % 3 == 0 { "x" } else { "y" })).collect();
+        let all: Vec<_> = (1..=12)
+            .map(|n| (n, if n % 3 == 0 { "x" } else { "y" }))
+            .collect();
         house.arrive(&webhook, &all).await;
         let numbers: Vec<u32> = (1..=12).collect();
         let order = house.until_all(&numbers, DeliveryStatus::Completed).await;
         let of = |session: u32| -> Vec<u32> {
-            order.iter().copied().filter(|n| (n % 3 == 0) == (session == 0)).collect()
+            order
+                .iter()
+                .copied()
+                .filter(|n| (n % 3 == 0) == (session == 0))
+                .collect()
         };
         assert!(of(0).is_sorted() && of(1).is_sorted(), "{order:?}");
         let texts: Vec<_> = model.asked().iter().map(last_text).collect();
@@ -30,7 +36,10 @@ async fn deliveries_of_a_session_run_in_order() {
 #[tokio::test]
 async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
     everywhere(|database, model| async move {
-        let wanted = WebhooksSettings { workers: 3, ..settings() };
+        let wanted = WebhooksSettings {
+            workers: 3,
+            ..settings()
+        };
         let house = House::open_with(&database, &model, wanted).await;
         model.hold();
         let webhook = house.webhook("a", json!({})).await;
@@ -38,7 +47,9 @@ async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
         let sessions = ["a", "b", "c", "d", "e"];
         let all: Vec<_> = (1..).zip(sessions).collect();
         house.arrive(&webhook, &all).await;
-        house.until_all(&[1, 2, 3], DeliveryStatus::Processing).await;
+        house
+            .until_all(&[1, 2, 3], DeliveryStatus::Processing)
+            .await;
         model.until_asked(3).await;
         assert_eq!(house.row(4).await.status, DeliveryStatus::Queued);
         assert_eq!(house.webhooks.queue_depth().await.unwrap(), 2);

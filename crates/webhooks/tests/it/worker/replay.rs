@@ -13,15 +13,24 @@ async fn a_replay_runs_with_the_configuration_of_now() {
         let more = json!({ "deliver_only": true, "prompt_template": "before {n}" });
         let webhook = house.webhook("a", more).await;
         house.work();
-        house.arrive(&webhook, &[(1, "webhook:wh_a:del_00000001")]).await;
+        house
+            .arrive(&webhook, &[(1, "webhook:wh_a:del_00000001")])
+            .await;
         house.until(1, DeliveryStatus::Completed).await;
         let change = serde_json::from_value(json!({ "prompt_template": "after {n}" })).unwrap();
-        house.webhooks.update(&Actor::cli(), "hook_a", change).await.unwrap();
+        house
+            .webhooks
+            .update(&Actor::cli(), "hook_a", change)
+            .await
+            .unwrap();
         house.clock.advance(Duration::from_secs(5));
         let again = house.webhooks.replay("del_00000001").await.unwrap();
         assert_eq!(again.status, DeliveryStatus::Queued);
         assert_eq!(again.replay_of.as_ref().map(number), Some(1));
-        assert_eq!((again.event_type.as_deref(), again.attempts), (Some("push"), 0));
+        assert_eq!(
+            (again.event_type.as_deref(), again.attempts),
+            (Some("push"), 0)
+        );
         let key = format!("webhook:wh_a:{}", again.id);
         assert_eq!(again.session_key.as_deref(), Some(key.as_str()));
         house.until_all(&[0], DeliveryStatus::Completed).await;

@@ -16,7 +16,10 @@ fn real_id(millis: i64, seed: u64) -> DeliveryId {
 #[tokio::test]
 async fn deliveries_go_when_their_days_are_over() {
     everywhere(|database, model| async move {
-        let wanted = WebhooksSettings { retention_days: 2, ..settings() };
+        let wanted = WebhooksSettings {
+            retention_days: 2,
+            ..settings()
+        };
         let house = House::open_with(&database, &model, wanted).await;
         let webhook = house.webhook("a", json!({})).await;
         let limit = START - 2 * DAY_MS;
@@ -36,7 +39,10 @@ async fn deliveries_go_when_their_days_are_over() {
             .await;
         assert_eq!(house.webhooks.sweep().await.unwrap(), 2);
         let exists = async |millis, seed| {
-            let found = house.webhooks.delivery(real_id(millis, seed).as_str()).await;
+            let found = house
+                .webhooks
+                .delivery(real_id(millis, seed).as_str())
+                .await;
             found.is_ok()
         };
         assert!(!exists(limit - 1, 1).await);
@@ -58,12 +64,21 @@ async fn of_refused_deliveries_the_newest_thousand_of_each_kind_stay() {
             status,
             ..house.delivery(n, &webhook, "")
         };
-        let mut all: Vec<_> = (1..=kept).map(|n| with(n, DeliveryStatus::Rejected)).collect();
+        let mut all: Vec<_> = (1..=kept)
+            .map(|n| with(n, DeliveryStatus::Rejected))
+            .collect();
         let beyond = 2 * kept + 601;
         all.extend((kept + 1..=beyond).map(|n| with(n, DeliveryStatus::Filtered)));
         house.insert(all).await;
-        assert_eq!(house.webhooks.sweep().await.unwrap(), 601, "more than one write removes");
-        assert!(house.find(1).await.is_some(), "a thousand rejected ones are not too many");
+        assert_eq!(
+            house.webhooks.sweep().await.unwrap(),
+            601,
+            "more than one write removes"
+        );
+        assert!(
+            house.find(1).await.is_some(),
+            "a thousand rejected ones are not too many"
+        );
         assert!(house.find(kept + 601).await.is_none());
         assert!(house.find(kept + 602).await.is_some(), "the newest stay");
         assert_eq!(house.webhooks.sweep().await.unwrap(), 0);

@@ -28,7 +28,9 @@ impl Receiver {
             next: Arc::new(Mutex::new((200, None))),
             got: Arc::default(),
         };
-        let app = Router::new().route("/hook", post(take)).with_state(receiver.clone());
+        let app = Router::new()
+            .route("/hook", post(take))
+            .with_state(receiver.clone());
         tokio_util::task::TaskTracker::new().spawn(async move {
             axum::serve(listener, app).await.unwrap();
         });
@@ -57,7 +59,11 @@ impl Receiver {
             id: Some("there".to_owned()),
             enabled: true,
         };
-        house.channels.create(&Actor::cli(), account).await.unwrap();
+        house
+            .channels
+            .create(&Actor::cli(), true, account)
+            .await
+            .unwrap();
         "http:there".to_owned()
     }
 }
@@ -75,7 +81,10 @@ async fn take(State(receiver): State<Receiver>, body: String) -> (StatusCode, He
 #[tokio::test]
 async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
     everywhere(|database, model| async move {
-        let wanted = WebhooksSettings { max_attempts: 3, ..settings() };
+        let wanted = WebhooksSettings {
+            max_attempts: 3,
+            ..settings()
+        };
         let house = House::open_with(&database, &model, wanted).await;
         let receiver = Receiver::start().await;
         receiver.answers(503, None);
@@ -89,8 +98,15 @@ async fn a_busy_channel_is_tried_again_later_and_later_and_then_no_more() {
             assert_eq!(queued.attempts, attempt);
             assert!(queued.error.is_some());
             let wait = queued.next_attempt_at.unwrap().as_millis() - house.clock_ms();
-            assert!((least_ms..=least_ms * 6 / 5).contains(&wait), "{attempt}: {wait}");
-            assert_eq!(house.row(2).await.attempts, 0, "it waits for the one before it");
+            assert!(
+                (least_ms..=least_ms * 6 / 5).contains(&wait),
+                "{attempt}: {wait}"
+            );
+            assert_eq!(
+                house.row(2).await.attempts,
+                0,
+                "it waits for the one before it"
+            );
             house.advance(Duration::from_millis(u64::try_from(wait).unwrap()));
         }
         let failed = house.until(1, DeliveryStatus::Failed).await;
@@ -115,7 +131,10 @@ async fn it_is_not_tried_before_its_time_and_then_goes_through() {
         house.arrive(&webhook, &[(1, "a")]).await;
         let queued = house.until(1, DeliveryStatus::Queued).await;
         let wait = queued.next_attempt_at.unwrap();
-        assert!(wait >= at(START + 300_000), "the vendor's wish counts: {wait}");
+        assert!(
+            wait >= at(START + 300_000),
+            "the vendor's wish counts: {wait}"
+        );
         let tried = receiver.count();
         receiver.answers(200, None);
         house.advance(Duration::from_millis(299_000));

@@ -6,13 +6,16 @@ use gatehouse_domain::DeliveryStatus;
 use gatehouse_webhooks::WebhooksSettings;
 use serde_json::json;
 
+/// 32 bytes, as Standard Webhooks wants them.
+const SIGNING: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
 #[tokio::test]
 async fn while_sealed_only_what_needs_a_secret_waits_and_it_uses_no_attempt() {
     everywhere(|database, model| async move {
         let house = House::open(&database, &model).await;
         house.initialize_vault().await;
         let receiver = Receiver::start().await;
-        let target = receiver.account(&house, json!({ "secret": "a secret for signing" })).await;
+        let target = receiver.account(&house, json!({ "secret": SIGNING })).await;
         let secret = json!({ "deliver_only": true, "deliver_to": target });
         let needs = house.webhook("a", secret).await;
         let free = house.webhook("b", json!({ "deliver_only": true })).await;
@@ -40,11 +43,14 @@ async fn while_sealed_only_what_needs_a_secret_waits_and_it_uses_no_attempt() {
 #[tokio::test]
 async fn what_waited_for_the_vault_runs_after_a_restart_too() {
     everywhere(|database, model| async move {
-        let wanted = WebhooksSettings { max_attempts: 1, ..settings() };
+        let wanted = WebhooksSettings {
+            max_attempts: 1,
+            ..settings()
+        };
         let house = House::open_with(&database, &model, wanted).await;
         house.initialize_vault().await;
         let receiver = Receiver::start().await;
-        let target = receiver.account(&house, json!({ "secret": "a secret for signing" })).await;
+        let target = receiver.account(&house, json!({ "secret": SIGNING })).await;
         let more = json!({ "deliver_only": true, "deliver_to": target });
         let webhook = house.webhook("a", more).await;
         house.seal().await;

@@ -1,0 +1,417 @@
+//! Making, changing, finding and deleting accounts.
+
+use crate::harness::{actor, blame, give_up, object, problem, room, rooms};
+use gatehouse_channels::{AccountChange, NewAccount};
+use gatehouse_domain::ErrorCode;
+use serde_json::{Value, json};
+
+const MASK: &str = "••••";
+
+fn invalid(field: &str) -> (ErrorCode, String) {
+    (ErrorCode::InvalidParams, field.to_owned())
+}
+
+fn fields(value: Value) -> AccountChange {
+    AccountChange {
+        fields: object(value),
+        ..AccountChange::default()
+    }
+}
+
+#[tokio::test]
+async fn an_account_shows_its_secrets_masked() {
+    for room in rooms().await {
+        let made = room
+            .create("telegram", json!({ "bot_token": "1:a", "chat_id": 5 }))
+            .await;
+        assert_eq!(
+            serde_json::to_value(&made).unwrap(),
+            json!({
+                "id": "telegram", "type": "telegram", "label": "My telegram",
+                "fields": { "chat_id": "5", "bot_token": MASK }, "enabled": true,
+            })
+        );
+        let all = room.channels.list().await.unwrap();
+        let ids: Vec<_> = all.iter().map(|account| account.id.as_str()).collect();
+        assert_eq!(ids, ["inbox", "log", "telegram"]);
+        assert_eq!(all[2], made);
+        assert_eq!(
+            room.audit().await,
+            [(
+                "channel.created".to_owned(),
+                json!({
+                    "id": "telegram", "type": "telegram", "label": "My telegram", "enabled": true,
+                })
+            )]
+        );
+    }
+}
+
+#[tokio::test]
+async fn ids_are_made_from_the_type_or_given_once() {
+    for room in rooms().await {
+        for expected in ["ntfy", "ntfy-2", "ntfy-3"] {
+            assert_eq!(
+                room.create("ntfy", json!({ "topic": "t" })).await.id,
+                expected
+            );
+        }
+        let named = room
+            .try_create("ntfy", Some("Ops_1"), json!({}))
+            .await
+            .unwrap();
+        assert_eq!(named.id, "Ops_1");
+        for taken in ["Ops_1", "ntfy", "inbox", "log"] {
+            let again = room.try_create("ntfy", Some(taken), json!({})).await;
+            assert_eq!(blame(again).0, ErrorCode::Conflict, "{taken}");
+        }
+        for bad in ["", "a:b", "a b", "x/y"] {
+            assert_eq!(
+                blame(room.try_create("ntfy", Some(bad), json!({})).await),
+                invalid("id")
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_named() {
+    let room = room().await;
+    let refused = |kind: &'static str, value: Value| async {
+        blame(room.try_create(kind, None, value).await)
+    };
+    assert_eq!(refused("teletype", json!({})).await, invalid("type"));
+    assert_eq!(refused("telegram", json!({})).await, invalid("bot_token"));
+    assert_eq!(
+        refused("telegram", json!({ "bot_token": "" })).await,
+        invalid("bot_token")
+    );
+    assert_eq!(
+        refused("telegram", json!({ "bot_token": "1:a", "chatid": "5" })).await,
+        invalid("chatid")
+    );
+    assert_eq!(
+        refused("slack", json!({ "channel": "C1" })).await,
+        invalid("bot_token")
+    );
+    assert_eq!(refused("discord", json!({})).await, invalid("webhook_url"));
+    assert_eq!(
+        refused("matrix", json!({ "access_token": "x" })).await,
+        invalid("homeserver")
+    );
+    assert_eq!(
+        refused("email", json!({ "host": "x", "from": "y" })).await,
+        invalid("from")
+    );
+    assert_eq!(
+        refused("http", json!({ "url": "http://x", "secret": "whsec_!" })).await,
+        invalid("secret")
+    );
+    assert_eq!(
+        refused("inbox", json!({ "topic": "x" })).await,
+        invalid("topic")
+    );
+    assert_eq!(
+        room.channels.list().await.unwrap().len(),
+        2,
+        "nothing was stored"
+    );
+}
+
+#[tokio::test]
+async fn a_change_keeps_what_it_does_not_name() {
+    for room in rooms().await {
+        room.create("telegram", json!({ "bot_token": "1:a", "chat_id": "5" }))
+            .await;
+        let update = |change| room.channels.update(actor(), true, "telegram", change);
+        let kept = update(fields(json!({ "bot_token": MASK, "chat_id": "6" })))
+            .await
+            .unwrap();
+        assert_eq!(
+            Value::Object(kept.fields),
+            json!({ "chat_id": "6", "bot_token": MASK })
+        );
+        assert_eq!(room.secret_rows().await[0].value, "1:a");
+        let changed = update(AccountChange {
+            label: Some("Other".to_owned()),
+            enabled: Some(false),
+            fields: object(json!({ "bot_token": "2:b", "chat_id": null })),
+        });
+        let changed = changed.await.unwrap();
+        assert_eq!((changed.label.as_str(), changed.enabled), ("Other", false));
+        assert_eq!(Value::Object(changed.fields), json!({ "bot_token": MASK }));
+        assert_eq!(room.secret_rows().await[0].value, "2:b");
+        assert_eq!(
+            blame(update(fields(json!({ "bot_token": null }))).await),
+            invalid("bot_token")
+        );
+        assert_eq!(
+            blame(update(fields(json!({ "x": "y" }))).await),
+            invalid("x")
+        );
+        let nobody = room
+            .channels
+            .update(actor(), true, "none", AccountChange::default());
+        assert_eq!(blame(nobody.await).0, ErrorCode::NotFound);
+        assert_eq!(
+            room.audit()
+                .await
+                .iter()
+                .filter(|row| row.0 == "channel.updated")
+                .count(),
+            2
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_optional_secret_can_be_cleared() {
+    let room = room().await;
+    room.create("ntfy", json!({ "topic": "t", "token": "tk_1" }))
+        .await;
+    let change = fields(json!({ "token": null }));
+    let cleared = room
+        .channels
+        .update(actor(), true, "ntfy", change)
+        .await
+        .unwrap();
+    assert_eq!(Value::Object(cleared.fields), json!({ "topic": "t" }));
+    assert!(room.secret_rows().await.is_empty());
+}
+
+#[tokio::test]
+async fn deleting_takes_the_secrets_along() {
+    for room in rooms().await {
+        room.create("telegram", json!({ "bot_token": "1:a" })).await;
+        room.channels.delete(actor(), "telegram").await.unwrap();
+        assert!(room.secret_rows().await.is_empty());
+        let again = room.channels.delete(actor(), "telegram").await;
+        assert_eq!(blame(again).0, ErrorCode::NotFound);
+        for built_in in ["inbox", "log"] {
+            let refused = room.channels.delete(actor(), built_in).await;
+            assert_eq!(blame(refused).0, ErrorCode::Conflict);
+            let refused = room
+                .channels
+                .update(actor(), true, built_in, AccountChange::default())
+                .await;
+            assert_eq!(blame(refused).0, ErrorCode::Conflict);
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_names_an_address_must_be_admin() {
+    let room = room().await;
+    let create = |kind: &'static str, value: Value| {
+        let new = NewAccount {
+            kind: kind.to_owned(),
+            label: "x".to_owned(),
+            fields: object(value),
+            id: None,
+            enabled: true,
+        };
+        room.channels.create(actor(), false, new)
+    };
+    for (kind, value) in [
+        ("http", json!({})),
+        ("http", json!({ "url": "http://127.0.0.1/" })),
+        (
+            "telegram",
+            json!({ "bot_token": "1:a", "base_url": "http://127.0.0.1/" }),
+        ),
+        ("slack", json!({ "webhook_url": "http://127.0.0.1/" })),
+        ("ntfy", json!({ "url": "http://127.0.0.1/" })),
+        (
+            "matrix",
+            json!({ "homeserver": "http://127.0.0.1/", "access_token": "x" }),
+        ),
+    ] {
+        let refused = problem(create(kind, value).await);
+        assert_eq!(refused.code, ErrorCode::Forbidden, "{kind}");
+        assert_eq!(refused.details["required_scope"], "operator.admin");
+    }
+    create("telegram", json!({ "bot_token": "1:a" }))
+        .await
+        .unwrap();
+    create("ntfy", json!({ "topic": "t" })).await.unwrap();
+    let move_it = fields(json!({ "base_url": "http://127.0.0.1/" }));
+    let refused = room
+        .channels
+        .update(actor(), false, "telegram", move_it)
+        .await;
+    assert_eq!(blame(refused).0, ErrorCode::Forbidden);
+    room.channels
+        .update(
+            actor(),
+            false,
+            "telegram",
+            fields(json!({ "chat_id": "1" })),
+        )
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_password_does_not_follow_to_another_server_unseen() {
+    let room = room().await;
+    let mail = json!({
+        "host": "mail.example.com", "user": "me", "password": "p", "from": "a@example.com",
+    });
+    room.create("email", mail).await;
+    let update = |is_admin, value| {
+        room.channels
+            .update(actor(), is_admin, "email", fields(value))
+    };
+    let moved = json!({ "host": "evil.example.com" });
+    assert_eq!(
+        blame(update(false, moved.clone()).await),
+        invalid("password")
+    );
+    assert_eq!(
+        blame(update(false, json!({ "port": 2525 })).await),
+        invalid("password")
+    );
+    update(
+        false,
+        json!({ "host": "mail.example.com", "to": "b@example.com" }),
+    )
+    .await
+    .unwrap_err();
+    update(false, json!({ "host": "mail.example.com" }))
+        .await
+        .unwrap();
+    update(
+        false,
+        json!({ "host": "evil.example.com", "password": "q" }),
+    )
+    .await
+    .unwrap();
+    update(true, moved).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_target_is_a_type_or_one_of_its_accounts() {
+    for room in rooms().await {
+        let check = |target: &'static str| room.channels.check_target(target);
+        for good in ["inbox", "log", "inbox:inbox"] {
+            check(good).await.unwrap();
+        }
+        for bad in [
+            "",
+            "teletype",
+            "telegram",
+            "telegram:telegram",
+            "inbox:other",
+            ":",
+            "Inbox",
+            "inbox:",
+        ] {
+            assert_eq!(blame(check(bad).await), invalid("deliver_to"), "{bad}");
+        }
+        room.create("telegram", json!({ "bot_token": "1:a" })).await;
+        room.create("ntfy", json!({})).await;
+        for good in ["telegram", "telegram:telegram", "ntfy"] {
+            check(good).await.unwrap();
+        }
+        assert_eq!(blame(check("ntfy:telegram").await), invalid("deliver_to"));
+        assert!(give_up(room.send("slack", "x").await).contains("no such slack channel"));
+    }
+}
+
+#[tokio::test]
+async fn the_default_is_the_oldest_that_is_enabled() {
+    let room = room().await;
+    room.create("inbox", json!({})).await;
+    let vendor = crate::vendor::Vendor::start(|_| (200, Vec::new(), String::new())).await;
+    for topic in ["first", "second"] {
+        room.create("ntfy", json!({ "topic": topic, "url": vendor.url("") }))
+            .await;
+        room.clock.advance(std::time::Duration::from_secs(1));
+    }
+    room.send("ntfy", "x").await.unwrap();
+    assert_eq!(vendor.take_one().target, "/first");
+    let off = |id: &'static str| {
+        let change = AccountChange {
+            enabled: Some(false),
+            ..AccountChange::default()
+        };
+        room.channels.update(actor(), false, id, change)
+    };
+    off("ntfy").await.unwrap();
+    room.send("ntfy", "x").await.unwrap();
+    assert_eq!(vendor.take_one().target, "/second");
+    assert!(give_up(room.send("ntfy:ntfy", "x").await).contains("disabled"));
+    off("ntfy-2").await.unwrap();
+    room.channels.check_target("ntfy").await.unwrap();
+    assert!(give_up(room.send("ntfy", "x").await).contains("disabled"));
+    // A disabled one can be tried out.
+    room.channels.test("ntfy", Some("try")).await.unwrap();
+    assert_eq!(vendor.take_one().text(), "try");
+}
+
+#[tokio::test]
+async fn types_say_what_they_need_and_where_they_can_send() {
+    let room = room().await;
+    room.create("telegram", json!({ "bot_token": "1:a" })).await;
+    let types = serde_json::to_value(room.channels.types().await.unwrap()).unwrap();
+    let names: Vec<_> = types
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "inbox", "log", "telegram", "slack", "discord", "email", "ntfy", "matrix", "http"
+        ]
+    );
+    assert_eq!(types[0]["targets"], json!(["inbox", "inbox:inbox"]));
+    assert_eq!(
+        types[2]["targets"],
+        json!(["telegram", "telegram:telegram"])
+    );
+    assert_eq!(types[3]["targets"], json!([]));
+    let token = &types[2]["fields"][0];
+    assert_eq!(
+        (&token["name"], &token["secret"], &token["required"]),
+        (&json!("bot_token"), &json!(true), &json!(true))
+    );
+    assert_eq!(types[2]["extra"][0]["name"], "chat_id");
+}
+
+#[tokio::test]
+async fn a_test_says_what_is_wrong() {
+    let room = room().await;
+    let vendor = crate::vendor::Vendor::start(|_| (200, Vec::new(), String::new())).await;
+    room.create("ntfy", json!({ "url": vendor.url("") })).await;
+    assert_eq!(
+        blame(room.channels.test("ntfy", None).await),
+        invalid("topic")
+    );
+    assert_eq!(
+        blame(room.channels.test("none", None).await).0,
+        ErrorCode::NotFound
+    );
+    room.channels.test("inbox", None).await.unwrap();
+    let topic = fields(json!({ "topic": "t" }));
+    room.channels
+        .update(actor(), true, "ntfy", topic)
+        .await
+        .unwrap();
+    room.channels.test("ntfy", None).await.unwrap();
+    assert_eq!(
+        vendor.take_one().text(),
+        "This is a test message from Gatehouse."
+    );
+    for (status, retryable) in [(500, true), (429, true), (403, false)] {
+        vendor.next((status, Vec::new(), "secret answer".to_owned()));
+        let failed = problem(room.channels.test("ntfy", None).await);
+        assert_eq!(failed.code, ErrorCode::ProviderFailed);
+        assert_eq!(
+            (&failed.details["provider"], &failed.details["retryable"]),
+            (&json!("ntfy"), &json!(retryable))
+        );
+        assert!(!failed.message.contains("secret"));
+    }
+}

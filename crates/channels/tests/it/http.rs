@@ -1,0 +1,128 @@
+//! A receiver that checks signatures as
+//! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md> says.
+
+use crate::harness::{NOW_MS, blame, give_up, retry, room};
+use crate::vendor::{Answer, Seen, Vendor};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use gatehouse_domain::ErrorCode;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::json;
+use sha2::Sha256;
+use std::time::Duration;
+
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+fn takes_all(_: &Seen) -> Answer {
+    (204, Vec::new(), String::new())
+}
+
+fn assert_signed(seen: &Seen) {
+    let key = STANDARD
+        .decode(SECRET.strip_prefix("whsec_").unwrap())
+        .unwrap();
+    let signed = format!(
+        "{}.{}.{}",
+        seen.header("webhook-id"),
+        seen.header("webhook-timestamp"),
+        seen.text()
+    );
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+    mac.update(signed.as_bytes());
+    let expected = format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()));
+    assert_eq!(seen.header("webhook-signature"), expected);
+}
+
+#[tokio::test]
+async fn the_message_is_json_and_extra_values_stand_beside_it() {
+    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
+    room.create("http", json!({ "url": vendor.url("/hook/?k=v") }))
+        .await;
+    room.send_with(
+        "http",
+        "line 1\nline 2 <b>",
+        &[("severity", "high"), ("url", "http://evil.example/")],
+    )
+    .await
+    .unwrap();
+    let seen = vendor.take_one();
+    assert_eq!(
+        (seen.method.as_str(), seen.target.as_str()),
+        ("POST", "/hook/?k=v")
+    );
+    assert_eq!(seen.header("content-type"), "application/json");
+    assert_eq!(
+        seen.json(),
+        json!({
+            "text": "line 1\nline 2 <b>",
+            "source": "deploys",
+            "timestamp": "2026-11-18T11:06:40.123Z",
+            "severity": "high",
+            "url": "http://evil.example/",
+        })
+    );
+    assert_eq!(seen.header("webhook-signature"), "");
+}
+
+#[tokio::test]
+async fn a_secret_signs_and_the_id_stays_over_tries() {
+    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
+    let headers = json!({ "Authorization": "Bearer t", "X-Team": "ops" });
+    room.create(
+        "http",
+        json!({ "url": vendor.url("/"), "secret": SECRET, "headers": headers }),
+    )
+    .await;
+    vendor.next((503, vec![("retry-after", "9".to_owned())], String::new()));
+    assert_eq!(
+        retry(room.send("http", "x").await).0,
+        Some(Duration::from_secs(9))
+    );
+    room.clock.advance(Duration::from_secs(10));
+    room.send("http", "x").await.unwrap();
+    let seen = vendor.take();
+    seen.iter().for_each(assert_signed);
+    assert_eq!(seen[0].header("webhook-id"), seen[1].header("webhook-id"));
+    assert!(seen[0].header("webhook-id").starts_with("msg_"));
+    let times: Vec<i64> = seen
+        .iter()
+        .map(|s| s.header("webhook-timestamp").parse().unwrap())
+        .collect();
+    assert_eq!(times, [NOW_MS / 1000, NOW_MS / 1000 + 10]);
+    assert_eq!(
+        (seen[1].header("authorization"), seen[1].header("x-team")),
+        ("Bearer t", "ops")
+    );
+}
+
+#[tokio::test]
+async fn redirects_and_metadata_addresses_are_refused() {
+    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
+    room.create("http", json!({ "url": vendor.url("/") })).await;
+    let away = vec![("location", vendor.url("/elsewhere"))];
+    vendor.next((307, away, String::new()));
+    assert!(give_up(room.send("http", "x").await).contains("redirect"));
+    assert_eq!(vendor.take().len(), 1);
+    for url in [
+        "http://169.254.169.254/latest",
+        "http://[fd00:ec2::254]/",
+        "http://2852039166/",
+    ] {
+        let refused = room
+            .try_create("http", Some("meta"), json!({ "url": url }))
+            .await;
+        assert_eq!(
+            blame(refused),
+            (ErrorCode::InvalidParams, "url".to_owned()),
+            "{url}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_empty_text_is_a_message_here() {
+    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
+    room.create("http", json!({ "url": vendor.url("/") })).await;
+    room.send_with("http", "", &[("a", "b")]).await.unwrap();
+    assert_eq!(vendor.take_one().json()["text"], "");
+}

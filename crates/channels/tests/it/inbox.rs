@@ -1,0 +1,113 @@
+//! Messages that stay.
+
+use crate::harness::{NOW_MS, blame, room, rooms};
+use gatehouse_domain::id::InboxMessageId;
+use gatehouse_domain::{ErrorCode, Timestamp};
+use gatehouse_store::{InboxMessageRow, StoreError};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_message_is_stored_told_listed_and_read() {
+    for room in rooms().await {
+        let mut told = room.channels.subscribe();
+        room.send("inbox", "first\0 <b>").await.unwrap();
+        room.send("inbox:inbox", "second").await.unwrap();
+        let page = room.channels.list_inbox(50, None).await.unwrap();
+        let texts: Vec<_> = page.messages.iter().map(|m| m.text.as_str()).collect();
+        assert_eq!(texts, ["second", "first\u{fffd} <b>"]);
+        assert_eq!(page.next_cursor, None);
+        let first = page.messages[1].clone();
+        assert_eq!(
+            (first.channel.as_str(), first.source.as_str(), first.read),
+            ("inbox", "deploys", false)
+        );
+        assert_eq!(first.at, Timestamp::from_millis(NOW_MS));
+        assert_eq!(told.recv().await.unwrap(), first);
+        room.channels.mark_read(&first.id).await.unwrap();
+        let page = room.channels.list_inbox(50, None).await.unwrap();
+        assert_eq!(
+            page.messages.iter().map(|m| m.read).collect::<Vec<_>>(),
+            [false, true]
+        );
+        let unknown = room
+            .channels
+            .mark_read(&InboxMessageId::from_text("in_none"))
+            .await;
+        assert_eq!(blame(unknown).0, ErrorCode::NotFound);
+    }
+}
+
+#[tokio::test]
+async fn pages_follow_each_other() {
+    let room = room().await;
+    for number in 0..5 {
+        room.send("inbox", &format!("{number}")).await.unwrap();
+    }
+    let (mut cursor, mut seen) = (None, Vec::new());
+    loop {
+        let page = room
+            .channels
+            .list_inbox(2, cursor.as_deref())
+            .await
+            .unwrap();
+        seen.extend(page.messages.into_iter().map(|m| m.text));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, ["4", "3", "2", "1", "0"]);
+    for bad in ["x", "0", "-1"] {
+        let refused = room.channels.list_inbox(2, Some(bad)).await;
+        assert_eq!(
+            blame(refused),
+            (ErrorCode::InvalidParams, "cursor".to_owned())
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_newest_ten_thousand_stay() {
+    let room = room().await;
+    let fill = room.store.write(|conn| {
+        Box::pin(async move {
+            for number in 0..10_000_i64 {
+                let row = InboxMessageRow {
+                    seq: 0,
+                    id: InboxMessageId::from_text(format!("in_{number}")),
+                    channel: "inbox".to_owned(),
+                    text: number.to_string(),
+                    source: String::new(),
+                    at: Timestamp::from_millis(number),
+                    read: false,
+                };
+                conn.insert_inbox_message(&row, 10_000).await?;
+            }
+            Ok::<_, StoreError>(())
+        })
+    });
+    fill.await.unwrap();
+    let oldest = || async {
+        let page = room.channels.list_inbox(10_000, None).await.unwrap();
+        (
+            page.messages.len(),
+            page.messages.last().unwrap().text.clone(),
+        )
+    };
+    assert_eq!(oldest().await, (10_000, "0".to_owned()));
+    room.send("inbox", "one more").await.unwrap();
+    assert_eq!(oldest().await, (10_000, "1".to_owned()));
+}
+
+#[tokio::test]
+async fn further_inboxes_may_be_made_and_the_log_takes_all() {
+    let room = room().await;
+    let made = room.create("inbox", json!({})).await;
+    assert_eq!(made.id, "inbox-2");
+    room.send("inbox:inbox-2", "there").await.unwrap();
+    room.send("inbox", "here").await.unwrap();
+    let page = room.channels.list_inbox(50, None).await.unwrap();
+    let channels: Vec<_> = page.messages.iter().map(|m| m.channel.as_str()).collect();
+    assert_eq!(channels, ["inbox", "inbox-2"]);
+    room.send("log", "a line\nand another").await.unwrap();
+}

@@ -1,0 +1,88 @@
+//! <https://docs.ntfy.sh/publish/>
+
+use crate::harness::{give_up, retry, room};
+use crate::vendor::{Answer, Seen, Vendor, answer};
+use serde_json::json;
+use std::time::Duration;
+
+fn rule(seen: &Seen) -> Answer {
+    // A longer body would be taken as an attachment.
+    if seen.method != "POST"
+        || seen.body.len() > 4096
+        || seen.header("authorization") != "Bearer tk_1"
+    {
+        return answer(
+            403,
+            &json!({ "code": 40_301, "http": 403, "error": "forbidden" }),
+        );
+    }
+    answer(200, &json!({ "id": "x", "event": "message" }))
+}
+
+#[tokio::test]
+async fn the_body_is_the_message_and_the_rest_are_headers() {
+    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    let fields = json!({ "url": vendor.url(""), "topic": "alerts", "token": "tk_1" });
+    room.create("ntfy", fields).await;
+    room.send("ntfy", "Backup done 😀\nsecond line")
+        .await
+        .unwrap();
+    let seen = vendor.take_one();
+    assert_eq!(
+        (seen.target.as_str(), seen.text()),
+        ("/alerts", "Backup done 😀\nsecond line")
+    );
+    assert_eq!(seen.header("title"), "");
+    let extra = [
+        ("topic", "other/../x"),
+        ("title", "Grüße\r\nX-Evil: 1"),
+        ("priority", "high"),
+        ("tags", "warning,skull"),
+        ("click", "http://evil.example/"),
+    ];
+    room.send_with("ntfy", "x", &extra).await.unwrap();
+    let seen = vendor.take_one();
+    assert_eq!(seen.target, "/other%2F..%2Fx");
+    assert_eq!(seen.header("title"), "GrüßeX-Evil: 1");
+    assert_eq!(
+        (seen.header("priority"), seen.header("tags")),
+        ("high", "warning,skull")
+    );
+    assert_eq!((seen.header("x-evil"), seen.header("click")), ("", ""));
+}
+
+#[tokio::test]
+async fn a_long_text_is_split_at_4096_bytes() {
+    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    room.create(
+        "ntfy",
+        json!({ "url": vendor.url(""), "topic": "t", "token": "tk_1" }),
+    )
+    .await;
+    for (text, parts) in [("é".repeat(2048), 1), (format!("{}x", "é".repeat(2048)), 2)] {
+        room.send("ntfy", &text).await.unwrap();
+        let seen = vendor.take();
+        assert_eq!(seen.len(), parts);
+        assert_eq!(seen.iter().map(Seen::text).collect::<String>(), text);
+    }
+}
+
+#[tokio::test]
+async fn limits_pass_and_refusals_do_not() {
+    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    room.create(
+        "ntfy",
+        json!({ "url": vendor.url(""), "topic": "t", "token": "tk_wrong" }),
+    )
+    .await;
+    assert!(give_up(room.send("ntfy", "x").await).contains("refused the credentials"));
+    vendor.next((
+        429,
+        vec![("retry-after", "5".to_owned())],
+        json!({ "code": 42_901 }).to_string(),
+    ));
+    assert_eq!(
+        retry(room.send("ntfy", "x").await).0,
+        Some(Duration::from_secs(5))
+    );
+}

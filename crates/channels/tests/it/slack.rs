@@ -1,0 +1,126 @@
+//! <https://docs.slack.dev/reference/methods/chat.postMessage>, incoming webhooks and rate limits.
+
+use crate::harness::{Room, give_up, retry, room};
+use crate::vendor::{Answer, Seen, Vendor, answer};
+use gatehouse_channels::Markup;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+fn rule(seen: &Seen) -> Answer {
+    let body = seen.json();
+    let fits = body["text"]
+        .as_str()
+        .is_some_and(|text| text.encode_utf16().count() <= 4000);
+    match seen.target.as_str() {
+        "/services/T0/B0/secret" => (if fits { 200 } else { 400 }, Vec::new(), "ok".to_owned()),
+        "/api/chat.postMessage" if seen.header("authorization") != "Bearer xoxb-1" => {
+            answer(200, &json!({ "ok": false, "error": "invalid_auth" }))
+        }
+        "/api/chat.postMessage" if body["channel"].as_str().is_none() => {
+            answer(200, &json!({ "ok": false, "error": "channel_not_found" }))
+        }
+        "/api/chat.postMessage" if fits => answer(200, &json!({ "ok": true, "ts": "1.2" })),
+        _ => answer(200, &json!({ "ok": false, "error": "msg_too_long" })),
+    }
+}
+
+async fn bot() -> (Room, Vendor) {
+    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    let fields = json!({ "bot_token": "xoxb-1", "channel": "C1", "base_url": vendor.url("/api/") });
+    room.create("slack", fields).await;
+    (room, vendor)
+}
+
+#[tokio::test]
+async fn a_bot_posts_to_its_channel_or_the_messages() {
+    let (room, vendor) = bot().await;
+    room.send("slack", "hello @channel").await.unwrap();
+    assert_eq!(
+        vendor.take_one().json(),
+        json!({ "channel": "C1", "text": "hello @channel" })
+    );
+    let extra = [
+        ("channel", "C2\n"),
+        ("thread_ts", "1.5"),
+        ("webhook_url", "http://evil.example/"),
+    ];
+    room.send_with("slack", "x", &extra).await.unwrap();
+    let expected = json!({ "channel": "C2", "text": "x", "thread_ts": "1.5" });
+    assert_eq!(vendor.take_one().json(), expected);
+}
+
+#[tokio::test]
+async fn a_webhook_posts_where_it_belongs() {
+    let (room, vendor) = (room().await, Vendor::start(rule).await);
+    let fields = json!({ "webhook_url": vendor.url("/services/T0/B0/secret") });
+    room.create("slack", fields).await;
+    room.send("slack", "hello").await.unwrap();
+    let seen = vendor.take_one();
+    assert_eq!(seen.json(), json!({ "text": "hello" }));
+    assert_eq!(seen.header("authorization"), "");
+    vendor.next((404, Vec::new(), "no_service".to_owned()));
+    let why = give_up(room.send("slack", "x").await);
+    assert!(
+        !why.contains("secret") && !why.contains("no_service"),
+        "{why}"
+    );
+}
+
+#[tokio::test]
+async fn errors_that_pass_are_tried_again_and_others_are_named() {
+    let (room, vendor) = bot().await;
+    vendor.next((429, vec![("retry-after", "30".to_owned())], String::new()));
+    assert_eq!(
+        retry(room.send("slack", "x").await).0,
+        Some(Duration::from_secs(30))
+    );
+    for code in ["ratelimited", "internal_error", "service_unavailable"] {
+        vendor.next(answer(200, &json!({ "ok": false, "error": code })));
+        retry(room.send("slack", "x").await);
+    }
+    vendor.next(answer(
+        200,
+        &json!({ "ok": false, "error": "channel_not_found" }),
+    ));
+    assert_eq!(
+        give_up(room.send("slack", "x").await),
+        "Slack refused the message: channel_not_found."
+    );
+    vendor.next(answer(
+        200,
+        &json!({ "ok": false, "error": "<html>token xoxb-1</html>" }),
+    ));
+    assert!(!give_up(room.send("slack", "x").await).contains("xoxb"));
+}
+
+#[tokio::test]
+async fn a_long_text_is_split_after_a_line() {
+    let (room, vendor) = bot().await;
+    let fits = "x".repeat(4000);
+    room.send("slack", &fits).await.unwrap();
+    vendor.take_one();
+    let text = format!("{}\n{}", "a".repeat(3000), "b".repeat(3000));
+    room.send("slack", &text).await.unwrap();
+    let parts: String = vendor
+        .take()
+        .iter()
+        .map(|part| part.json()["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(parts, text);
+}
+
+#[tokio::test]
+async fn values_in_templates_are_escaped_for_slack() {
+    let (room, _vendor) = bot().await;
+    let markup = room.channels.markup("slack:slack", &BTreeMap::new()).await;
+    assert_eq!(markup, Markup::Slack);
+    assert_eq!(
+        room.channels.markup("telegram", &BTreeMap::new()).await,
+        Markup::None
+    );
+    assert_eq!(
+        room.channels.markup("nothing", &BTreeMap::new()).await,
+        Markup::None
+    );
+}

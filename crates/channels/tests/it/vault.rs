@@ -1,0 +1,81 @@
+//! Accounts and the vault.
+
+use crate::harness::{actor, blame, rooms};
+use crate::vendor::{Vendor, answer};
+use gatehouse_channels::{AccountChange, SendError};
+use gatehouse_domain::ErrorCode;
+use serde_json::json;
+
+#[tokio::test]
+async fn secrets_are_encrypted_and_sending_needs_them() {
+    for room in rooms().await {
+        let vendor = Vendor::start(|_| answer(200, &json!({ "ok": true }))).await;
+        let fields = json!({ "bot_token": "1:a", "chat_id": "1", "base_url": vendor.url("") });
+        room.create("telegram", fields.clone()).await;
+        assert!(!room.channels.needs_vault("telegram").await);
+        room.initialize_vault().await;
+        assert!(room.channels.needs_vault("telegram").await);
+        assert!(room.channels.needs_vault("telegram:telegram").await);
+        for other in ["inbox", "slack", "teletype"] {
+            assert!(!room.channels.needs_vault(other).await);
+        }
+        room.send("telegram", "x").await.unwrap();
+        let second = room.create("telegram", fields.clone()).await;
+        let rows = room.secret_rows().await;
+        assert!(
+            rows.iter()
+                .all(|row| row.encrypted && !row.value.contains("1:a"))
+        );
+        room.send("telegram:telegram-2", "x").await.unwrap();
+        assert_eq!(second.fields["bot_token"], "••••");
+        vendor.take();
+
+        room.seal().await;
+        assert_eq!(room.send("telegram", "x").await, Err(SendError::Sealed));
+        room.send("inbox", "still here").await.unwrap();
+        assert_eq!(room.channels.list().await.unwrap().len(), 4);
+        let new = room.try_create("telegram", None, fields).await;
+        assert_eq!(blame(new).0, ErrorCode::VaultSealed);
+        let change = AccountChange {
+            fields: crate::harness::object(json!({ "bot_token": "2:b" })),
+            ..AccountChange::default()
+        };
+        let changed = room
+            .channels
+            .update(actor(), true, "telegram", change)
+            .await;
+        assert_eq!(blame(changed).0, ErrorCode::VaultSealed);
+        assert_eq!(
+            blame(room.channels.test("telegram", None).await).0,
+            ErrorCode::VaultSealed
+        );
+        assert!(vendor.take().is_empty());
+
+        room.unseal().await;
+        room.send("telegram", "x").await.unwrap();
+        assert_eq!(vendor.take_one().target, "/bot1:a/sendMessage");
+    }
+}
+
+/// A row that was moved to another account does not open there.
+#[tokio::test]
+async fn a_secret_belongs_to_its_account() {
+    for room in rooms().await {
+        room.initialize_vault().await;
+        room.create("telegram", json!({ "bot_token": "1:a", "chat_id": "1" }))
+            .await;
+        room.create("telegram", json!({ "bot_token": "2:b", "chat_id": "1" }))
+            .await;
+        let mut rows = room.secret_rows().await;
+        let swapped = std::mem::take(&mut rows[1].value);
+        let mut row = rows.remove(0);
+        row.value = swapped;
+        let write = room
+            .store
+            .write(move |conn| Box::pin(async move { conn.update_channel_secret(&row).await }));
+        let stored: Result<(), gatehouse_store::StoreError> = write.await;
+        stored.unwrap();
+        let why = crate::harness::give_up(room.send("telegram", "x").await);
+        assert!(why.contains("enter it again"), "{why}");
+    }
+}

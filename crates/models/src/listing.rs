@@ -1,0 +1,105 @@
+//! Asks a provider which models it has. Nothing of its answer is trusted to be short or well formed.
+
+use crate::ModelError;
+use crate::attempt::{outbound_error, refused};
+use crate::candidates::Endpoint;
+use crate::family::{below, family};
+use crate::handle::Inner;
+use crate::keys::Key;
+use crate::refusal;
+use gatehouse_outbound::{Reach, read_capped};
+use reqwest::{Method, Request, StatusCode};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+const MAX_LIST_BYTES: usize = 4 << 20;
+const MAX_MODELS: usize = 1_000;
+const MAX_NAME_BYTES: usize = 256;
+
+/// A model in a provider's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    pub(crate) context: Option<u64>,
+}
+
+impl Inner {
+    /// Asks within this time; nothing is remembered.
+    pub(crate) async fn ask_for_models(
+        &self,
+        endpoint: &Endpoint<'_>,
+        patience: Duration,
+    ) -> Result<Arc<Vec<Listed>>, ModelError> {
+        let key = self.key(endpoint).await?;
+        key.check(endpoint)?;
+        let asked = tokio::time::timeout(patience, self.fetch_models(endpoint, &key)).await;
+        asked.unwrap_or_else(|_| {
+            Err(ModelError::Timeout {
+                provider: endpoint.id.to_string(),
+            })
+        })
+    }
+
+    async fn fetch_models(
+        &self,
+        endpoint: &Endpoint<'_>,
+        key: &Key<'_>,
+    ) -> Result<Arc<Vec<Listed>>, ModelError> {
+        let provider = || endpoint.id.to_string();
+        let failed = |error| outbound_error(&endpoint.id, error);
+        let garbage = || ModelError::Failed {
+            provider: provider(),
+            status: None,
+            retryable: false,
+        };
+        let family = family(endpoint.kind);
+        let mut url = below(&endpoint.base_url, &["models"]);
+        if let Some(query) = family.list_query() {
+            let whole = url.query().map(|own| format!("{own}&{query}"));
+            url.set_query(Some(whole.as_deref().unwrap_or(query)));
+        }
+        let mut request = Request::new(Method::GET, url);
+        *request.headers_mut() = family.headers(key.text()).ok_or_else(garbage)?;
+        let sent = self.outbound.send(Reach::Owner, request).await;
+        let response = sent.map_err(failed)?;
+        let status = response.status();
+        let (body, cut) = read_capped(response, MAX_LIST_BYTES)
+            .await
+            .map_err(failed)?;
+        if status != StatusCode::OK {
+            let refusal = refusal::with_status(status.as_u16(), &body);
+            return Err(refused(&endpoint.id, refusal, key));
+        }
+        let body = (!cut).then(|| serde_json::from_slice::<Value>(&body).ok());
+        let body = body.flatten().ok_or_else(garbage)?;
+        // Most put the list under `data`, some send it bare.
+        let list = body.get("data").unwrap_or(&body);
+        let list = list.as_array().ok_or_else(garbage)?;
+        let listed = list.iter().filter_map(|entry| family.listed(entry));
+        let listed = listed.filter(|listed| is_a_name(&listed.name));
+        Ok(Arc::new(listed.take(MAX_MODELS).collect()))
+    }
+}
+
+fn is_a_name(name: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_a_length_and_no_control_characters() {
+        for (name, good) in [
+            ("", false),
+            ("a/b:c", true),
+            ("a\nb", false),
+            (&"n".repeat(256), true),
+            (&"n".repeat(257), false),
+        ] {
+            assert_eq!(is_a_name(name), good, "{name}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `agents.*`: presets that sessions and webhooks run with.
+
+use super::page::{PageParams, by_name};
+use crate::method::{Call, DONE, Done, Method, method, told};
+use gatehouse_agents::{Agent, AgentChanges, NewAgent};
+use gatehouse_domain::{Problem, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `agents.list`.
+pub const LIST: Method = method!(
+    "agents.list",
+    "The agents, by id.",
+    Some(Scope::Read),
+    list(PageParams) -> ListResult
+);
+
+/// `agents.get`.
+pub const GET: Method = method!(
+    "agents.get",
+    "One agent.",
+    Some(Scope::Read),
+    get(IdParams) -> Agent,
+    errors: [NotFound]
+);
+
+/// `agents.create`.
+pub const CREATE: Method = method!(
+    "agents.create",
+    "Makes an agent.",
+    Some(Scope::Write),
+    create(NewAgent) -> Agent,
+    errors: [Conflict]
+);
+
+/// `agents.update`.
+pub const UPDATE: Method = method!(
+    "agents.update",
+    "Changes an agent; `null` clears a field.",
+    Some(Scope::Write),
+    update(AgentChanges) -> Agent,
+    errors: [NotFound]
+);
+
+/// `agents.delete`.
+pub const DELETE: Method = method!(
+    "agents.delete",
+    "Deletes an agent; its sessions go to `default`, which cannot be deleted.",
+    Some(Scope::Write),
+    delete(IdParams) -> Done,
+    errors: [NotFound, Conflict]
+);
+
+/// Result of `agents.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The agents.
+    pub agents: Vec<Agent>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Params that name an agent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdParams {
+    /// Its id.
+    id: String,
+}
+
+async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
+    let all = call.rooms.agents.list_agents().await.map_err(told)?;
+    let (agents, next_cursor) = by_name(all, &params, |agent| &agent.id)?;
+    Ok(ListResult {
+        agents,
+        next_cursor,
+    })
+}
+
+async fn get(call: Call, params: IdParams) -> Result<Agent, Problem> {
+    let agents = &call.rooms.agents;
+    agents.get_agent(&params.id).await.map_err(told)
+}
+
+async fn create(call: Call, new: NewAgent) -> Result<Agent, Problem> {
+    call.rooms.agents.create_agent(new).await.map_err(told)
+}
+
+async fn update(call: Call, changes: AgentChanges) -> Result<Agent, Problem> {
+    call.rooms.agents.update_agent(changes).await.map_err(told)
+}
+
+async fn delete(call: Call, params: IdParams) -> Result<Done, Problem> {
+    let agents = &call.rooms.agents;
+    agents.delete_agent(&params.id).await.map_err(told)?;
+    Ok(DONE)
+}

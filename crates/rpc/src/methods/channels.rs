@@ -1,0 +1,213 @@
+//! `channels.*`: accounts that messages are sent with. Secrets go in, never out.
+
+use super::page::{PageParams, by_name};
+use crate::method::{Call, DONE, Done, Method, NoParams, method, told};
+use gatehouse_channels::{Account, AccountChange, ChannelType, NewAccount};
+use gatehouse_domain::{Problem, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// `channels.list`.
+pub const LIST: Method = method!(
+    "channels.list",
+    "The channels; their secrets are masked.",
+    Some(Scope::Read),
+    list(PageParams) -> ListResult
+);
+
+/// `channels.types`.
+pub const TYPES: Method = method!(
+    "channels.types",
+    "The types of channels, their fields, and what can be named as a target now.",
+    Some(Scope::Read),
+    types(NoParams) -> TypesResult
+);
+
+/// `channels.create`.
+pub const CREATE: Method = method!(
+    "channels.create",
+    "Makes a channel. Naming a URL needs operator.admin.",
+    Some(Scope::Write),
+    create(CreateParams) -> Account,
+    open_vault: true,
+    errors: [Forbidden, Conflict, VaultSealed]
+);
+
+/// `channels.update`.
+pub const UPDATE: Method = method!(
+    "channels.update",
+    "Changes a channel; what is absent stays, a field that is null goes. Naming a URL needs operator.admin.",
+    Some(Scope::Write),
+    update(UpdateParams) -> Account,
+    open_vault: true,
+    errors: [NotFound, Forbidden, Conflict, VaultSealed]
+);
+
+/// `channels.delete`.
+pub const DELETE: Method = method!(
+    "channels.delete",
+    "Deletes a channel with its secrets.",
+    Some(Scope::Write),
+    delete(DeleteParams) -> Done,
+    errors: [NotFound, Conflict]
+);
+
+/// `channels.test`.
+pub const TEST: Method = method!(
+    "channels.test",
+    "Sends a test message.",
+    Some(Scope::Write),
+    test(TestParams) -> Done,
+    errors: [NotFound, ProviderFailed, VaultSealed]
+);
+
+/// Result of `channels.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The channels, by id.
+    pub channels: Vec<Account>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Result of `channels.types`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TypesResult {
+    /// The types.
+    pub types: Vec<ChannelType>,
+}
+
+/// Params of `channels.create`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateParams {
+    /// Its type, such as `telegram`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// What people call it.
+    label: String,
+    /// Its fields, as `channels.types` lists them.
+    fields: Map<String, Value>,
+    /// Its id; made from the type when absent.
+    id: Option<String>,
+    /// Whether messages may be sent with it; true when absent.
+    enabled: Option<bool>,
+}
+
+/// Params of `channels.update`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateParams {
+    /// Its id.
+    id: String,
+    /// What people call it.
+    label: Option<String>,
+    /// Fields; a masked secret stays as it is.
+    fields: Option<Map<String, Value>>,
+    /// Whether messages may be sent with it.
+    enabled: Option<bool>,
+}
+
+/// Params of `channels.delete`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteParams {
+    /// Its id.
+    id: String,
+}
+
+/// Params of `channels.test`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TestParams {
+    /// Its id.
+    id: String,
+    /// What to send; a sentence of ours when absent.
+    text: Option<String>,
+}
+
+/// Fields may hold secrets.
+impl fmt::Debug for CreateParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CreateParams")
+            .field("kind", &self.kind)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Fields may hold secrets.
+impl fmt::Debug for UpdateParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UpdateParams")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_admin(call: &Call) -> bool {
+    call.identity.allows(Scope::Admin)
+}
+
+async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
+    let all = call.rooms.channels.list().await.map_err(told)?;
+    let (channels, next_cursor) = by_name(all, &params, |account| &account.id)?;
+    Ok(ListResult {
+        channels,
+        next_cursor,
+    })
+}
+
+async fn types(call: Call, _: NoParams) -> Result<TypesResult, Problem> {
+    let types = call.rooms.channels.types().await.map_err(told)?;
+    Ok(TypesResult { types })
+}
+
+async fn create(call: Call, params: CreateParams) -> Result<Account, Problem> {
+    let new = NewAccount {
+        kind: params.kind,
+        label: params.label,
+        fields: params.fields,
+        id: params.id,
+        enabled: params.enabled.unwrap_or(true),
+    };
+    let channels = &call.rooms.channels;
+    channels
+        .create(&call.actor(), is_admin(&call), new)
+        .await
+        .map_err(told)
+}
+
+async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
+    let change = AccountChange {
+        label: params.label,
+        fields: params.fields.unwrap_or_default(),
+        enabled: params.enabled,
+    };
+    let channels = &call.rooms.channels;
+    channels
+        .update(&call.actor(), is_admin(&call), &params.id, change)
+        .await
+        .map_err(told)
+}
+
+async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {
+    let channels = &call.rooms.channels;
+    channels
+        .delete(&call.actor(), &params.id)
+        .await
+        .map_err(told)?;
+    Ok(DONE)
+}
+
+async fn test(call: Call, params: TestParams) -> Result<Done, Problem> {
+    let channels = &call.rooms.channels;
+    channels
+        .test(&params.id, params.text.as_deref())
+        .await
+        .map_err(told)?;
+    Ok(DONE)
+}

@@ -1,0 +1,174 @@
+//! `chat.*`: texts for agents, and what was said.
+
+use super::page::rows;
+use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::rooms::Rooms;
+use gatehouse_agents::{HistoryPage, Message, SendRequest, Sent, Target, Usage};
+use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::{Problem, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `chat.send`.
+pub const SEND: Method = method!(
+    "chat.send",
+    "Sends a text to an agent. The answer comes as `chat.*` events.",
+    Some(Scope::Write),
+    send(SendParams) -> Sent,
+    errors: [NotFound]
+);
+
+/// `chat.send_sync`.
+pub const SEND_SYNC: Method = method!(
+    "chat.send_sync",
+    "Sends a text to an agent and waits for its answer.",
+    Some(Scope::Write),
+    send_sync(SendParams) -> Answer,
+    errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed]
+);
+
+/// `chat.abort`.
+pub const ABORT: Method = method!(
+    "chat.abort",
+    "Stops the turn that runs in a session; what was said so far stays, and turns that wait follow.",
+    Some(Scope::Write),
+    abort(SessionParams) -> Done,
+    errors: [NotFound]
+);
+
+/// `chat.history`.
+pub const HISTORY: Method = method!(
+    "chat.history",
+    "What was said in a session: the newest messages, or those before one of them, in order.",
+    Some(Scope::Read),
+    history(HistoryParams) -> HistoryResult,
+    errors: [NotFound]
+);
+
+/// Params of `chat.send` and `chat.send_sync`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SendParams {
+    /// The session's id or key; a new session when absent.
+    session: Option<String>,
+    /// The text, at most 1 MiB.
+    text: String,
+    /// Which agent answers from now on.
+    agent: Option<String>,
+    /// Which model answers this once: a name, or `provider/model`.
+    model: Option<String>,
+}
+
+/// Result of `chat.send_sync`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Answer {
+    /// The session's id.
+    pub session: SessionId,
+    /// Its key.
+    pub session_key: String,
+    /// The turn's id.
+    pub turn_id: TurnId,
+    /// The answer.
+    pub text: String,
+    /// Tokens of all calls of models in the turn.
+    pub usage: Usage,
+    /// How long the turn ran.
+    pub duration_ms: u64,
+}
+
+/// Params that name a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionParams {
+    /// Its id or key.
+    session: String,
+}
+
+/// Params of `chat.history`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryParams {
+    /// The session's id or key.
+    session: String,
+    /// How many at most; 50 when absent.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<i64>,
+    /// Only messages before this one; `next_cursor` of the page before.
+    before: Option<String>,
+}
+
+/// Result of `chat.history`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HistoryResult {
+    /// The messages, in the order in which they were said.
+    pub messages: Vec<Message>,
+    /// The `before` of the older page; absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+fn request(call: &Call, params: SendParams) -> SendRequest {
+    SendRequest {
+        session: params.session.map_or(Target::New, Target::Existing),
+        agent: params.agent,
+        model: params.model,
+        ..SendRequest::new(params.text, call.actor())
+    }
+}
+
+async fn send(call: Call, params: SendParams) -> Result<Sent, Problem> {
+    let request = request(&call, params);
+    call.rooms.agents.send(request).await.map_err(told)
+}
+
+async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
+    let request = request(&call, params);
+    let report = call.rooms.agents.send_sync(request).await.map_err(told)?;
+    match report.error {
+        // The text is stored all the same: say where.
+        Some(problem) => Err(problem
+            .with("session", report.session.as_str())
+            .with("turn_id", report.turn_id.as_str())),
+        None => Ok(Answer {
+            session: report.session,
+            session_key: report.session_key,
+            turn_id: report.turn_id,
+            text: report.text,
+            usage: report.usage,
+            duration_ms: report.duration_ms,
+        }),
+    }
+}
+
+async fn abort(call: Call, params: SessionParams) -> Result<Done, Problem> {
+    let agents = &call.rooms.agents;
+    agents.abort(&params.session).await.map_err(told)?;
+    Ok(DONE)
+}
+
+/// A page of messages: the same over `GET /api/sessions/{id}/messages`.
+pub async fn messages(
+    rooms: &Rooms,
+    session: &str,
+    limit: Option<i64>,
+    before: Option<&str>,
+) -> Result<HistoryResult, Problem> {
+    let limit = rows(limit)?;
+    let HistoryPage {
+        messages,
+        next_cursor,
+    } = rooms
+        .agents
+        .history(session, limit, before)
+        .await
+        .map_err(told)?;
+    Ok(HistoryResult {
+        messages,
+        next_cursor,
+    })
+}
+
+async fn history(call: Call, params: HistoryParams) -> Result<HistoryResult, Problem> {
+    let before = params.before.as_deref();
+    messages(&call.rooms, &params.session, params.limit, before).await
+}

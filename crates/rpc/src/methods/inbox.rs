@@ -1,0 +1,66 @@
+//! `inbox.*`: messages that were sent to the inbox.
+
+use super::page::{PageParams, rows};
+use crate::method::{Call, DONE, Done, Method, method, told};
+use gatehouse_channels::{InboxMessage, InboxPage};
+use gatehouse_domain::id::InboxMessageId;
+use gatehouse_domain::{Problem, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `inbox.list`.
+pub const LIST: Method = method!(
+    "inbox.list",
+    "The messages in the inbox, the newest first.",
+    Some(Scope::Read),
+    list(PageParams) -> ListResult
+);
+
+/// `inbox.mark_read`.
+pub const MARK_READ: Method = method!(
+    "inbox.mark_read",
+    "Marks a message as read.",
+    Some(Scope::Write),
+    mark_read(MarkReadParams) -> Done,
+    errors: [NotFound]
+);
+
+/// Result of `inbox.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The messages.
+    pub messages: Vec<InboxMessage>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Params of `inbox.mark_read`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MarkReadParams {
+    /// The message.
+    id: InboxMessageId,
+}
+
+async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
+    let limit = rows(params.limit)?;
+    let channels = &call.rooms.channels;
+    let InboxPage {
+        messages,
+        next_cursor,
+    } = channels
+        .list_inbox(limit, params.cursor.as_deref())
+        .await
+        .map_err(told)?;
+    Ok(ListResult {
+        messages,
+        next_cursor,
+    })
+}
+
+async fn mark_read(call: Call, params: MarkReadParams) -> Result<Done, Problem> {
+    let channels = &call.rooms.channels;
+    channels.mark_read(&params.id).await.map_err(told)?;
+    Ok(DONE)
+}

@@ -1,0 +1,197 @@
+//! `sessions.*`: conversations with agents. A session is named by its id or by its key.
+
+use super::page::rows;
+use crate::method::{Call, DONE, Done, Method, method, told};
+use gatehouse_agents::{Session, SessionPage};
+use gatehouse_domain::{Problem, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `sessions.list`.
+pub const LIST: Method = method!(
+    "sessions.list",
+    "The sessions; those in which something was said last come first.",
+    Some(Scope::Read),
+    list(ListParams) -> ListResult
+);
+
+/// `sessions.get`.
+pub const GET: Method = method!(
+    "sessions.get",
+    "One session.",
+    Some(Scope::Read),
+    get(NameParams) -> Session,
+    errors: [NotFound]
+);
+
+/// `sessions.rename`.
+pub const RENAME: Method = method!(
+    "sessions.rename",
+    "Gives a session another label.",
+    Some(Scope::Write),
+    rename(RenameParams) -> Session,
+    errors: [NotFound]
+);
+
+/// `sessions.delete`.
+pub const DELETE: Method = method!(
+    "sessions.delete",
+    "Deletes a session with its messages and its share, and stops what runs in it.",
+    Some(Scope::Write),
+    delete(NameParams) -> Done,
+    errors: [NotFound]
+);
+
+/// `sessions.share`.
+pub const SHARE: Method = method!(
+    "sessions.share",
+    "Lets everybody who has the link read what was said so far. Sharing again keeps the link and \
+     shows what was said since.",
+    Some(Scope::Write),
+    share(NameParams) -> Shared,
+    errors: [NotFound]
+);
+
+/// `sessions.unshare`.
+pub const UNSHARE: Method = method!(
+    "sessions.unshare",
+    "Takes the link back for good.",
+    Some(Scope::Write),
+    unshare(NameParams) -> Done,
+    errors: [NotFound]
+);
+
+/// Params of `sessions.list`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListParams {
+    /// Only sessions whose label, key or id contains this.
+    pub q: Option<String>,
+    /// How many at most; 50 when absent.
+    #[schemars(range(min = 1, max = 500))]
+    pub limit: Option<i64>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Result of `sessions.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The sessions.
+    pub sessions: Vec<Session>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Params that name a session: one of the two.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NameParams {
+    /// Its id; its key will do, too.
+    id: Option<String>,
+    /// Its key.
+    key: Option<String>,
+}
+
+/// Params of `sessions.rename`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenameParams {
+    /// Its id; its key will do, too.
+    id: Option<String>,
+    /// Its key.
+    key: Option<String>,
+    /// The new label.
+    label: String,
+}
+
+/// Result of `sessions.share`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Shared {
+    /// The share's id: who has it may read.
+    pub share_id: String,
+    /// The link; a path when `server.external_url` is not set.
+    pub url: String,
+}
+
+/// The one name that was given.
+fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
+    match (id, key) {
+        (Some(name), None) | (None, Some(name)) => Ok(name),
+        (None, None) => Err(Problem::invalid_params("id", "required")),
+        (Some(_), Some(_)) => Err(Problem::invalid_params(
+            "key",
+            "give `id` or `key`, not both",
+        )),
+    }
+}
+
+/// A page of sessions: the same over `GET /api/sessions`.
+pub async fn page(call: &crate::Rooms, params: &ListParams) -> Result<ListResult, Problem> {
+    let limit = rows(params.limit)?;
+    let (q, cursor) = (params.q.as_deref(), params.cursor.as_deref());
+    let SessionPage {
+        sessions,
+        next_cursor,
+    } = call
+        .agents
+        .list_sessions(q, limit, cursor)
+        .await
+        .map_err(told)?;
+    Ok(ListResult {
+        sessions,
+        next_cursor,
+    })
+}
+
+async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
+    page(&call.rooms, &params).await
+}
+
+async fn get(call: Call, params: NameParams) -> Result<Session, Problem> {
+    let name = name(params.id, params.key)?;
+    call.rooms.agents.get_session(&name).await.map_err(told)
+}
+
+async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {
+    let name = name(params.id, params.key)?;
+    let agents = &call.rooms.agents;
+    agents
+        .rename_session(&name, &params.label)
+        .await
+        .map_err(told)
+}
+
+async fn delete(call: Call, params: NameParams) -> Result<Done, Problem> {
+    let name = name(params.id, params.key)?;
+    let agents = &call.rooms.agents;
+    agents.delete_session(&name).await.map_err(told)?;
+    Ok(DONE)
+}
+
+async fn share(call: Call, params: NameParams) -> Result<Shared, Problem> {
+    let name = name(params.id, params.key)?;
+    let agents = &call.rooms.agents;
+    let share = agents
+        .share_session(&call.actor(), &name)
+        .await
+        .map_err(told)?;
+    let resolved = call.rooms.config.resolved();
+    let external = resolved.settings.server.external_url.as_ref();
+    let base = external.map_or("", |url| url.as_str().trim_end_matches('/'));
+    Ok(Shared {
+        url: format!("{base}/share/{}", share.id),
+        share_id: share.id,
+    })
+}
+
+async fn unshare(call: Call, params: NameParams) -> Result<Done, Problem> {
+    let name = name(params.id, params.key)?;
+    let agents = &call.rooms.agents;
+    agents
+        .unshare_session(&call.actor(), &name)
+        .await
+        .map_err(told)?;
+    Ok(DONE)
+}

@@ -1,0 +1,92 @@
+//! `models.*`, and `providers.*` with a provider that answers.
+
+use crate::harness::House;
+use gatehouse_domain::Scope;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_util::task::TaskTracker;
+
+/// A server on this machine that gives the same answer to every request, and its base URL.
+async fn server(status: &'static str, body: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let tasks = TaskTracker::new();
+    tasks.spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(socket.read_u8().await.unwrap());
+            }
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n\
+                 content-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            socket.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    format!("http://{address}/v1")
+}
+
+async fn house_with(base_url: &str) -> House {
+    let house = House::new().await;
+    let set = json!({ "key": "models.providers.near.base_url", "value": base_url });
+    house.call("config.set", set).await;
+    house
+}
+
+#[tokio::test]
+async fn models_are_listed_in_pages() {
+    let url = server("200 OK", r#"{"data":[{"id":"b","max_model_len":9},{"id":"a"}]}"#).await;
+    let house = house_with(&url).await;
+    let page = house.call("models.list", json!({ "limit": 1 })).await;
+    let a = json!({ "id": "near/a", "provider": "near", "name": "a" });
+    assert_eq!(page, json!({ "models": [a], "next_cursor": "near/a" }));
+    let next = json!({ "limit": 1, "cursor": "near/a" });
+    let page = house.call("models.list", next).await;
+    let b = json!({ "id": "near/b", "provider": "near", "name": "b", "context": 9 });
+    assert_eq!(page["models"], json!([b]));
+    let refused = house.refusal("models.list", json!({ "limit": 0 })).await;
+    assert_eq!(refused["field"], "limit");
+}
+
+#[tokio::test]
+async fn a_provider_on_this_machine_needs_no_key() {
+    let house = house_with("http://127.0.0.1:9/v1").await;
+    let listed = house.call("providers.list", json!({})).await;
+    let all = listed["providers"].as_array().unwrap();
+    let near = all.iter().find(|provider| provider["id"] == "near");
+    let expected = json!({
+        "id": "near",
+        "kind": "openai",
+        "base_url": "http://127.0.0.1:9/v1",
+        "configured": true,
+        "detected": false,
+    });
+    assert_eq!(near, Some(&expected));
+}
+
+#[tokio::test]
+async fn a_provider_is_tested() {
+    let near = json!({ "id": "near" });
+    let house = house_with(&server("200 OK", r#"{"data":[{"id":"a"}]}"#).await).await;
+    let tested = house.call("providers.test", near.clone()).await;
+    assert_eq!(tested, json!({ "ok": true, "latency_ms": 0, "models": 1 }));
+    let data: Value = house.refusal("providers.test", json!({ "id": "nobody" })).await;
+    assert_eq!(data["code"], "NOT_FOUND");
+    let data = house.refusal("providers.test", json!({ "id": "openai" })).await;
+    assert_eq!(
+        (&data["code"], &data["what"]),
+        (&json!("NOT_CONFIGURED"), &json!("models.providers.openai.api_key"))
+    );
+    let house = house_with(&server("401 Unauthorized", r#"{"error":"SECRET"}"#).await).await;
+    let answer = house.ask(&house.visit(&[]).await, "providers.test", near.clone()).await;
+    let data = &answer["error"]["data"];
+    assert_eq!(data["code"], "PROVIDER_FAILED");
+    assert_eq!((&data["provider"], &data["retryable"]), (&json!("near"), &json!(false)));
+    assert!(!answer.to_string().contains("SECRET"));
+    let reader = house.holder_of(&[Scope::Read]).await;
+    let answer = house.ask(&reader, "providers.test", near).await;
+    assert_eq!(answer["error"]["data"]["required_scope"], "operator.write");
+}

@@ -1,0 +1,84 @@
+//! `/api/sessions`: conversations, for reading. The same functions as behind `sessions.*` and
+//! `chat.history`.
+
+use crate::app::App;
+use crate::respond::{Refusal, json};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_rpc::method::told;
+use gatehouse_rpc::methods::{chat, sessions};
+
+type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
+
+/// What may stand in the query; each name once.
+#[derive(Default)]
+struct Asked {
+    limit: Option<i64>,
+    /// `cursor` of sessions, `before` of messages.
+    place: Option<String>,
+    q: Option<String>,
+}
+
+fn unreadable() -> Problem {
+    Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.")
+}
+
+/// Reads the query: `limit`, a place to begin at under this name, and `q` where it may be.
+fn read(pairs: Pairs, place: &str, takes_q: bool) -> Result<Asked, Problem> {
+    let Query(pairs) = pairs.map_err(|_| unreadable())?;
+    let mut asked = Asked::default();
+    for (name, value) in pairs {
+        let is_second = match name.as_str() {
+            "limit" => {
+                let limit = value.parse().map_err(|_| {
+                    Problem::invalid_params("limit", "expected a number from 1 to 500")
+                })?;
+                asked.limit.replace(limit).is_some()
+            }
+            "q" if takes_q => asked.q.replace(value).is_some(),
+            _ if name == place => asked.place.replace(value).is_some(),
+            _ => return Err(Problem::invalid_params(&name, "unknown field")),
+        };
+        if is_second {
+            return Err(Problem::invalid_params(&name, "given twice"));
+        }
+    }
+    Ok(asked)
+}
+
+fn named(id: Result<Path<String>, PathRejection>) -> Result<String, Problem> {
+    // What is no text names no session.
+    id.map(|Path(id)| id)
+        .map_err(|_| Problem::not_found("session"))
+}
+
+pub(super) async fn list(State(app): State<App>, query: Pairs) -> Result<Response, Refusal> {
+    let asked = read(query, "cursor", true)?;
+    let params = sessions::ListParams {
+        q: asked.q,
+        limit: asked.limit,
+        cursor: asked.place,
+    };
+    Ok(json(&sessions::page(app.rooms(), &params).await?))
+}
+
+pub(super) async fn get(
+    State(app): State<App>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    let session = app.rooms().agents.get_session(&named(id)?).await;
+    Ok(json(&session.map_err(told)?))
+}
+
+pub(super) async fn messages(
+    State(app): State<App>,
+    id: Result<Path<String>, PathRejection>,
+    query: Pairs,
+) -> Result<Response, Refusal> {
+    let asked = read(query, "before", false)?;
+    let (id, before) = (named(id)?, asked.place.as_deref());
+    let page = chat::messages(app.rooms(), &id, asked.limit, before).await?;
+    Ok(json(&page))
+}

@@ -1,0 +1,153 @@
+//! `/share/{id}`: a shared session as a page of its own, for anybody who has the link. It has no script,
+//! and nothing that it shows can become one: every text is escaped, and the browser is told to run and
+//! load nothing but the style below.
+
+use crate::app::App;
+use crate::pages::escape_attribute as escape;
+use crate::respond::Refusal;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use gatehouse_agents::{Role, SharedMessage, SharedSession};
+use gatehouse_domain::Problem;
+use gatehouse_rpc::method::told;
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use std::fmt::Write as _;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;font-family:system-ui,sans-serif;line-height:1.5}\
+body{max-width:46rem;margin:2rem auto;padding:0 1rem}\
+h1{font-size:1.4rem;overflow-wrap:anywhere}\
+article{margin:1.2rem 0;padding:.8rem 1rem;border:1px solid #8886;border-radius:.6rem}\
+article.user{background:#8881}\
+h2{font-size:.85rem;margin:0 0 .4rem;opacity:.75}\
+p{margin:0;white-space:pre-wrap;overflow-wrap:anywhere}\
+time,footer,.note{font-size:.85rem;opacity:.75}\
+";
+
+/// The hash is the style's; a test compares them.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'sha256-G+nv9HHB5CL08ZFhLzoWzOJTo2J3lCcqwtEu8T/A2D0='; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'none'",
+);
+
+/// One look-up for every id, known, unknown or revoked, and one answer for the last two.
+pub(super) async fn get(
+    State(app): State<App>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    let id = id.map(|Path(id)| id).unwrap_or_default();
+    let shared = app.rooms().agents.shared_session(&id).await;
+    match shared.map_err(told)? {
+        Some(shared) => Ok(respond(page(&shared))),
+        None => Err(Problem::not_found("share").into()),
+    }
+}
+
+fn respond(page: String) -> Response {
+    let mut response = Response::new(Body::from(page));
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
+    // Once it is taken back, no copy of ours shows it.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(
+        "x-robots-tag",
+        HeaderValue::from_static("noindex, nofollow, noarchive"),
+    );
+    response
+}
+
+fn page(shared: &SharedSession) -> String {
+    let title = escape(&shared.title);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"robots\" content=\"noindex, nofollow, noarchive\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <h1 dir=\"auto\">{title}</h1>\n"
+    );
+    if shared.is_cut {
+        page.push_str("<p class=\"note\">Earlier messages are not shown.</p>\n");
+    }
+    for message in &shared.messages {
+        write_message(&mut page, message);
+    }
+    let at = shared.shared_at;
+    let _ = write!(
+        page,
+        "</main>\n<footer>A conversation as it was at <time datetime=\"{at}\">{at}</time>, shared \
+         read-only with Gatehouse.</footer>\n</body>\n</html>\n"
+    );
+    page
+}
+
+fn write_message(page: &mut String, message: &SharedMessage) {
+    let (class, who) = match message.role {
+        Role::User => ("user", "User"),
+        _ => ("assistant", "Assistant"),
+    };
+    let at = message.at;
+    let _ = write!(
+        page,
+        "<article class=\"{class}\">\n<h2>{who} <time datetime=\"{at}\">{at}</time></h2>\n"
+    );
+    match &message.text {
+        Some(text) => {
+            let _ = writeln!(page, "<p dir=\"auto\">{}</p>", escape(text));
+        }
+        None => page.push_str("<p class=\"note\">A webhook delivery, which is not shown.</p>\n"),
+    }
+    page.push_str("</article>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use data_encoding::BASE64;
+    use gatehouse_domain::Timestamp;
+    use sha2::{Digest, Sha256};
+
+    fn shared(text: Option<&str>) -> SharedSession {
+        let at = Timestamp::from_millis(0);
+        SharedSession {
+            title: "<b>\"title\"</b>".to_owned(),
+            shared_at: at,
+            messages: vec![SharedMessage {
+                role: Role::Assistant,
+                text: text.map(str::to_owned),
+                at,
+            }],
+            is_cut: true,
+        }
+    }
+
+    #[test]
+    fn the_policy_allows_this_style_alone() {
+        let hash = BASE64.encode(&Sha256::digest(STYLE));
+        let policy = POLICY.to_str().unwrap().to_owned();
+        assert!(policy.contains(&format!("'sha256-{hash}'")), "{hash}");
+        assert!(page(&shared(None)).contains(&format!("<style>{STYLE}</style>")));
+    }
+
+    #[test]
+    fn no_text_becomes_markup() {
+        let page = page(&shared(Some("</p><script>alert('x')</script>&amp;")));
+        assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
+        assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;"));
+        assert!(page.contains("&lt;b&gt;&quot;title&quot;&lt;/b&gt;"));
+        assert!(page.contains("name=\"robots\" content=\"noindex"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let page = page(&shared(None));
+        assert!(page.contains("A webhook delivery") && page.contains("Earlier messages"));
+    }
+}

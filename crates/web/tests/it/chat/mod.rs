@@ -1,0 +1,58 @@
+//! Conversations: `agents.*`, `sessions.*`, `chat.*`, `approval.*`, their HTTP paths, and shared pages.
+
+mod agents;
+mod events;
+mod sessions;
+mod share;
+
+use axum::response::IntoResponse;
+use axum::routing::post;
+use axum::{Json, Router};
+use gatehouse_testkit::{Actor, Options, TestServer};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// A server with a model that answers every text with `pong`, and calls the tool `calc` for a text that
+/// says so.
+async fn with_model() -> (TestServer, Actor) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let router = Router::new().route("/v1/chat/completions", post(answer));
+    #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let options = Options::default()
+        .env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url)
+        .env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test")
+        .env("SERVICE_MODELS__DEFAULT", "fake/m1")
+        .env("SERVICE_TOOLS__REQUIRE_APPROVAL", "calc")
+        .env("SERVICE_SERVER__EXTERNAL_URL", "https://gate.example");
+    let server = TestServer::start(options).await;
+    let owner = server.set_up().await;
+    (server, owner)
+}
+
+/// Streams as `OpenAI` does (<https://platform.openai.com/docs/api-reference/chat-streaming>).
+async fn answer(Json(body): Json<Value>) -> impl IntoResponse {
+    let last = body["messages"].as_array().unwrap().last().unwrap();
+    let delta = if last["content"] == "calculate" {
+        let function = json!({ "name": "calc", "arguments": "{\"expression\":\"6*7\"}" });
+        json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] })
+    } else {
+        json!({ "content": "pong" })
+    };
+    let events = [
+        json!({ "choices": [{ "index": 0, "delta": delta }] }),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }),
+        json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } }),
+    ];
+    let mut text: String = events.map(|event| format!("data: {event}\n\n")).concat();
+    text.push_str("data: [DONE]\n\n");
+    ([("content-type", "text/event-stream")], text)
+}
+
+/// The field that a refused call blames.
+async fn blamed(actor: &Actor, method: &str, params: Value) -> (Value, Value) {
+    let answer = actor.rpc_reply(method, params).await.expect(200);
+    let data = answer["error"]["data"].clone();
+    (data["code"].clone(), data["field"].clone())
+}

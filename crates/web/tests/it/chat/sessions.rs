@@ -1,0 +1,126 @@
+//! `chat.*`, `sessions.*` and `GET /api/sessions`.
+
+use super::with_model;
+use gatehouse_testkit::TestServer;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_text_is_answered_and_kept() {
+    let (_server, owner) = with_model().await;
+    let answer = owner
+        .rpc("chat.send_sync", json!({ "text": "ping" }))
+        .await
+        .unwrap();
+    assert_eq!(answer["text"], "pong");
+    assert_eq!(
+        answer["usage"],
+        json!({ "input_tokens": 7, "output_tokens": 1 })
+    );
+    assert!(answer["duration_ms"].is_u64());
+    let id = answer["session"].as_str().unwrap();
+    assert!(id.starts_with("ses_"));
+
+    let record = owner.get(&format!("/api/sessions/{id}")).await.expect(200);
+    let by_rpc = owner
+        .rpc("sessions.get", json!({ "id": id }))
+        .await
+        .unwrap();
+    let by_key = owner
+        .rpc("sessions.get", json!({ "key": answer["session_key"] }))
+        .await
+        .unwrap();
+    assert_eq!((&by_rpc, &by_key), (&record, &record));
+    assert_eq!(record["message_count"], 2);
+    assert_eq!(
+        (&record["source"], &record["agent_id"]),
+        (&json!("user"), &json!("default"))
+    );
+
+    let path = format!("/api/sessions/{id}/messages");
+    let page = owner.get(&format!("{path}?limit=1")).await.expect(200);
+    assert_eq!(page["messages"][0]["content"], "pong");
+    assert_eq!(page["messages"][0]["model"], "fake/m1");
+    let before = page["next_cursor"].as_str().unwrap();
+    let older = owner
+        .get(&format!("{path}?limit=1&before={before}"))
+        .await
+        .expect(200);
+    assert_eq!(older["messages"][0]["content"], "ping");
+    assert!(older.get("next_cursor").is_none());
+    let history = owner
+        .rpc("chat.history", json!({ "session": id }))
+        .await
+        .unwrap();
+    assert_eq!(history["messages"].as_array().unwrap().len(), 2);
+
+    let listed = owner.get("/api/sessions").await.expect(200);
+    assert_eq!(listed, json!({ "sessions": [record] }));
+    let first = owner.get("/api/bootstrap").await.expect(200);
+    assert_eq!(first["sessions"], listed["sessions"]);
+    let found = owner.get("/api/sessions?q=PING").await.expect(200);
+    assert_eq!(found["sessions"].as_array().unwrap().len(), 1);
+
+    let renamed = owner
+        .rpc("sessions.rename", json!({ "id": id, "label": "Ping" }))
+        .await
+        .unwrap();
+    assert_eq!(renamed["label"], "Ping");
+    let aborted = owner.rpc("chat.abort", json!({ "session": id })).await;
+    assert_eq!(aborted, Ok(json!({ "ok": true })));
+    let deleted = owner.rpc("sessions.delete", json!({ "id": id })).await;
+    assert_eq!(deleted, Ok(json!({ "ok": true })));
+    owner.get(&path).await.refused(404, "NOT_FOUND");
+    let again = owner.rpc("sessions.delete", json!({ "id": id })).await;
+    assert_eq!(again, Err("NOT_FOUND".to_owned()));
+}
+
+#[tokio::test]
+async fn a_query_that_is_wrong_is_refused() {
+    let (_server, owner) = with_model().await;
+    for (query, field) in [
+        ("limit=0", "limit"),
+        ("limit=501", "limit"),
+        ("limit=x", "limit"),
+        ("cursor=x", "cursor"),
+        ("limit=1&limit=2", "limit"),
+        ("before=x", "before"),
+        ("colour=1", "colour"),
+    ] {
+        let refused = owner.get(&format!("/api/sessions?{query}")).await;
+        let body = refused.refused(400, "INVALID_PARAMS");
+        assert_eq!(body["field"], field, "{query}");
+    }
+    owner
+        .get("/api/sessions?limit=500&q=%27%00")
+        .await
+        .expect(200);
+    owner
+        .get("/api/sessions/ses_none")
+        .await
+        .refused(404, "NOT_FOUND");
+    let missing = owner.get("/api/sessions/ses_none/messages").await;
+    missing.refused(404, "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn the_text_is_kept_when_the_model_cannot_be_used() {
+    let (_server, owner) = TestServer::with_owner().await;
+    let params = json!({ "text": "ping", "model": "nobody/m1" });
+    let created = owner
+        .rpc(
+            "agents.update",
+            json!({ "id": "default", "provider": "nobody" }),
+        )
+        .await;
+    assert!(created.is_ok());
+    let answer = owner.rpc_reply("chat.send_sync", params).await.expect(200);
+    let data = &answer["error"]["data"];
+    assert_eq!(data["code"], "NOT_CONFIGURED", "{answer}");
+    assert!(data["what"].is_string());
+    let session = data["session"].as_str().unwrap();
+    let history = owner
+        .rpc("chat.history", json!({ "session": session }))
+        .await
+        .unwrap();
+    assert_eq!(history["messages"][0]["content"], "ping");
+}

@@ -1,0 +1,75 @@
+//! `sessions.share`, `sessions.unshare` and `GET /share/{id}`.
+
+use super::with_model;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_shared_session_is_a_page_without_script_for_anybody() {
+    let (server, owner) = with_model().await;
+    let text = "<script>alert('x')</script> \"&amp;";
+    let answer = owner
+        .rpc("chat.send_sync", json!({ "text": text }))
+        .await
+        .unwrap();
+    let id = json!({ "id": answer["session"] });
+    let share = owner.rpc("sessions.share", id.clone()).await.unwrap();
+    let share_id = share["share_id"].as_str().unwrap();
+    assert_eq!(
+        share["url"],
+        format!("https://gate.example/share/{share_id}")
+    );
+    let path = format!("/share/{share_id}");
+    let later = json!({ "session": answer["session"], "text": "a secret" });
+    owner.rpc("chat.send_sync", later).await.unwrap();
+
+    for actor in [server.remote(), server.local(), owner.clone()] {
+        let page = actor.get(&path).await;
+        page.expect(200);
+        assert!(!page.text.contains("<script") && !page.text.contains("a secret"));
+        assert!(
+            page.text.contains("&lt;script&gt;alert(&#39;x&#39;)"),
+            "{}",
+            page.text
+        );
+        assert!(page.text.contains("pong"));
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'; style-src 'sha256-"),
+            "{policy}"
+        );
+        assert!(!policy.contains("script-src") && !policy.contains("unsafe"));
+        assert!(page.header("x-robots-tag").unwrap().contains("noindex"));
+        assert_eq!(page.header("cache-control"), Some("no-store"));
+        assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+    }
+    // Every other answer keeps the policy of the house.
+    let home = owner.get("/").await;
+    assert!(
+        home.header("content-security-policy")
+            .unwrap()
+            .contains("script-src 'self'")
+    );
+
+    let again = owner.rpc("sessions.share", id.clone()).await.unwrap();
+    assert_eq!(again["share_id"], share_id);
+    assert!(server.remote().get(&path).await.text.contains("a secret"));
+
+    let done = owner.rpc("sessions.unshare", id.clone()).await;
+    assert_eq!(done, Ok(json!({ "ok": true })));
+    let revoked = server.remote().get(&path).await;
+    let unknown = server.remote().get("/share/AAAAAAAAAAAAAAAAAAAAAA").await;
+    revoked.refused(404, "NOT_FOUND");
+    unknown.refused(404, "NOT_FOUND");
+    assert_eq!(revoked.text, unknown.text);
+    assert_eq!(
+        owner.rpc("sessions.unshare", id).await,
+        Err("NOT_FOUND".to_owned())
+    );
+    let audited = owner
+        .rpc("audit.list", json!({ "kind": "session.shared" }))
+        .await
+        .unwrap();
+    assert_eq!(audited["events"].as_array().unwrap().len(), 2);
+    assert!(!audited.to_string().contains(share_id));
+}

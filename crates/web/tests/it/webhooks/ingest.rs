@@ -1,0 +1,360 @@
+//! The contract's table of ingest, row by row, as a sender sees it.
+
+use super::{made, send, until};
+use crate::steps::light_owner;
+use gatehouse_testkit::{Options, raw};
+use gatehouse_webhooks::AuthMode;
+use gatehouse_webhooks::verify::{SignInput, sign};
+use serde_json::json;
+
+fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(String, String)> {
+    let input = SignInput {
+        mode,
+        header: None,
+        secret,
+        url: "",
+        body: body.as_bytes(),
+        now_ms,
+        id: "msg_1",
+    };
+    let text = |value: &http::HeaderValue| value.to_str().unwrap().to_owned();
+    let headers = sign(&input);
+    headers
+        .iter()
+        .map(|(name, value)| (name.as_str().to_owned(), text(value)))
+        .collect()
+}
+
+#[tokio::test]
+async fn from_202_to_completed() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let hook = made(
+        &owner,
+        json!({ "auth_mode": "none", "prompt_template": "{action}!" }),
+    )
+    .await;
+    // From anywhere, without a credential, whatever the browser's headers say.
+    let sender = server.remote().with("origin", "https://evil.example");
+    let reply = send(&sender, &hook.path(), &[], r#"{"action":"opened"}"#).await;
+    let answer = reply.expect(202);
+    assert_eq!(answer["status"], "accepted");
+    let id = answer["delivery_id"].as_str().unwrap();
+    assert_eq!(answer, json!({ "status": "accepted", "delivery_id": id }));
+    assert!(reply.header("x-request-id").is_some());
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(20), async {
+        loop {
+            let delivery = owner
+                .rpc("webhooks.delivery.get", json!({ "id": id }))
+                .await
+                .unwrap();
+            if delivery["status"] == "completed" {
+                return delivery;
+            }
+        }
+    });
+    let delivery = ended.await.unwrap();
+    assert_eq!(
+        (&delivery["attempts"], &delivery["body_size"]),
+        (&json!(1), &json!(19))
+    );
+    let inbox = owner.rpc("inbox.list", json!({})).await.unwrap();
+    assert_eq!(inbox["messages"][0]["text"], "opened!");
+    let again = send(&sender, &hook.path(), &[], r#"{"action":"opened"}"#)
+        .await
+        .expect(200);
+    assert_eq!(
+        again,
+        json!({ "status": "deduplicated", "delivery_id": id })
+    );
+    let payload = owner
+        .rpc("webhooks.delivery.payload", json!({ "id": id }))
+        .await
+        .unwrap();
+    assert_eq!(payload, json!({ "payload": { "action": "opened" } }));
+    let listed = until(&owner, &hook, 2).await;
+    assert_eq!(listed[0]["duplicate_of"], id);
+}
+
+#[tokio::test]
+async fn unknown_and_disabled_get_the_same_404() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let off = made(&owner, json!({ "enabled": false })).await;
+    let remote = server.remote();
+    let disabled = send(&remote, &off.path(), &[], "{}").await;
+    let unknown = send(&remote, "/api/webhooks/ingest/wh_none", &[], "{}").await;
+    disabled.refused(404, "NOT_FOUND");
+    assert_eq!(disabled.text, unknown.text);
+    // The limit of the body is nobody's business there.
+    let large = vec![b'x'; 3 * 1024 * 1024];
+    send(&remote, "/api/webhooks/ingest/wh_none", &[], large)
+        .await
+        .refused(404, "NOT_FOUND");
+    // Only POST is public.
+    for (method, status) in [("GET", 401), ("PUT", 401), ("DELETE", 401)] {
+        let reply = remote.send(method, &off.path(), None).await;
+        assert_eq!(reply.status.as_u16(), status, "{method}");
+    }
+    owner
+        .get(&off.path())
+        .await
+        .refused(405, "METHOD_NOT_ALLOWED");
+    assert!(super::deliveries(&owner, &off).await.is_empty());
+}
+
+#[tokio::test]
+async fn each_signature_mode_takes_its_own_and_nothing_else() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let now = crate::steps::start_of_tests().as_millis();
+    let remote = server.remote();
+    for mode in AuthMode::ALL {
+        if matches!(mode, AuthMode::None | AuthMode::TwilioSignature) {
+            continue;
+        }
+        let hook = made(&owner, json!({ "auth_mode": mode })).await;
+        let body = r#"{"n":1}"#;
+        let headers = signed(*mode, hook.secret(), body, now);
+        let as_refs: Vec<_> = headers
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.as_str()))
+            .collect();
+        send(&remote, &hook.path(), &as_refs, body)
+            .await
+            .expect(202);
+        send(&remote, &hook.path(), &[], body)
+            .await
+            .refused(401, "INVALID_CREDENTIALS");
+        let other = signed(*mode, "whsec_b3RoZXI=", body, now);
+        let other: Vec<_> = other
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.as_str()))
+            .collect();
+        send(&remote, &hook.path(), &other, body)
+            .await
+            .refused(401, "INVALID_CREDENTIALS");
+        // The bytes are what is signed: one blank more is another body.
+        let tokens = matches!(
+            mode,
+            AuthMode::StaticHeader | AuthMode::Bearer | AuthMode::CodehostBToken
+        );
+        let moved = send(&remote, &hook.path(), &as_refs, r#"{"n": 1}"#).await;
+        assert_eq!(
+            moved.status.as_u16(),
+            if tokens { 202 } else { 401 },
+            "{mode}"
+        );
+        for delivery in until(&owner, &hook, 4).await {
+            let text = delivery.to_string();
+            assert!(!text.contains(hook.secret()), "{mode}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn signatures_in_their_odd_spellings() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let remote = server.remote();
+    let hook = made(&owner, json!({ "source_profile": "codehost_a" })).await;
+    let hex = |body: &str| {
+        let headers = signed(AuthMode::CodehostAHmacSha256, hook.secret(), body, 0);
+        headers[0].1.trim_start_matches("sha256=").to_owned()
+    };
+    let name = "x-hub-signature-256";
+    let post = async |value: &str, body: &str| {
+        send(&remote, &hook.path(), &[(name, value)], body)
+            .await
+            .status
+            .as_u16()
+    };
+    let body = |number: u32| format!("{{\"n\":{number}}}");
+    assert_eq!(
+        post(
+            &format!("sha256={}", hex(&body(1)).to_uppercase()),
+            &body(1)
+        )
+        .await,
+        202
+    );
+    assert_eq!(post(&hex(&body(2)), &body(2)).await, 202);
+    assert_eq!(post("sha256=", &body(3)).await, 401);
+    assert_eq!(
+        post(&format!("sha1={}", hex(&body(3))), &body(3)).await,
+        401
+    );
+    assert_eq!(post(&hex(&body(3))[..63], &body(3)).await, 401);
+    assert_eq!(post(&"a".repeat(4097), &body(3)).await, 401);
+    let pay = made(&owner, json!({ "source_profile": "payments" })).await;
+    let now = crate::steps::start_of_tests().as_millis();
+    let stamp = async |at: i64, number: u32| {
+        let body = format!("{{\"id\":\"evt_{number}\",\"type\":\"invoice.paid\"}}");
+        let headers = signed(AuthMode::PaymentsWebhookSignature, pay.secret(), &body, at);
+        let headers: Vec<_> = headers
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.as_str()))
+            .collect();
+        send(&remote, &pay.path(), &headers, body)
+            .await
+            .status
+            .as_u16()
+    };
+    assert_eq!(stamp(now - 300_000, 1).await, 202);
+    assert_eq!(stamp(now - 301_000, 2).await, 401);
+    assert_eq!(stamp(now + 300_000, 3).await, 202);
+    assert_eq!(stamp(now + 301_000, 4).await, 401);
+}
+
+#[tokio::test]
+async fn bodies_at_the_limit_and_past_it_however_they_come() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let hook = made(&owner, json!({ "auth_mode": "none" })).await;
+    let remote = server.remote();
+    let json = |size: usize, first: char| {
+        let text = "x".repeat(size - 3);
+        format!("\"{first}{text}\"")
+    };
+    let limit = 1_048_576;
+    send(&remote, &hook.path(), &[], json(limit, 'a'))
+        .await
+        .expect(202);
+    let refused = send(&remote, &hook.path(), &[], json(limit + 1, 'b')).await;
+    assert_eq!(
+        refused.refused(413, "PAYLOAD_TOO_LARGE")["max_bytes"],
+        limit
+    );
+    let small = made(&owner, json!({ "auth_mode": "none", "max_body_bytes": 10 })).await;
+    let chunked = async |body: &[&str]| {
+        let host = "Host: gate.example\r\nTransfer-Encoding: chunked\r\nConnection: close";
+        let mut request = format!("POST {} HTTP/1.1\r\n{host}\r\n\r\n", small.path());
+        for chunk in body {
+            request.push_str(&format!("{:x}\r\n{chunk}\r\n", chunk.len()));
+        }
+        let answer = raw(server.address(), request.as_bytes()).await;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        answer
+            .split(' ')
+            .nth(1)
+            .map(str::to_owned)
+            .unwrap_or_default()
+    };
+    assert_eq!(chunked(&["\"4567", "8901\"", ""]).await, "202");
+    assert_eq!(chunked(&["\"4567", "89012\"", ""]).await, "413");
+    // Without an end: refused as soon as it is too much.
+    assert_eq!(chunked(&["\"4567", "8901234567890"]).await, "413");
+    let rows = until(&owner, &small, 3).await;
+    for row in rows.iter().filter(|row| row["status"] == "rejected") {
+        assert_eq!(row["error"], "body_too_large");
+        assert!(row["body_preview"].as_str().unwrap().len() <= 10, "{row}");
+    }
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_json() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let hook = made(&owner, json!({ "auth_mode": "none" })).await;
+    let remote = server.remote();
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels)).into_bytes();
+    for bad in [
+        b"".to_vec(),
+        b"{".to_vec(),
+        b"{} x".to_vec(),
+        b"a=b".to_vec(),
+        b"{\"a\":\"\xff\"}".to_vec(),
+        b"\0".to_vec(),
+        deep(129),
+        deep(100_000),
+    ] {
+        let reply = send(&remote, &hook.path(), &[], bad.clone()).await;
+        reply.refused(400, "PARSE_ERROR");
+    }
+    send(&remote, &hook.path(), &[], deep(128))
+        .await
+        .expect(202);
+    // Of a key that is there twice the last one counts; the content type does not matter.
+    let form = made(
+        &owner,
+        json!({ "auth_mode": "none", "source_profile": "codehost_a" }),
+    )
+    .await;
+    let headers = [("x-github-event", "ping"), ("content-type", "text/plain")];
+    let twice = send(&remote, &form.path(), &headers, r#"{"zen":1,"zen":2}"#).await;
+    let id = twice.expect(202)["delivery_id"].clone();
+    let payload = owner
+        .rpc("webhooks.delivery.payload", json!({ "id": id }))
+        .await
+        .unwrap();
+    assert_eq!(payload["payload"]["zen"], 2);
+    let body = "payload=%7B%22zen%22%3A%22caf%C3%A9%22%7D";
+    let id = send(&remote, &form.path(), &headers, body)
+        .await
+        .expect(202)["delivery_id"]
+        .clone();
+    let payload = owner
+        .rpc("webhooks.delivery.payload", json!({ "id": id }))
+        .await
+        .unwrap();
+    assert_eq!(payload, json!({ "payload": { "zen": "café" } }));
+    send(&remote, &form.path(), &headers, "other=1")
+        .await
+        .refused(400, "PARSE_ERROR");
+}
+
+#[tokio::test]
+async fn concurrent_duplicates_get_one_202() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let hook = made(&owner, json!({ "auth_mode": "none" })).await;
+    let remote = server.remote();
+    let all = (0..32).map(|_| {
+        let (remote, path) = (remote.clone(), hook.path());
+        async move { send(&remote, &path, &[("x-request-id", "one")], "{}").await }
+    });
+    let replies = futures_util::future::join_all(all).await;
+    let accepted: Vec<_> = replies.iter().filter(|reply| reply.status == 202).collect();
+    assert_eq!(accepted.len(), 1);
+    let first = accepted[0].json()["delivery_id"].clone();
+    for reply in replies.iter().filter(|reply| reply.status != 202) {
+        assert_eq!(
+            reply.expect(200),
+            json!({ "status": "deduplicated", "delivery_id": first })
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_filter_leaves_out_what_it_does_not_know() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let hook = made(&owner, json!({ "auth_mode": "none", "events": ["push"] })).await;
+    let remote = server.remote();
+    for headers in [&[][..], &[("x-event-type", "unheard.of")]] {
+        let answer = send(&remote, &hook.path(), headers, "{}").await.expect(200);
+        assert_eq!(answer["status"], "filtered");
+        let id = &answer["delivery_id"];
+        let delivery = owner
+            .rpc("webhooks.delivery.get", json!({ "id": id }))
+            .await
+            .unwrap();
+        assert_eq!(delivery["status"], "filtered");
+        let payload = owner
+            .rpc("webhooks.delivery.payload", json!({ "id": id }))
+            .await;
+        assert_eq!(payload, Err("NOT_FOUND".to_owned()));
+    }
+    send(&remote, &hook.path(), &[("x-webhook-event", "push")], "{}")
+        .await
+        .expect(202);
+}
+
+#[tokio::test]
+async fn slack_asks_whether_the_address_is_ours() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let hook = made(&owner, json!({ "source_profile": "slack" })).await;
+    let body = r#"{"type":"url_verification","challenge":"3eZb","token":"x"}"#;
+    let now = crate::steps::start_of_tests().as_millis();
+    let headers = signed(AuthMode::SlackSignature, hook.secret(), body, now);
+    let headers: Vec<_> = headers
+        .iter()
+        .map(|(n, v)| (n.as_str(), v.as_str()))
+        .collect();
+    let answer = send(&server.remote(), &hook.path(), &headers, body)
+        .await
+        .expect(200);
+    assert_eq!(answer, json!({ "challenge": "3eZb" }));
+}

@@ -1,0 +1,79 @@
+//! Webhooks over HTTP and RPC.
+
+mod ingest;
+mod limits;
+mod methods;
+mod sealed;
+
+use gatehouse_testkit::{Actor, Reply};
+use serde_json::{Value, json};
+
+/// A webhook, as its owner made it.
+pub struct Made {
+    pub record: Value,
+}
+
+impl Made {
+    pub fn id(&self) -> &str {
+        self.record["id"].as_str().unwrap()
+    }
+
+    pub fn path(&self) -> String {
+        let public_id = self.record["public_id"].as_str().unwrap();
+        format!("/api/webhooks/ingest/{public_id}")
+    }
+
+    pub fn secret(&self) -> &str {
+        self.record["secret"].as_str().unwrap()
+    }
+}
+
+/// Makes a webhook that sends on to the inbox, with these members besides.
+pub async fn made(owner: &Actor, more: Value) -> Made {
+    let mut members = json!({ "name": "n", "deliver_only": true, "deliver_to": "inbox" });
+    members
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
+    let record = owner.rpc("webhooks.create", members).await.unwrap();
+    Made { record }
+}
+
+/// A sender's request with these headers and this body.
+pub async fn send(
+    sender: &Actor,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: impl Into<Vec<u8>>,
+) -> Reply {
+    let sender = headers
+        .iter()
+        .fold(sender.clone(), |sender, (name, value)| {
+            sender.with(name, value)
+        });
+    sender.send_bytes("POST", path, None, body).await
+}
+
+/// The deliveries of a webhook, the newest first.
+pub async fn deliveries(owner: &Actor, made: &Made) -> Vec<Value> {
+    let listed = owner
+        .rpc("webhooks.deliveries", json!({ "id": made.id() }))
+        .await
+        .unwrap();
+    listed["deliveries"].as_array().unwrap().clone()
+}
+
+/// The deliveries once there are so many: refusals are written behind the answer.
+pub async fn until(owner: &Actor, made: &Made, count: usize) -> Vec<Value> {
+    let wait = async {
+        loop {
+            let found = deliveries(owner, made).await;
+            if found.len() >= count {
+                return found;
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), wait)
+        .await
+        .unwrap()
+}

@@ -1,0 +1,53 @@
+//! Leases: this node's are renewed each third of their length, and those of nodes that died are taken.
+
+use super::{Worker, recover};
+use gatehouse_domain::DeliveryId;
+use gatehouse_store::StoreError;
+use std::time::Duration;
+
+impl Worker {
+    /// Renews this node's leases, and returns what other nodes have lost.
+    pub(super) async fn keep_leases(&mut self) -> Result<(), StoreError> {
+        let lease = self.inner.lease();
+        let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        let monotonic = self.inner.clock.monotonic_ms();
+        let must_renew = monotonic >= self.renew_at;
+        if !must_renew && !self.inner.store.engine().is_shared() {
+            return Ok(());
+        }
+        let rows = self
+            .inner
+            .store
+            .read(|conn| Box::pin(async move { conn.list_leases().await }))
+            .await?;
+        let has_own = rows.iter().any(|row| row.owner == self.inner.node);
+        let lost = self.watch.lost(rows, &self.inner.node, monotonic, lease_ms);
+        recover::return_lost(&self.inner, lost).await?;
+        if must_renew {
+            if has_own || self.slots.len() > 0 {
+                self.renew(lease).await?;
+            }
+            self.renew_at = monotonic.saturating_add(lease_ms / 3);
+        }
+        Ok(())
+    }
+
+    /// Extends what this node works on, and puts right what it only believes to work on.
+    async fn renew(&self, lease: Duration) -> Result<(), StoreError> {
+        let before = self.slots.ids();
+        let owner = self.inner.node.clone();
+        let until = self.inner.now().after(lease);
+        let mine = self
+            .inner
+            .store
+            .write(move |conn| Box::pin(async move { conn.renew_leases(&owner, until).await }))
+            .await?;
+        // Somebody else has it, or it is deleted: what this run would write changes nothing any more.
+        for id in before.iter().filter(|id| !mine.contains(id)) {
+            self.slots.cancel(id);
+        }
+        // Claimed, and the answer got lost, or the run died.
+        let orphans: Vec<DeliveryId> = mine.into_iter().filter(|id| !before.contains(id)).collect();
+        recover::return_orphans(&self.inner, orphans, &self.slots).await
+    }
+}

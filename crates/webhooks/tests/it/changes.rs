@@ -1,0 +1,180 @@
+//! What follows when a webhook is changed or deleted.
+
+use crate::room::{accepted, code, create, post, rows, secret_of, update};
+use crate::worker::house::{House, everywhere};
+use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
+use gatehouse_webhooks::WebhooksError;
+use serde_json::json;
+
+#[tokio::test]
+async fn an_edit_holds_for_the_next_delivery() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(&house, json!({ "name": "n", "auth_mode": "none" })).await;
+        assert!(made.warning.is_some() && made.secret.is_none());
+        let webhook = made.webhook;
+        accepted(post(&house, &webhook, &[], r#"{"n":1}"#).await);
+        let id = webhook.id.as_str();
+        let changed = update(&house, id, json!({ "enabled": false }))
+            .await
+            .unwrap();
+        assert!(!changed.webhook.enabled && changed.warning.is_none());
+        assert_eq!(
+            code(post(&house, &webhook, &[], r#"{"n":2}"#).await),
+            ErrorCode::NotFound
+        );
+        drop(
+            update(&house, id, json!({ "enabled": true, "max_body_bytes": 7 }))
+                .await
+                .unwrap(),
+        );
+        accepted(post(&house, &webhook, &[], r#"{"n":3}"#).await);
+        assert_eq!(
+            code(post(&house, &webhook, &[], r#"{"n":33}"#).await),
+            ErrorCode::PayloadTooLarge
+        );
+        let shown = house.webhooks.get(id).await.unwrap();
+        assert_eq!(shown.delivery_count, 2);
+        assert_eq!(shown.last_delivery_at, Some(house.clock.now()));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deleted_webhook_takes_its_deliveries_with_it() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let gone = create(&house, json!({ "name": "gone", "auth_mode": "none" }))
+            .await
+            .webhook;
+        let stays = create(&house, json!({ "name": "stays", "auth_mode": "none" }))
+            .await
+            .webhook;
+        for number in 0..20 {
+            accepted(post(&house, &gone, &[], &format!("{number}")).await);
+        }
+        let kept = accepted(post(&house, &stays, &[], "1").await);
+        let first = rows(&house).await.pop().unwrap().id;
+        house
+            .webhooks
+            .delete(&Actor::cli(), gone.id.as_str())
+            .await
+            .unwrap();
+        let missing = |error: WebhooksError| Problem::from(error).code;
+        for id in [gone.id.as_str(), &gone.public_id] {
+            let deleted = house.webhooks.delete(&Actor::cli(), id).await.unwrap_err();
+            assert_eq!(missing(deleted), ErrorCode::NotFound);
+            assert_eq!(
+                missing(house.webhooks.get(id).await.unwrap_err()),
+                ErrorCode::NotFound
+            );
+        }
+        assert_eq!(
+            code(post(&house, &gone, &[], "1").await),
+            ErrorCode::NotFound
+        );
+        let seen: Vec<_> = rows(&house).await.into_iter().map(|row| row.id).collect();
+        assert_eq!(seen, [kept]);
+        let error = house.webhooks.delivery(first.as_str()).await.unwrap_err();
+        assert_eq!(missing(error), ErrorCode::NotFound);
+        house.webhooks.purge().await.unwrap();
+        let left = house
+            .store
+            .read(|conn| Box::pin(async move { conn.find_delivery_config(first.as_str()).await }));
+        assert_eq!(left.await.unwrap(), None, "the row itself is gone");
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn changes_are_in_the_audit_log_without_secrets() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(
+            &house,
+            json!({ "name": "n", "secret": "very-secret-indeed" }),
+        )
+        .await;
+        let id = made.webhook.id.as_str();
+        let other = json!({ "secret": "another-secret-of-mine", "name": "m" });
+        let changed = update(&house, id, other).await.unwrap();
+        assert!(changed.secret.is_none(), "the caller knows it");
+        assert_eq!(changed.webhook.auth.secret_hint.as_deref(), Some("…mine"));
+        drop(
+            house
+                .webhooks
+                .rotate_secret(&Actor::cli(), id, None, None)
+                .await
+                .unwrap(),
+        );
+        house.webhooks.delete(&Actor::cli(), id).await.unwrap();
+        let page = gatehouse_store::AuditPage {
+            before_seq: i64::MAX,
+            kind: None,
+            limit: 100,
+        };
+        let read = house
+            .store
+            .read(|conn| Box::pin(async move { conn.list_audit(&page).await }));
+        let rows = read.await.unwrap();
+        let kinds: Vec<_> = rows.iter().map(|row| row.kind.as_str()).collect();
+        assert_eq!(
+            kinds,
+            [
+                "webhook.deleted",
+                "webhook.secret_rotated",
+                "webhook.updated",
+                "webhook.created"
+            ]
+        );
+        for row in rows {
+            assert!(!row.detail.contains("secret-"), "{}", row.detail);
+            assert!(
+                row.detail.contains(&made.webhook.public_id),
+                "{}",
+                row.detail
+            );
+        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_mode_brings_a_secret_when_it_needs_another() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(
+            &house,
+            json!({ "name": "n", "secret": "kept-secret-0123456" }),
+        )
+        .await;
+        let id = made.webhook.id.as_str();
+        let bearer = update(&house, id, json!({ "auth_mode": "bearer" }))
+            .await
+            .unwrap();
+        assert!(bearer.secret.is_none(), "the old one can stay");
+        let headers = [("authorization", "Bearer kept-secret-0123456")];
+        accepted(post(&house, &bearer.webhook, &headers, "1").await);
+        let standard = json!({ "auth_mode": "standard_webhooks" });
+        let standard = update(&house, id, standard).await.unwrap();
+        assert!(secret_of(&standard).starts_with("whsec_"));
+        let none = update(&house, id, json!({ "auth_mode": "none" }))
+            .await
+            .unwrap();
+        assert!(none.warning.is_some() && none.secret.is_none());
+        assert_eq!(none.webhook.auth.secret_hint, None);
+        let back = update(&house, id, json!({ "auth_mode": "bearer" }))
+            .await
+            .unwrap();
+        assert!(back.secret.is_some(), "none of the old ones came back");
+        let cleared = update(&house, id, json!({ "secret": null }))
+            .await
+            .unwrap_err();
+        assert_eq!(Problem::from(cleared).details["field"], "secret");
+        house.stop().await;
+    })
+    .await;
+}

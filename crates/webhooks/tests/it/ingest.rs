@@ -1,0 +1,423 @@
+//! From a request to a delivery on disk: the contract's table of steps, row by row.
+
+use crate::room::{
+    accepted, code, create, open_webhook, post, post_from, rows, secret_of, until_rows,
+};
+use crate::worker::house::{House, everywhere};
+use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
+use gatehouse_webhooks::verify::{SignInput, sign};
+use gatehouse_webhooks::{AuthMode, Ingested};
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_delivery_that_is_accepted_is_on_disk_and_whole() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(
+            &house,
+            json!({ "name": "Repo", "source_profile": "github", "session_mode": "per_entity",
+                    "system_prompt_suffix": "Be kind." }),
+        )
+        .await;
+        let body = r#"{"b":1.0,"action":"opened","a":{"x":"é"},
+            "repository":{"full_name":"o/r"},"pull_request":{"number":7}}"#;
+        let signature = sign(&SignInput {
+            mode: AuthMode::CodehostAHmacSha256,
+            header: None,
+            secret: &secret_of(&made),
+            url: "",
+            body: body.as_bytes(),
+            now_ms: 0,
+            id: "x",
+        });
+        let signature = signature[0].1.to_str().unwrap().to_owned();
+        let sent = [
+            ("x-hub-signature-256", signature.as_str()),
+            ("x-github-event", "pull_request"),
+            ("x-github-delivery", "guid-1"),
+            ("content-type", "application/json"),
+            ("authorization", "Basic c2VjcmV0"),
+            ("cookie", "a=b"),
+        ];
+        let id = accepted(post(&house, &made.webhook, &sent, body).await);
+        let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
+        let shown = serde_json::to_value(&delivery).unwrap();
+        let public_id = &made.webhook.public_id;
+        assert_eq!(
+            shown,
+            json!({
+                "id": id, "webhook_id": made.webhook.id, "status": "queued",
+                "event_type": "pull_request.opened", "entity_key": "codehost_a:o/r:pr:7",
+                "delivery_key": "guid-1", "received_at": shown["received_at"], "attempts": 0,
+                "headers": { "content-type": "application/json", "x-github-delivery": "guid-1",
+                             "x-github-event": "pull_request" },
+                "body_size": body.len(), "body_preview": body,
+                "session_key": format!("webhook:{public_id}:codehost_a:o/r:pr:7"),
+                "response_actions": [],
+            })
+        );
+        let payload = house.webhooks.payload(id.as_str()).await.unwrap();
+        let payload = serde_json::to_string(&payload).unwrap();
+        assert_eq!(
+            payload,
+            format!(r#"{{"payload":{body}}}"#),
+            "as it was sent"
+        );
+        let copied = id.clone();
+        let config = house
+            .store
+            .read(|conn| Box::pin(async move { conn.find_delivery_config(copied.as_str()).await }));
+        let config = config.await.unwrap().unwrap();
+        assert!(
+            config.contains("Be kind.") && !config.contains("auth"),
+            "{config}"
+        );
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn unknown_and_disabled_are_the_same() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let off = open_webhook(&house, json!({ "enabled": false })).await;
+        let unknown = post_from(&house, "192.0.2.1", "wh_0", &[], b"{}")
+            .await
+            .unwrap_err();
+        let disabled = post(&house, &off, &[], "{}").await.unwrap_err();
+        assert_eq!(unknown.code, ErrorCode::NotFound);
+        assert_eq!(unknown, disabled);
+        assert!(rows(&house).await.is_empty());
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_sealed_vault_is_said_after_the_look_up_and_before_all_else() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        house.initialize_vault().await;
+        let made = create(&house, json!({ "name": "n", "secret": "s3cret" }))
+            .await
+            .webhook;
+        let none = open_webhook(&house, json!({ "allowed_cidrs": ["198.51.100.1"] })).await;
+        let good = [("x-webhook-secret", "s3cret")];
+        accepted(post(&house, &made, &good, "1").await);
+        house.seal().await;
+        for webhook in [&made, &none] {
+            let problem = post(&house, webhook, &good, "2").await.unwrap_err();
+            assert_eq!(problem.code, ErrorCode::VaultSealed);
+            assert_eq!(problem.details["status"], "sealed");
+        }
+        let unknown = post_from(&house, "192.0.2.1", "wh_0", &[], b"{}")
+            .await
+            .unwrap_err();
+        assert_eq!(unknown.code, ErrorCode::NotFound);
+        // A process that starts sealed knows the webhooks and not their secrets.
+        house.webhooks.reload().await.unwrap();
+        assert_eq!(
+            code(post(&house, &made, &good, "2").await),
+            ErrorCode::VaultSealed
+        );
+        house.unseal().await;
+        accepted(post(&house, &made, &good, "2").await);
+        assert_eq!(
+            rows(&house).await.len(),
+            2,
+            "refusals of a sealed vault leave no row"
+        );
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_allowed_is_refused_before_the_body() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let members = json!({ "allowed_cidrs": ["192.0.2.0/31", "2001:db8::/64"] });
+        let webhook = open_webhook(&house, members).await;
+        let from = async |ip: &str| post_from(&house, ip, &webhook.public_id, &[], b"{}").await;
+        for (number, ip) in ["192.0.2.0", "192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1"]
+            .into_iter()
+            .enumerate()
+        {
+            let body = number.to_string();
+            let taken = post_from(&house, ip, &webhook.public_id, &[], body.as_bytes()).await;
+            accepted(taken);
+        }
+        for ip in ["192.0.2.2", "2001:db8:0:1::1", "::1"] {
+            assert_eq!(code(from(ip).await), ErrorCode::Forbidden, "{ip}");
+        }
+        let rows = until_rows(&house, 7).await;
+        let refused = rows
+            .iter()
+            .filter(|row| row.status == DeliveryStatus::Rejected);
+        for row in refused {
+            assert_eq!(row.error.as_deref(), Some("address_not_allowed"));
+        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_body_is_taken_at_the_limit_and_not_past_it() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let webhook = open_webhook(&house, json!({ "max_body_bytes": 10 })).await;
+        accepted(post(&house, &webhook, &[], "\"45678901\"").await);
+        let problem = post(&house, &webhook, &[], "\"456789012\"")
+            .await
+            .unwrap_err();
+        assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
+        assert_eq!(problem.details["max_bytes"], 10);
+        let rows = until_rows(&house, 2).await;
+        assert_eq!(rows[0].status, DeliveryStatus::Rejected);
+        assert_eq!(
+            (rows[0].body_size, rows[0].body_preview.as_str()),
+            (11, "\"456789012")
+        );
+        assert_eq!(rows[0].error.as_deref(), Some("body_too_large"));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_verified_leaves_a_row_without_payload() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(&house, json!({ "name": "n", "secret": "right" }))
+            .await
+            .webhook;
+        for (number, sent) in [
+            &[][..],
+            &[("x-webhook-secret", "wrong")],
+            &[("x-webhook-secret", "")],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            // Verification comes before parsing: what is not believed is not read.
+            let problem = post(&house, &made, sent, "{").await.unwrap_err();
+            assert_eq!(problem.code, ErrorCode::InvalidCredentials);
+            let rows = until_rows(&house, number + 1).await;
+            assert_eq!(rows[0].status, DeliveryStatus::Rejected);
+            assert_eq!(rows[0].body_preview, "{");
+            let payload = house
+                .webhooks
+                .payload(rows[0].id.as_str())
+                .await
+                .unwrap_err();
+            assert_eq!(
+                gatehouse_domain::Problem::from(payload).code,
+                ErrorCode::NotFound
+            );
+        }
+        let good = [("x-webhook-secret", "right")];
+        assert_eq!(
+            code(post(&house, &made, &good, "{").await),
+            ErrorCode::ParseError
+        );
+        assert_eq!(
+            until_rows(&house, 4).await[0].error.as_deref(),
+            Some("not_json")
+        );
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_filtered_delivery_is_answered_with_its_row() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let filter =
+            json!({ "events": { "allow": ["push", "issues.*"], "deny": ["issues.closed"] } });
+        let webhook = open_webhook(&house, filter).await;
+        let post_event = async |event: Option<&str>, body: &str| {
+            let sent: Vec<_> = event.iter().map(|event| ("x-event-type", *event)).collect();
+            post(&house, &webhook, &sent, body).await
+        };
+        accepted(post_event(Some("push"), "1").await);
+        accepted(post_event(Some("issues.opened"), "2").await);
+        for event in [Some("issues.closed"), Some("fork"), None] {
+            match post_event(event, "3").await.unwrap() {
+                Ingested::Filtered(id) => {
+                    // On disk already.
+                    let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
+                    assert_eq!(delivery.status, DeliveryStatus::Filtered);
+                    assert_eq!(delivery.event_type.as_deref(), event);
+                    assert_eq!(delivery.session_key, None);
+                    assert!(house.webhooks.payload(id.as_str()).await.is_err());
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_handshake_is_answered_after_verification_and_leaves_nothing() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let members = json!({ "source_profile": "slack" });
+        let webhook = open_webhook(&house, members).await;
+        let body = r#"{"type":"url_verification","challenge":"abc","token":"x"}"#;
+        let answered = post(&house, &webhook, &[], body).await.unwrap();
+        assert_eq!(answered, Ingested::Handshake(json!({ "challenge": "abc" })));
+        let strict = create(&house, json!({ "name": "n", "source_profile": "slack" })).await;
+        let refused = post(&house, &strict.webhook, &[], body).await;
+        assert_eq!(code(refused), ErrorCode::InvalidCredentials);
+        assert_eq!(
+            until_rows(&house, 1).await[0].status,
+            DeliveryStatus::Rejected
+        );
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_old_secret_is_good_for_its_time() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(&house, json!({ "name": "n", "secret": "first" }))
+            .await
+            .webhook;
+        let rotate = async |secret: &str, overlap| {
+            let secret = Some(secrecy::SecretString::from(secret));
+            let id = made.id.as_str();
+            drop(
+                house
+                    .webhooks
+                    .rotate_secret(&Actor::cli(), id, secret, overlap)
+                    .await
+                    .unwrap(),
+            );
+        };
+        let with = async |secret: &str, body: &str| {
+            post(&house, &made, &[("x-webhook-secret", secret)], body).await
+        };
+        rotate("second", Some(10)).await;
+        accepted(with("first", "1").await);
+        accepted(with("second", "2").await);
+        let shown = house.webhooks.get(made.id.as_str()).await.unwrap();
+        assert!(shown.auth.previous_secret_expires_at.is_some());
+        house.advance(Duration::from_millis(9_999));
+        accepted(with("first", "3").await);
+        house.advance(Duration::from_millis(1));
+        assert_eq!(
+            code(with("first", "4").await),
+            ErrorCode::InvalidCredentials
+        );
+        let shown = house.webhooks.get(made.id.as_str()).await.unwrap();
+        assert_eq!(shown.auth.previous_secret_expires_at, None);
+        rotate("third", Some(0)).await;
+        assert_eq!(
+            code(with("second", "5").await),
+            ErrorCode::InvalidCredentials
+        );
+        rotate("fourth", None).await;
+        rotate("fifth", None).await;
+        assert_eq!(
+            code(with("third", "6").await),
+            ErrorCode::InvalidCredentials,
+            "two before"
+        );
+        accepted(with("fourth", "7").await);
+        accepted(with("fifth", "8").await);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_sample_takes_the_way_of_a_delivery_in_every_profile_and_mode() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let actor = Actor::cli();
+        for profile in gatehouse_webhooks::profile::all() {
+            let made = create(&house, json!({ "name": "n", "source_profile": profile.id })).await;
+            let tested = house
+                .webhooks
+                .test(&actor, made.webhook.id.as_str(), None)
+                .await
+                .unwrap();
+            assert_eq!(tested.status, DeliveryStatus::Queued, "{profile}");
+            let delivery = house
+                .webhooks
+                .delivery(tested.delivery_id.as_str())
+                .await
+                .unwrap();
+            assert!(delivery.event_type.is_some(), "{profile}");
+        }
+        for mode in AuthMode::ALL {
+            let members = json!({ "name": "n", "auth_mode": mode, "allowed_cidrs": ["192.0.2.1"] });
+            let made = create(&house, members).await;
+            let tested = house
+                .webhooks
+                .test(&actor, &made.webhook.public_id, None)
+                .await;
+            assert_eq!(tested.unwrap().status, DeliveryStatus::Queued, "{mode}");
+        }
+        let picky =
+            json!({ "name": "n", "source_profile": "payments", "events": ["invoice.paid"] });
+        let picky = create(&house, picky).await.webhook;
+        let test = async |event| {
+            let tested = house
+                .webhooks
+                .test(&actor, picky.id.as_str(), Some(event))
+                .await;
+            tested.unwrap().status
+        };
+        assert_eq!(test("invoice.paid").await, DeliveryStatus::Queued);
+        assert_eq!(
+            test("charge.dispute.created").await,
+            DeliveryStatus::Filtered
+        );
+        let off = open_webhook(&house, json!({ "enabled": false })).await;
+        let refused = house
+            .webhooks
+            .test(&actor, off.id.as_str(), None)
+            .await
+            .unwrap_err();
+        assert_eq!(
+            gatehouse_domain::Problem::from(refused).code,
+            ErrorCode::Conflict
+        );
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_stored_status_is_told() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let webhook = open_webhook(&house, json!({ "events": ["push"] })).await;
+        let mut told = house.webhooks.subscribe();
+        let push = [("x-event-type", "push")];
+        let id = accepted(post(&house, &webhook, &push, "1").await);
+        let event = told.recv().await.unwrap();
+        assert_eq!((&event.id, event.status), (&id, DeliveryStatus::Queued));
+        drop(post(&house, &webhook, &push, "1").await);
+        let event = told.recv().await.unwrap();
+        assert_eq!(
+            (event.duplicate_of.as_ref(), event.status),
+            (Some(&id), DeliveryStatus::Deduplicated)
+        );
+        drop(post(&house, &webhook, &[], "2").await);
+        assert_eq!(told.recv().await.unwrap().status, DeliveryStatus::Filtered);
+        drop(post(&house, &webhook, &push, "{").await);
+        assert_eq!(told.recv().await.unwrap().status, DeliveryStatus::Rejected);
+        house.stop().await;
+    })
+    .await;
+}

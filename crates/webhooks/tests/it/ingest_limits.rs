@@ -1,0 +1,258 @@
+//! How much ingest takes: duplicates, rates, floods of refusals, a database that does not write.
+
+use crate::room::{accepted, code, create, open_webhook, post, post_from, rows, until_rows};
+use crate::worker::house::{House, everywhere};
+use gatehouse_domain::{Actor, DeliveryStatus, ErrorCode};
+use gatehouse_webhooks::{Ingested, WebhooksSettings};
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn refusals_of_one_client_are_written_60_times_a_minute() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = create(&house, json!({ "name": "n", "secret": "right" }))
+            .await
+            .webhook;
+        for _ in 0..70 {
+            let refused = post(&house, &made, &[], "{}").await;
+            assert_eq!(code(refused), ErrorCode::InvalidCredentials);
+        }
+        let other = post_from(&house, "198.51.100.9", &made.public_id, &[], b"{}").await;
+        assert_eq!(code(other), ErrorCode::InvalidCredentials);
+        drop(until_rows(&house, 61).await);
+        house.advance(Duration::from_secs(60));
+        assert_eq!(
+            code(post(&house, &made, &[], "{}").await),
+            ErrorCode::InvalidCredentials
+        );
+        drop(until_rows(&house, 62).await);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_concurrent_duplicates_exactly_one_is_accepted() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 2 })).await;
+        let sent = [("x-delivery-id", "same")];
+        let all = (0..50).map(|_| post(&house, &webhook, &sent, "{}"));
+        let outcomes = futures_util::future::join_all(all).await;
+        let mut first = None;
+        let mut duplicates = Vec::new();
+        for outcome in outcomes {
+            match outcome.unwrap() {
+                Ingested::Accepted(id) => assert!(first.replace(id).is_none(), "a second one"),
+                Ingested::Deduplicated(id) => duplicates.push(id),
+                other => panic!("{other:?}"),
+            }
+        }
+        let first = first.unwrap();
+        assert_eq!(duplicates.len(), 49);
+        assert!(duplicates.iter().all(|id| *id == first));
+        let rows = until_rows(&house, 50).await;
+        let duplicates = rows
+            .iter()
+            .filter(|row| row.duplicate_of.as_ref() == Some(&first));
+        assert!(
+            duplicates
+                .clone()
+                .all(|row| row.status == DeliveryStatus::Deduplicated)
+        );
+        assert_eq!(duplicates.count(), 49);
+        // None of them counted: one of two places is free, and not one more.
+        accepted(post(&house, &webhook, &[], "1").await);
+        assert_eq!(
+            code(post(&house, &webhook, &[], "2").await),
+            ErrorCode::RateLimited
+        );
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_its_webhook() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let one = open_webhook(&house, json!({})).await;
+        let two = open_webhook(&house, json!({})).await;
+        let sent = [("x-delivery-id", "same")];
+        accepted(post(&house, &one, &sent, "1").await);
+        accepted(post(&house, &two, &sent, "1").await);
+        // Without an id the body is the key; another body is another delivery.
+        accepted(post(&house, &one, &[], "{\"n\":1}").await);
+        accepted(post(&house, &one, &[], "{\"n\":2}").await);
+        let again = post(&house, &one, &[], "{\"n\":1}").await.unwrap();
+        assert!(matches!(again, Ingested::Deduplicated(_)));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn limits_hold_for_the_webhook_and_over_all() {
+    everywhere(async |database, model| {
+        let settings = WebhooksSettings {
+            global_rate_limit_per_minute: 5,
+            ..WebhooksSettings::default()
+        };
+        let house = House::open_with(&database, &model, settings).await;
+        let one = open_webhook(&house, json!({ "rate_limit_per_minute": 3 })).await;
+        let two = open_webhook(&house, json!({})).await;
+        for number in 0..3 {
+            accepted(post(&house, &one, &[], &number.to_string()).await);
+        }
+        let problem = post(&house, &one, &[], "3").await.unwrap_err();
+        assert_eq!(problem.code, ErrorCode::RateLimited);
+        assert_eq!(problem.details["retry_after_seconds"], 60);
+        // A duplicate is a duplicate, whatever the limits say.
+        let again = post(&house, &one, &[], "1").await.unwrap();
+        assert!(matches!(again, Ingested::Deduplicated(_)));
+        accepted(post(&house, &two, &[], "4").await);
+        accepted(post(&house, &two, &[], "5").await);
+        assert_eq!(
+            code(post(&house, &two, &[], "6").await),
+            ErrorCode::RateLimited
+        );
+        let actor = Actor::cli();
+        let wider = crate::room::input(json!({ "rate_limit_per_minute": 4 }));
+        drop(
+            house
+                .webhooks
+                .update(&actor, one.id.as_str(), wider)
+                .await
+                .unwrap(),
+        );
+        assert_eq!(
+            code(post(&house, &one, &[], "7").await),
+            ErrorCode::RateLimited,
+            "over all"
+        );
+        house.webhooks.update_settings(WebhooksSettings::default());
+        accepted(post(&house, &one, &[], "7").await);
+        assert_eq!(
+            code(post(&house, &one, &[], "8").await),
+            ErrorCode::RateLimited,
+            "its own"
+        );
+        house.advance(Duration::from_secs(60));
+        accepted(post(&house, &one, &[], "8").await);
+        let stored = until_rows(&house, 8).await;
+        assert!(
+            stored
+                .iter()
+                .all(|row| row.status != DeliveryStatus::Rejected)
+        );
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn filtered_deliveries_do_not_count_against_the_limits() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let members = json!({ "rate_limit_per_minute": 1, "events": ["push"] });
+        let webhook = open_webhook(&house, members).await;
+        for number in 0..5 {
+            let body = number.to_string();
+            let filtered = post(&house, &webhook, &[("x-event-type", "fork")], &body).await;
+            assert!(matches!(filtered.unwrap(), Ingested::Filtered(_)));
+        }
+        accepted(post(&house, &webhook, &[("x-event-type", "push")], "{}").await);
+        let second = post(&house, &webhook, &[("x-event-type", "push")], "[]").await;
+        assert_eq!(code(second), ErrorCode::RateLimited);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn limits_survive_a_restart() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 2 })).await;
+        accepted(post(&house, &webhook, &[], "1").await);
+        accepted(post(&house, &webhook, &[], "2").await);
+        house.stop().await;
+        let house = House::open(&database, &model).await;
+        assert_eq!(
+            code(post(&house, &webhook, &[], "3").await),
+            ErrorCode::RateLimited
+        );
+        house.advance(Duration::from_secs(60));
+        accepted(post(&house, &webhook, &[], "3").await);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_changes_no_window() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 1 })).await;
+        accepted(post(&house, &webhook, &[], "1").await);
+        house
+            .clock
+            .set_wall(gatehouse_domain::Timestamp::from_millis(0));
+        assert_eq!(
+            code(post(&house, &webhook, &[], "2").await),
+            ErrorCode::RateLimited
+        );
+        house.advance(Duration::from_secs(60));
+        accepted(post(&house, &webhook, &[], "2").await);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_is_acknowledged_that_is_not_on_disk() {
+    // A write lock that another process holds; PostgreSQL's is another one.
+    let database = gatehouse_store::testing::sqlite();
+    let model = crate::worker::model::FakeModel::start().await;
+    let house = House::open(&database, &model).await;
+    let webhook = open_webhook(&house, json!({ "rate_limit_per_minute": 1 })).await;
+    let filtering = open_webhook(&house, json!({ "events": ["push"] })).await;
+    let held = gatehouse_store::testing::hold_write_lock(&database.location).await;
+    let (one, two) = tokio::join!(
+        post(&house, &webhook, &[], "1"),
+        post(&house, &filtering, &[], "1")
+    );
+    for outcome in [one, two] {
+        assert_eq!(code(outcome), ErrorCode::StorageUnavailable);
+    }
+    drop(held);
+    // Its place came back.
+    accepted(post(&house, &webhook, &[], "1").await);
+    assert_eq!(rows(&house).await.len(), 1);
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn many_at_once_are_all_stored_and_counted() {
+    everywhere(async |database, model| {
+        let settings = WebhooksSettings {
+            global_rate_limit_per_minute: 100_000,
+            ..WebhooksSettings::default()
+        };
+        let house = House::open_with(&database, &model, settings).await;
+        let members = json!({ "rate_limit_per_minute": 100_000 });
+        let webhook = open_webhook(&house, members).await;
+        let bodies: Vec<_> = (0..700)
+            .map(|number| format!("{{\"n\":{number}}}"))
+            .collect();
+        let all = bodies.iter().map(|body| post(&house, &webhook, &[], body));
+        for outcome in futures_util::future::join_all(all).await {
+            accepted(outcome);
+        }
+        let shown = house.webhooks.get(webhook.id.as_str()).await.unwrap();
+        assert_eq!(shown.delivery_count, 700);
+        house.stop().await;
+    })
+    .await;
+}

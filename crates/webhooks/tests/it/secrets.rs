@@ -1,0 +1,139 @@
+//! Secrets of webhooks under the vault.
+
+use crate::room::{accepted, code, create, input, post, secret_of};
+use crate::worker::house::{House, everywhere};
+use gatehouse_domain::{Actor, ErrorCode, Problem};
+use gatehouse_store::testing::run_sql;
+use serde_json::json;
+
+#[tokio::test]
+async fn while_sealed_nothing_with_a_secret_is_written_and_all_is_shown() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        house.initialize_vault().await;
+        let made = create(&house, json!({ "name": "n" })).await;
+        let id = made.webhook.id.as_str();
+        house.seal().await;
+        let webhooks = &house.webhooks;
+        let actor = Actor::cli();
+        let sealed = |error| assert_eq!(Problem::from(error).code, ErrorCode::VaultSealed);
+        sealed(
+            webhooks
+                .create(&actor, input(json!({ "name": "m" })))
+                .await
+                .unwrap_err(),
+        );
+        sealed(
+            webhooks
+                .rotate_secret(&actor, id, None, None)
+                .await
+                .unwrap_err(),
+        );
+        sealed(
+            webhooks
+                .update(&actor, id, input(json!({ "secret": "x" })))
+                .await
+                .unwrap_err(),
+        );
+        sealed(webhooks.test(&actor, id, None).await.unwrap_err());
+        let renamed = webhooks
+            .update(&actor, id, input(json!({ "name": "m" })))
+            .await
+            .unwrap();
+        assert_eq!(renamed.webhook.name, "m");
+        assert!(renamed.webhook.auth.configured);
+        assert_eq!(webhooks.list(50, None).await.unwrap().webhooks.len(), 1);
+        drop(create(&house, json!({ "name": "open", "auth_mode": "none" })).await);
+        house.unseal().await;
+        let secret = secret_of(&made);
+        accepted(post(&house, &made.webhook, &[("x-webhook-secret", &secret)], "1").await);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let before = create(&house, json!({ "name": "a", "secret": "before-the-vault" }))
+            .await
+            .webhook;
+        house.initialize_vault().await;
+        let after = create(&house, json!({ "name": "b", "secret": "with-the-vault" }))
+            .await
+            .webhook;
+        let rows = house
+            .store
+            .read(|conn| Box::pin(async move { conn.list_webhook_secrets().await }));
+        for row in rows.await.unwrap() {
+            assert!(row.encrypted && !row.value.contains("the-vault"));
+        }
+        let works = async |secret: &str, webhook, body: &str| {
+            accepted(post(&house, webhook, &[("x-webhook-secret", secret)], body).await);
+        };
+        works("before-the-vault", &before, "1").await;
+        works("with-the-vault", &after, "1").await;
+        // Somebody who writes to the database gives one webhook the secret of another.
+        let swap = format!(
+            "UPDATE webhook_secrets SET value = (SELECT value FROM webhook_secrets
+                 WHERE webhook_id = '{}') WHERE webhook_id = '{}'",
+            before.id, after.id
+        );
+        run_sql(&database.location, &swap).await;
+        house.webhooks.reload().await.unwrap();
+        let fooled = post(
+            &house,
+            &after,
+            &[("x-webhook-secret", "before-the-vault")],
+            "2",
+        )
+        .await;
+        assert_eq!(code(fooled), ErrorCode::InvalidCredentials);
+        // Its owner gives it another one, and it works again.
+        let (actor, id) = (Actor::cli(), after.id.as_str());
+        drop(
+            house
+                .webhooks
+                .rotate_secret(&actor, id, None, None)
+                .await
+                .unwrap(),
+        );
+        works("before-the-vault", &before, "3").await;
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_node_sees_a_change_when_it_reloads() {
+    everywhere(async |database, model| {
+        let one = House::open(&database, &model).await;
+        let two = House::open(&database, &model).await;
+        let made = create(&one, json!({ "name": "n", "auth_mode": "none" }))
+            .await
+            .webhook;
+        assert_eq!(code(post(&two, &made, &[], "1").await), ErrorCode::NotFound);
+        let changes = one
+            .store
+            .read(|conn| Box::pin(async move { conn.list_changes(0).await }));
+        assert!(
+            changes
+                .await
+                .unwrap()
+                .iter()
+                .any(|change| change.subject == "webhooks")
+        );
+        two.webhooks.reload().await.unwrap();
+        accepted(post(&two, &made, &[], "1").await);
+        one.webhooks
+            .delete(&Actor::cli(), made.id.as_str())
+            .await
+            .unwrap();
+        two.webhooks.reload().await.unwrap();
+        assert_eq!(code(post(&two, &made, &[], "2").await), ErrorCode::NotFound);
+        one.stop().await;
+        two.stop().await;
+    })
+    .await;
+}

@@ -1,0 +1,85 @@
+//! What is counted.
+
+use super::house::{House, everywhere};
+use gatehouse_domain::DeliveryStatus;
+use gatehouse_webhooks::metrics;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use serde_json::json;
+
+#[test]
+fn all_metrics_are_there_from_the_start() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    ::metrics::with_local_recorder(&recorder, metrics::describe);
+    let text = handle.render();
+    for (name, kind) in [
+        ("webhooks_deliveries_total", "counter"),
+        ("webhooks_deliveries_rejected_total", "counter"),
+        ("webhooks_deliveries_filtered_total", "counter"),
+        ("webhooks_processing_duration_seconds", ""),
+        ("webhooks_response_actions_total", "counter"),
+        ("webhooks_rate_limited_total", "counter"),
+        ("webhooks_worker_queue_depth", "gauge"),
+    ] {
+        assert!(metrics::NAMES.contains(&name));
+        assert!(
+            text.contains(&format!("# TYPE {name} {kind}")),
+            "{name}\n{text}"
+        );
+        assert!(text.contains(&format!("# HELP {name} ")), "{name}");
+    }
+}
+
+#[test]
+fn labels_have_few_values() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    ::metrics::with_local_recorder(&recorder, || {
+        let completed = DeliveryStatus::Completed;
+        metrics::delivery("wh_a", completed, Some("push"));
+        metrics::delivery("wh_a", completed, Some("a sender's own"));
+        metrics::delivery("wh_a", completed, None);
+        metrics::response_action("calc", "ok");
+        metrics::response_action("whatever a model calls", "denied");
+        metrics::rejected("wrong_signature");
+        metrics::filtered("wh_a");
+        metrics::rate_limited("wh_a");
+        metrics::processing_duration(1500);
+        metrics::queue_depth(3);
+    });
+    let text = handle.render();
+    for line in [
+        r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="push"} 1"#,
+        r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="other"} 2"#,
+        r#"webhooks_response_actions_total{tool="calc",status="ok"} 1"#,
+        r#"webhooks_response_actions_total{tool="other",status="denied"} 1"#,
+        r#"webhooks_deliveries_rejected_total{reason="wrong_signature"} 1"#,
+        r#"webhooks_deliveries_filtered_total{webhook="wh_a"} 1"#,
+        r#"webhooks_rate_limited_total{webhook="wh_a"} 1"#,
+        "webhooks_processing_duration_seconds_sum 1.5",
+        "webhooks_worker_queue_depth 3",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn the_depth_counts_what_waits_and_not_what_runs() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({})).await;
+        house
+            .arrive(&webhook, &[(1, "a"), (2, "a"), (3, "b")])
+            .await;
+        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 3);
+        model.hold();
+        house.work();
+        house.until_all(&[1, 3], DeliveryStatus::Processing).await;
+        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 1);
+        model.let_go(10);
+        house.until_all(&[1, 2, 3], DeliveryStatus::Completed).await;
+        assert_eq!(house.webhooks.queue_depth().await.unwrap(), 0);
+        house.stop().await;
+    })
+    .await;
+}

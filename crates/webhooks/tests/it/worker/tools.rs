@@ -1,0 +1,137 @@
+//! The agents' tools.
+
+use super::house::{House, everywhere};
+use gatehouse_agents::{Audience, ToolContext};
+use gatehouse_domain::id::{SessionId, TurnId};
+use gatehouse_domain::{Actor, DeliveryStatus};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+async fn call(house: &House, tool: &str, input: Value) -> Result<String, String> {
+    let tool = house.agents.tools().find(tool).unwrap();
+    assert_eq!(tool.audience(), Audience::Trusted);
+    let context = ToolContext {
+        session: SessionId::from_text("ses_1"),
+        turn: TurnId::from_text("turn_1"),
+        actor: Actor::cli(),
+        delivery: None,
+        cancel: CancellationToken::new(),
+    };
+    tool.call(&context, input)
+        .await
+        .map_err(|error| error.message)
+}
+
+async fn webhook(house: &House, input: Value) -> Value {
+    let answer = call(house, "webhook", input).await.unwrap();
+    serde_json::from_str(&answer).unwrap()
+}
+
+#[tokio::test]
+async fn an_agent_manages_webhooks_from_making_to_deleting() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        house.webhooks.register_tools(house.agents.tools());
+        let made = webhook(
+            &house,
+            json!({ "action": "create", "name": "ci", "source_profile": "github", "events": ["push"] }),
+        )
+        .await;
+        let (id, url) = (made["id"].as_str().unwrap(), made["url"].as_str().unwrap());
+        let secret = made["secret"].as_str().unwrap();
+        assert!(url.contains("/api/webhooks/ingest/wh_"));
+        let setup = made["setup"].as_str().unwrap();
+        assert!(setup.contains(url) && setup.contains(secret), "{setup}");
+
+        let shown = webhook(&house, json!({ "action": "get", "id": id })).await;
+        assert_eq!(shown["name"], "ci");
+        assert!(!shown.to_string().contains(secret));
+        let listed = webhook(&house, json!({ "action": "list" })).await;
+        assert_eq!(listed["webhooks"].as_array().unwrap().len(), 1);
+        let input = json!({ "action": "update", "id": id, "name": "builds", "agent": null });
+        assert_eq!(webhook(&house, input).await["name"], "builds");
+        let rotated = webhook(&house, json!({ "action": "rotate_secret", "id": id })).await;
+        assert_ne!(rotated["secret"].as_str().unwrap(), secret);
+        assert_eq!(webhook(&house, json!({ "action": "delete", "id": id })).await["ok"], true);
+        let gone = call(&house, "webhook", json!({ "action": "get", "id": id })).await;
+        assert_eq!(gone, Err("There is no such webhook.".to_owned()));
+
+        let audit = house
+            .store
+            .read(|conn| {
+                Box::pin(async move {
+                    conn.list_audit(&gatehouse_store::AuditPage {
+                        before_seq: i64::MAX,
+                        kind: None,
+                        limit: 10,
+                    })
+                    .await
+                })
+            })
+            .await
+            .unwrap();
+        let kinds: Vec<_> = audit.iter().rev().map(|row| row.kind.as_str()).collect();
+        assert_eq!(
+            kinds,
+            ["webhook.created", "webhook.updated", "webhook.secret_rotated", "webhook.deleted"]
+        );
+        assert!(audit.iter().all(|row| row.actor == "tool webhook for cli"));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_told_and_changes_nothing() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        house.webhooks.register_tools(house.agents.tools());
+        for (input, part) in [
+            (json!({}), "`action`"),
+            (json!({ "action": "explode" }), "no action `explode`"),
+            (json!({ "action": "get" }), "`id`"),
+            (
+                json!({ "action": "create", "name": "x", "colour": "red" }),
+                "colour",
+            ),
+            (json!({ "action": "create" }), "name"),
+            (json!({ "action": "list", "name": "x" }), "name"),
+        ] {
+            let error = call(&house, "webhook", input.clone()).await.unwrap_err();
+            assert!(error.contains(part), "{input}: {error}");
+        }
+        let listed = webhook(&house, json!({ "action": "list" })).await;
+        assert_eq!(listed["webhooks"], json!([]));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_reads_deliveries_and_payloads_and_replays() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        house.webhooks.register_tools(house.agents.tools());
+        let row = house.webhook("a", json!({ "deliver_only": true })).await;
+        house.work();
+        house.arrive(&row, &[(1, "a")]).await;
+        house.until(1, DeliveryStatus::Completed).await;
+        let input = json!({ "action": "deliveries", "id": "hook_a", "status": "completed" });
+        let listed = webhook(&house, input).await;
+        assert_eq!(listed["deliveries"][0]["id"], "del_00000001");
+        let input = json!({ "action": "replay", "delivery_id": "del_00000001" });
+        assert_eq!(webhook(&house, input).await["replay_of"], "del_00000001");
+        house.until_all(&[0], DeliveryStatus::Completed).await;
+
+        let tool = "webhook_get_full_payload";
+        let text = call(&house, tool, json!({ "delivery_id": "del_00000001" }))
+            .await
+            .unwrap();
+        assert!(text.starts_with("Untrusted data"), "{text}");
+        assert!(text.ends_with(r#"{"n":1,"text":"hello 1"}"#), "{text}");
+        let none = call(&house, tool, json!({ "delivery_id": "del_no" })).await;
+        assert_eq!(none, Err("There is no such payload.".to_owned()));
+        house.stop().await;
+    })
+    .await;
+}

@@ -1,0 +1,72 @@
+//! What the other vendors' documents show as examples, cut down to the fields that we read: event type,
+//! delivery key and entity as `vendor_examples.json` says, and the summary as in `snapshots/`. Each
+//! entry names the page.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests; the exception in clippy.toml sees tests only"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gatehouse_webhooks::Payload;
+use gatehouse_webhooks::event;
+use gatehouse_webhooks::profile;
+use gatehouse_webhooks::summary::summarise;
+use http::{HeaderMap, HeaderName};
+use serde_json::Value;
+
+fn headers(example: &Value) -> HeaderMap {
+    let pairs = example["headers"].as_object().unwrap();
+    pairs
+        .iter()
+        .map(|(name, value)| {
+            let name: HeaderName = name.parse().unwrap();
+            (name, value.as_str().unwrap().parse().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn every_example_is_read_and_told() {
+    let examples: Value = serde_json::from_str(include_str!("vendor_examples.json")).unwrap();
+    let mut told: BTreeMap<&str, String> = BTreeMap::new();
+    for example in examples.as_array().unwrap() {
+        let page = example["page"].as_str().unwrap();
+        let profile = profile::find(example["profile"].as_str().unwrap()).unwrap();
+        let headers = headers(example);
+        let body = match example["form"].as_str() {
+            Some(form) => form.to_owned(),
+            None => example["body"].to_string(),
+        };
+        let payload = Payload::parse(profile, &headers, body.as_bytes()).unwrap();
+        let read = event::read(profile, None, &headers, &payload, body.as_bytes());
+        assert_eq!(
+            read.event_type.as_deref(),
+            example["event"].as_str(),
+            "{page}"
+        );
+        assert_eq!(
+            read.delivery_key.as_deref(),
+            example["key"].as_str(),
+            "{page}"
+        );
+        assert_eq!(
+            read.entity_key.as_deref(),
+            example["entity"].as_str(),
+            "{page}"
+        );
+        let summary = summarise(profile, read.event_type.as_deref(), &payload);
+        let event = read.event_type.as_deref().unwrap_or("-");
+        let text = told.entry(profile.id).or_default();
+        writeln!(text, "=== {event} ({page})\n{summary}\n").unwrap();
+    }
+    assert_eq!(told.len(), profile::all().len() - 1, "all but codehost_a");
+    for (profile, text) in told {
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(format!("vendor-{profile}"), text);
+        });
+    }
+}

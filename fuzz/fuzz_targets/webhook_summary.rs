@@ -1,0 +1,54 @@
+//! Deliveries of every profile: event type, keys, kept headers, handshake and summary, whatever was
+//! sent. Nothing is longer than promised, nothing carries a control character, and no line of a
+//! stranger's text stands at the beginning of a line of the summary unless it is the outline's.
+#![no_main]
+
+use gatehouse_webhooks::event::{self, MAX_VALUE_CHARS};
+use gatehouse_webhooks::profile;
+use gatehouse_webhooks::summary::{MAX_SUMMARY_CHARS, summarise};
+use gatehouse_webhooks::{Payload, PayloadError};
+use libfuzzer_sys::fuzz_target;
+
+// First byte: the profile. Then header lines, an empty line, the body.
+fuzz_target!(|bytes: &[u8]| {
+    let (pick, rest) = gatehouse_fuzz::split(bytes);
+    let profiles = profile::all();
+    let profile = profiles[usize::from(pick) % profiles.len()];
+    let blank = rest.windows(2).position(|pair| pair == b"\n\n");
+    let (head, body) = match blank {
+        Some(at) => (&rest[..at], &rest[at + 2..]),
+        None => (&rest[..0], rest),
+    };
+    let headers = gatehouse_fuzz::headers(head, profile.headers);
+    let payload = match Payload::parse(profile, &headers, body) {
+        Ok(payload) => payload,
+        Err(error) => return assert!(!matches!(error, PayloadError::TooLarge)),
+    };
+    let own = Some("x-event-type");
+    let read = event::read(profile, own, &headers, &payload, body);
+    let longest = MAX_VALUE_CHARS + "recording.".len();
+    for value in [&read.event_type, &read.delivery_key].into_iter().flatten() {
+        assert_sound(value, longest);
+    }
+    if let Some(entity) = &read.entity_key {
+        assert_sound(entity, 4 * MAX_VALUE_CHARS);
+    }
+    for (name, value) in event::safe_headers(profile, own, &headers) {
+        assert!(profile.headers.contains(&&*name) || name == "content-type");
+        assert_sound(&value, MAX_VALUE_CHARS);
+    }
+    if let Some(answer) = event::handshake(profile, &payload) {
+        assert!(profile.handshake.is_some() && answer.as_object().is_some_and(|it| it.len() == 1));
+    }
+    for event_type in [read.event_type.as_deref(), None] {
+        let summary = summarise(profile, event_type, &payload);
+        assert!(!summary.is_empty() && summary.chars().count() <= MAX_SUMMARY_CHARS);
+        assert!(!summary.chars().any(|it| it.is_control() && it != '\n'));
+        assert!(!summary.lines().any(|line| line.trim_end() == "---"));
+    }
+});
+
+fn assert_sound(value: &str, max_chars: usize) {
+    assert!(!value.is_empty() && value.chars().count() <= max_chars, "{value}");
+    assert!(!value.chars().any(char::is_control), "{value}");
+}
