@@ -51,7 +51,7 @@ impl Site {
         let environment = [
             (
                 "SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE",
-                "100000000".to_owned(),
+                "1000000".to_owned(),
             ),
             ("SERVICE_WEBHOOKS__WORKERS", "1".to_owned()),
         ];
@@ -63,7 +63,7 @@ impl Site {
         home.rpc(&server, "channels.create", account).await?;
         let params = json!({
             "name": "bench", "source_profile": "codehost_a", "deliver_only": true,
-            "deliver_to": "http:silence", "rate_limit_per_minute": 100_000_000,
+            "deliver_to": "http:silence", "rate_limit_per_minute": 1_000_000,
         });
         let made = home.rpc(&server, "webhooks.create", params).await?;
         server.stop()?;

@@ -70,7 +70,7 @@ impl Rooms {
         self.outbound
             .update_settings(settings::outbound_settings(now));
         self.models
-            .update_settings(settings::models_settings(now, layers));
+            .update_settings(settings::models_settings(&resolved, layers));
         self.agents.update_settings(settings::agents_settings(now));
         self.tools
             .update_settings(settings::tools_settings(now, layers));

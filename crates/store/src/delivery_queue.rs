@@ -24,7 +24,7 @@ pub const WAITS_FOR_VAULT: &str = "Waits until the vault is unsealed.";
 /// How many due deliveries a claim looks at in one go.
 pub(crate) const PAGE: usize = 64;
 /// How many deliveries one claim parks at most, so that it never holds the writer long.
-const PARK_LIMIT: usize = 256;
+const PARK_LIMIT: usize = 128;
 
 /// What a worker wants to claim.
 #[derive(Clone, Debug)]

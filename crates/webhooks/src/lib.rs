@@ -46,5 +46,5 @@ pub use input::{AuthInput, MAX_BODY_BYTES, Patch, WebhookInput};
 pub use listing::{Bucket, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_HOURS, StoredPayload};
 pub use payload::{BodyKind, Payload, PayloadError};
 pub use record::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};
-pub use records::{WebhookChanged, WebhookPage};
+pub use records::{ShownSecret, WebhookChanged, WebhookPage};
 pub use rotate::{DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS, RotatedSecret};

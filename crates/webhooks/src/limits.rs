@@ -316,13 +316,9 @@ mod tests {
         let mut held: Vec<_> = (0..3)
             .map(|_| limits.reserve(&hook("a"), LIMITS).unwrap())
             .collect();
-        let waiting = {
-            let limits = Arc::clone(&limits);
-            tokio::spawn(async move { limits.reserve_decided(&hook("a"), LIMITS).await.is_ok() })
-        };
-        tokio::task::yield_now().await;
-        drop(held.pop());
-        assert!(waiting.await.unwrap());
+        let (webhook, late) = (hook("a"), async { drop(held.pop()) });
+        let (waited, ()) = tokio::join!(limits.reserve_decided(&webhook, LIMITS), late);
+        assert!(waited.is_ok());
     }
 
     #[test]

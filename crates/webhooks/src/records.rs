@@ -35,26 +35,27 @@ pub struct WebhookChanged {
     #[serde(flatten)]
     pub webhook: Webhook,
     /// The secret, when a new one was made or supplied. It is never shown again.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "exposed"
-    )]
-    #[schemars(with = "Option<String>")]
-    pub secret: Option<SecretString>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<ShownSecret>,
     /// What the owner should know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<&'static str>,
 }
 
-/// This answer is the one place where a secret is shown.
-pub(crate) fn exposed<S: Serializer>(
-    secret: &Option<SecretString>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match secret {
-        Some(secret) => serializer.serialize_some(secret.expose_secret()),
-        None => serializer.serialize_none(),
+/// A secret in the one answer that shows it.
+#[derive(JsonSchema)]
+#[serde(transparent)]
+pub struct ShownSecret(#[schemars(with = "String")] pub SecretString);
+
+impl ExposeSecret<str> for ShownSecret {
+    fn expose_secret(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl Serialize for ShownSecret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.expose_secret())
     }
 }
 

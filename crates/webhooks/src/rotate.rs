@@ -5,7 +5,7 @@ use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::record::StoredConfig;
 use crate::records::{
-    Miss, TRIES, checked_secret, config_text, exposed, require_unchanged, secret_row,
+    Miss, ShownSecret, TRIES, checked_secret, config_text, require_unchanged, secret_row,
 };
 use crate::secret::{self, CURRENT, PREVIOUS};
 use gatehouse_domain::{Actor, WebhookId};
@@ -28,9 +28,7 @@ pub const MAX_OVERLAP_SECONDS: i64 = 2_592_000;
 #[derive(Serialize, JsonSchema)]
 pub struct RotatedSecret {
     /// It is never shown again.
-    #[serde(serialize_with = "exposed")]
-    #[schemars(with = "String")]
-    pub secret: Option<SecretString>,
+    pub secret: ShownSecret,
 }
 
 impl fmt::Debug for RotatedSecret {
@@ -65,7 +63,7 @@ impl Webhooks {
                     Ok(secret) => {
                         inner.reload_one(&id).await?;
                         return Ok(RotatedSecret {
-                            secret: Some(secret),
+                            secret: ShownSecret(secret),
                         });
                     }
                     Err(Miss::Crossed) => {}

@@ -7,6 +7,7 @@ use gatehouse_models::{ModelsSettings, ProviderKind, ProviderSettings};
 use gatehouse_outbound::OutboundSettings;
 use gatehouse_tools::{McpServerSettings, SearchProvider, ToolsSettings, WebSearchSettings};
 use gatehouse_webhooks::WebhooksSettings;
+use secrecy::SecretString;
 use std::net::IpAddr;
 
 /// What outbound takes.
@@ -16,9 +17,17 @@ pub const fn outbound_settings(settings: &Settings) -> OutboundSettings {
     }
 }
 
-/// What models takes.
-pub fn models_settings(settings: &Settings, layers: &Layers) -> ModelsSettings {
-    let process = layers.process();
+/// What models takes. A key of the file or the environment was given for the address that stands there:
+/// where another address was set at run time, the key must be entered for it by `providers.set_key`.
+pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
+    let (settings, process) = (&resolved.settings, layers.process());
+    let was_moved = |id: &str| {
+        let key = format!("models.providers.{id}.base_url");
+        resolved.origin(&key) == config::Origin::Settings
+    };
+    let from_environment = |key: &Option<SecretString>, kind: ProviderKind| {
+        key.clone().filter(|_| !was_moved(kind.as_str()))
+    };
     let providers = settings.models.providers.iter().map(|(id, provider)| {
         let made = ProviderSettings {
             kind: match provider.kind {
@@ -26,7 +35,7 @@ pub fn models_settings(settings: &Settings, layers: &Layers) -> ModelsSettings {
                 config::ProviderKind::Anthropic => ProviderKind::Anthropic,
             },
             base_url: provider.base_url.clone(),
-            api_key: provider.api_key.clone(),
+            api_key: provider.api_key.clone().filter(|_| !was_moved(id)),
             models: provider.models.clone(),
         };
         (id.clone(), made)
@@ -35,8 +44,8 @@ pub fn models_settings(settings: &Settings, layers: &Layers) -> ModelsSettings {
         default: settings.models.default.clone(),
         autodetect: settings.models.autodetect,
         providers: providers.collect(),
-        openai_api_key: process.openai_api_key.clone(),
-        anthropic_api_key: process.anthropic_api_key.clone(),
+        openai_api_key: from_environment(&process.openai_api_key, ProviderKind::Openai),
+        anthropic_api_key: from_environment(&process.anthropic_api_key, ProviderKind::Anthropic),
     }
 }
 
@@ -111,4 +120,36 @@ pub fn base_url(settings: &Settings) -> String {
         });
     }
     format!("{scheme}://{address}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_config::{Environment, Invocation};
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_key_does_not_follow_an_address_that_was_set_at_run_time() {
+        let environment = Environment::from_pairs([
+            ("OPENAI_API_KEY", "from-environment"),
+            ("SERVICE_MODELS__PROVIDERS__OPENAI__API_KEY", "given"),
+            ("SERVICE_MODELS__PROVIDERS__OPENAI__KIND", "openai"),
+        ]);
+        let directory = std::env::temp_dir();
+        let invocation = Invocation {
+            data_dir: Some(directory),
+            ..Default::default()
+        };
+        let layers = Layers::load(&environment, &invocation).unwrap();
+        let keys = |rows: BTreeMap<String, serde_json::Value>| {
+            let made = models_settings(&layers.resolve(&rows).unwrap(), &layers);
+            let provider = made.providers.get("openai").unwrap();
+            (provider.api_key.is_some(), made.openai_api_key.is_some())
+        };
+        assert_eq!(keys(BTreeMap::new()), (true, true));
+        let moved = json!("https://elsewhere.example/v1");
+        let rows = BTreeMap::from([("models.providers.openai.base_url".to_owned(), moved)]);
+        assert_eq!(keys(rows), (false, false));
+    }
 }

@@ -67,7 +67,7 @@ impl Ways {
             clock: Arc::clone(clock),
             random: Arc::clone(random),
         };
-        let models = Models::new(parts, settings::models_settings(now, layers));
+        let models = Models::new(parts, settings::models_settings(&resolved, layers));
         let parts = AgentsParts {
             store: store.clone(),
             models: models.clone(),

@@ -74,6 +74,10 @@ impl fmt::Debug for McpServerSettings {
 pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 
 /// What the servers stand on.
+#[cfg_attr(
+    not(feature = "mcp"),
+    expect(dead_code, reason = "only servers need it")
+)]
 pub(crate) struct World {
     pub(crate) parts: ToolsParts,
     pub(crate) publish: Publish,
@@ -81,6 +85,10 @@ pub(crate) struct World {
 }
 
 /// What the settings want.
+#[cfg_attr(
+    not(feature = "mcp"),
+    expect(dead_code, reason = "only servers need it")
+)]
 pub(super) struct Wanted {
     pub(super) servers: BTreeMap<String, Arc<McpServerSettings>>,
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,

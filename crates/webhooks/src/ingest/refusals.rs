@@ -63,7 +63,7 @@ mod tests {
             assert!(!refusals.is_noted(client(1)));
         }
         assert!(refusals.is_noted(client(2)));
-        clock.advance(Duration::from_secs(60));
+        clock.advance(Duration::from_mins(1));
         assert!(refusals.is_noted(client(1)));
     }
 }

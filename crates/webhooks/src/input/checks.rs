@@ -184,14 +184,10 @@ pub(super) fn put_or<T, U>(
 
 /// The profile that a caller names.
 pub(super) fn find_profile(name: &str) -> Checked<&'static profile::Profile> {
-    match profile::find(name) {
-        Some(profile) => Ok(profile),
-        None => {
-            let known: Vec<_> = profile::all().iter().map(|profile| profile.id).collect();
-            invalid(
-                "source_profile",
-                format!("expected one of {}", known.join(", ")),
-            )
-        }
+    if let Some(profile) = profile::find(name) {
+        return Ok(profile);
     }
+    let known: Vec<_> = profile::all().iter().map(|profile| profile.id).collect();
+    let reason = format!("expected one of {}", known.join(", "));
+    invalid("source_profile", reason)
 }

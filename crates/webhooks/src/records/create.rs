@@ -1,6 +1,6 @@
 //! Making a webhook, and what only other rooms know of it.
 
-use super::{OPEN_WARNING, WebhookChanged, checked_secret, config_text, secret_row};
+use super::{OPEN_WARNING, ShownSecret, WebhookChanged, checked_secret, config_text, secret_row};
 use crate::AuthMode;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -54,7 +54,7 @@ impl Webhooks {
             .await?;
         Ok(WebhookChanged {
             webhook,
-            secret: shown,
+            secret: shown.map(ShownSecret),
             warning: (mode == AuthMode::None).then_some(OPEN_WARNING),
         })
     }

@@ -1,7 +1,8 @@
 //! Changing a webhook.
 
 use super::{
-    Miss, OPEN_WARNING, TRIES, WebhookChanged, checked_secret, config_text, facts, secret_row,
+    Miss, OPEN_WARNING, ShownSecret, TRIES, WebhookChanged, checked_secret, config_text, facts,
+    secret_row,
 };
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -35,7 +36,7 @@ impl Webhooks {
                         return Ok(WebhookChanged {
                             warning: (open && input.auth_mode.is_said()).then_some(OPEN_WARNING),
                             webhook,
-                            secret,
+                            secret: secret.map(ShownSecret),
                         });
                     }
                     Err(Miss::Crossed) => {}

@@ -149,7 +149,7 @@ async fn counts_are_by_the_hour_and_status() {
             .webhook;
         accepted(post(&house, &made, &[], "1").await);
         drop(post(&house, &made, &[], "1").await.unwrap());
-        house.advance(Duration::from_secs(3600));
+        house.advance(Duration::from_hours(1));
         accepted(post(&house, &made, &[], "2").await);
         accepted(post(&house, &other, &[], "2").await);
         drop(until_rows(&house, 4).await);

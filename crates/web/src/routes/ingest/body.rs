@@ -188,15 +188,6 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_body_without_end_is_not_waited_for() {
-        let endless = Body::from_stream(stream::pending::<Result<Vec<u8>, std::io::Error>>());
-        match read(endless, 10, client(1)).await {
-            Err(Unread::Refused(problem)) => assert_eq!(problem.code, ErrorCode::Timeout),
-            other => panic!("{other:?}"),
-        }
-    }
-
     #[test]
     fn one_client_has_its_part_and_gives_it_back() {
         let (one, two) = (client(10), client(11));

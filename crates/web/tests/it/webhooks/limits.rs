@@ -2,7 +2,7 @@
 
 use super::{made, send, until};
 use crate::steps::{behind_trusted_proxy, light_owner, stopped_clock};
-use gatehouse_testkit::Options;
+use gatehouse_testkit::{Options, raw};
 use serde_json::json;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -139,4 +139,26 @@ async fn a_thousand_senders_that_dawdle_do_not_stop_one_that_does_not() {
             .expect(202);
     }
     drop(slow);
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_not_waited_for() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let hook = made(&owner, json!({ "auth_mode": "none" })).await;
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: gate.example\r\nConnection: close\r\n",
+        hook.path()
+    );
+    let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n5\r\n{{\"a\":\r\n");
+    let counted = format!("{head}Content-Length: 100\r\n\r\n{{\"a\":");
+    // The time-outs are real ones.
+    let (chunked, counted) = tokio::join!(
+        raw(server.address(), chunked.as_bytes()),
+        raw(server.address(), counted.as_bytes())
+    );
+    for answer in [chunked, counted] {
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    }
+    assert!(super::deliveries(&owner, &hook).await.is_empty());
 }
