@@ -12,8 +12,8 @@ use tokio_util::task::TaskTracker;
 const UPKEEP: Duration = Duration::from_secs(1);
 /// How long turns in progress may take to come to their end by themselves.
 const TURNS_GRACE: Duration = Duration::from_secs(10);
-/// How long background tasks may take to end.
-const TASKS_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long background tasks may take to end: the programs of MCP servers have a few seconds.
+const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl App {
     /// Serves until told to stop; then lets what is in progress end, closes the database and gives up

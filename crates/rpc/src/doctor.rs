@@ -3,6 +3,7 @@
 
 mod checks;
 mod network;
+mod ways;
 
 use crate::rooms::Rooms;
 use gatehouse_auth::Visit;
@@ -62,6 +63,8 @@ pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
         network::proxy(settings, process, visit),
         checks::clock(rooms).await,
     ];
+    all.extend(ways::open_webhooks(rooms).await);
+    all.extend(ways::mcp(&rooms.tools.mcp().status()));
     all.extend(visit.map(|visit| network::locality(visit.locality)));
     all
 }

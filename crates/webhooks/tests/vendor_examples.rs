@@ -4,7 +4,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     reason = "helpers of tests; the exception in clippy.toml sees tests only"
 )]
 

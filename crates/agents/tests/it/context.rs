@@ -171,11 +171,17 @@ async fn a_model_whose_context_is_known_is_not_asked_in_vain() {
     // The vendor's documents give this name 8,192 tokens.
     let mut request = chat(Some(&session), "and now");
     request.model = Some("fake/gpt-4".to_owned());
-    house.model.will([say("They asked about tea."), say("Here.")]);
+    house
+        .model
+        .will([say("They asked about tea."), say("Here.")]);
     let report = house.agents.send_sync(request).await.unwrap();
     assert_eq!(report.text, "Here.");
     assert_eq!(house.model.seen().len(), before + 2);
     let sent = all(&house.model.messages(before + 1));
     assert!(sent.contains("They asked about tea.") && !sent.contains("question 0"));
-    assert!(sent.contains("question 11") && sent.len() < 4 * 8192, "{}", sent.len());
+    assert!(
+        sent.contains("question 11") && sent.len() < 4 * 8192,
+        "{}",
+        sent.len()
+    );
 }

@@ -13,6 +13,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::future::{Ready, ready};
 
 /// `webhooks.list`.
 pub const LIST: Method = method!(
@@ -326,10 +327,11 @@ async fn test(call: Call, params: TestParams) -> Result<TestResult, Problem> {
     tested.await.map_err(told)
 }
 
-async fn profiles(_: Call, NoParams {}: NoParams) -> Result<ProfileList, Problem> {
-    Ok(ProfileList {
-        profiles: profile::all().iter().map(|known| (*known).into()).collect(),
-    })
+fn profiles(_: Call, NoParams {}: NoParams) -> Ready<Result<ProfileList, Problem>> {
+    let known = profile::all().iter().map(|known| (*known).into());
+    ready(Ok(ProfileList {
+        profiles: known.collect(),
+    }))
 }
 
 async fn stats(call: Call, params: StatsParams) -> Result<DeliveryStats, Problem> {

@@ -2,8 +2,8 @@
 
 use crate::room::{accepted, create, post, until_rows};
 use crate::worker::house::{House, everywhere};
-use gatehouse_domain::{DeliveryStatus, ErrorCode, Problem};
-use gatehouse_webhooks::{DeliveryPage, DeliveryQuery, WebhooksError};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
+use gatehouse_webhooks::{DeliveryPage, DeliveryQuery, Webhook, WebhooksError};
 use serde_json::json;
 use std::time::Duration;
 
@@ -18,78 +18,81 @@ fn query() -> DeliveryQuery {
     }
 }
 
+/// Four deliveries to two webhooks, of which the last is filtered; their ids, the oldest first.
+async fn four(house: &House) -> (Vec<Webhook>, Vec<DeliveryId>) {
+    let filter = json!({ "name": "n", "auth_mode": "none", "events": ["push", "fork"] });
+    let one = create(house, filter.clone()).await.webhook;
+    let two = create(house, filter).await.webhook;
+    for (webhook, event, body) in [
+        (&one, "push", r#"{"text":"Alpha 100%"}"#),
+        (&one, "fork", r#"{"text":"beta"}"#),
+        (&two, "push", r#"{"text":"alpha_gamma"}"#),
+        (&one, "star", r#"{"text":"DÉLTA"}"#),
+    ] {
+        drop(
+            post(house, webhook, &[("x-event-type", event)], body)
+                .await
+                .unwrap(),
+        );
+    }
+    let page = list(house, query()).await;
+    let ids = page.deliveries.into_iter().rev();
+    (vec![one, two], ids.map(|delivery| delivery.id).collect())
+}
+
+/// Which of the four a page shows.
+fn places(all: &[DeliveryId], page: &DeliveryPage) -> Vec<usize> {
+    let place = |id| all.iter().position(|known| known == id).unwrap();
+    let shown = page.deliveries.iter();
+    shown.map(|delivery| place(&delivery.id)).collect()
+}
+
+/// The query with one member.
+fn asked(member: &str, value: &str) -> DeliveryQuery {
+    let mut asked = query();
+    let text = Some(value.to_owned());
+    match member {
+        "id" => asked.webhook = text,
+        "event" => asked.event = text,
+        "q" => asked.text = text,
+        _ => asked.status = value.parse().ok(),
+    }
+    asked
+}
+
 #[tokio::test]
-async fn lists_are_filtered_searched_and_paged() {
+async fn lists_are_filtered_and_searched() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;
-        let filter = json!({ "name": "n", "auth_mode": "none", "events": ["push", "fork"] });
-        let one = create(&house, filter.clone()).await.webhook;
-        let two = create(&house, filter).await.webhook;
-        let mut sent = Vec::new();
-        for (webhook, event, body) in [
-            (&one, "push", r#"{"text":"Alpha 100%"}"#),
-            (&one, "fork", r#"{"text":"beta"}"#),
-            (&two, "push", r#"{"text":"alpha_gamma"}"#),
-            (&one, "star", r#"{"text":"delta"}"#),
+        let (hooks, all) = four(&house).await;
+        let (one, two) = (hooks[0].id.as_str(), hooks[1].public_id.as_str());
+        for (member, value, found) in [
+            ("q", "", &[3, 2, 1, 0][..]),
+            ("id", one, &[3, 1, 0]),
+            ("id", two, &[2]),
+            ("status", "filtered", &[3]),
+            ("event", "push", &[2, 0]),
+            ("q", "alpha", &[2, 0]),
+            ("q", "100%", &[0]),
+            ("q", "a_g", &[2]),
+            ("q", "PUSH", &[2, 0]),
+            ("q", "DÉL", &[3]),
+            ("q", "nothing", &[]),
+            ("q", "\\", &[]),
         ] {
-            drop(
-                post(&house, webhook, &[("x-event-type", event)], body)
-                    .await
-                    .unwrap(),
-            );
-            house.advance(Duration::from_millis(1));
-            sent.push(
-                house
-                    .webhooks
-                    .deliveries(DeliveryQuery {
-                        limit: 1,
-                        ..query()
-                    })
-                    .await
-                    .unwrap()
-                    .deliveries[0]
-                    .id
-                    .clone(),
-            );
+            let page = list(&house, asked(member, value)).await;
+            assert_eq!(places(&all, &page), found, "{member} {value}");
         }
-        let ids = |page: DeliveryPage| -> Vec<usize> {
-            let place = |id| sent.iter().position(|known| known == id).unwrap();
-            page.deliveries
-                .iter()
-                .map(|delivery| place(&delivery.id))
-                .collect()
-        };
-        assert_eq!(ids(list(&house, query()).await), [3, 2, 1, 0]);
-        let of_one = |name: &str| DeliveryQuery {
-            webhook: Some(name.to_owned()),
-            ..query()
-        };
-        assert_eq!(ids(list(&house, of_one(one.id.as_str())).await), [3, 1, 0]);
-        assert_eq!(ids(list(&house, of_one(&two.public_id)).await), [2]);
-        let status = DeliveryQuery {
-            status: Some(DeliveryStatus::Filtered),
-            ..query()
-        };
-        assert_eq!(ids(list(&house, status).await), [3]);
-        let event = DeliveryQuery {
-            event: Some("push".to_owned()),
-            ..query()
-        };
-        assert_eq!(ids(list(&house, event).await), [2, 0]);
-        for (text, found) in [
-            ("alpha", &[2, 0][..]),
-            ("100%", &[0]),
-            ("a_g", &[2]),
-            ("PUSH", &[2, 0]),
-            ("nothing", &[]),
-            ("\\", &[]),
-        ] {
-            let search = DeliveryQuery {
-                text: Some(text.to_owned()),
-                ..query()
-            };
-            assert_eq!(ids(list(&house, search).await), found, "{text}");
-        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn lists_are_paged_and_refuse_what_they_cannot_read() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let (_, all) = four(&house).await;
         let first = list(
             &house,
             DeliveryQuery {
@@ -98,8 +101,8 @@ async fn lists_are_filtered_searched_and_paged() {
             },
         )
         .await;
-        let cursor = first.next_cursor.clone();
-        assert_eq!(ids(first), [3, 2, 1]);
+        assert_eq!(places(&all, &first), [3, 2, 1]);
+        let cursor = first.next_cursor;
         let second = list(
             &house,
             DeliveryQuery {
@@ -109,8 +112,10 @@ async fn lists_are_filtered_searched_and_paged() {
             },
         )
         .await;
-        assert_eq!(second.next_cursor, None);
-        assert_eq!(ids(second), [0]);
+        assert_eq!(
+            (places(&all, &second), &second.next_cursor),
+            (vec![0], &None)
+        );
         let refused = async |query| -> (ErrorCode, serde_json::Value) {
             let problem = Problem::from(house.webhooks.deliveries(query).await.unwrap_err());
             (
@@ -126,12 +131,20 @@ async fn lists_are_filtered_searched_and_paged() {
             refused(cursor).await,
             (ErrorCode::InvalidParams, json!("cursor"))
         );
-        let long = DeliveryQuery {
-            text: Some("x".repeat(201)),
+        let long = |length| DeliveryQuery {
+            text: Some("x".repeat(length)),
             ..query()
         };
-        assert_eq!(refused(long).await, (ErrorCode::InvalidParams, json!("q")));
-        assert_eq!(refused(of_one("hook_none")).await.0, ErrorCode::NotFound);
+        assert_eq!(
+            refused(long(201)).await,
+            (ErrorCode::InvalidParams, json!("q"))
+        );
+        assert!(list(&house, long(200)).await.deliveries.is_empty());
+        let nobody = DeliveryQuery {
+            webhook: Some("hook_none".to_owned()),
+            ..query()
+        };
+        assert_eq!(refused(nobody).await.0, ErrorCode::NotFound);
         house.stop().await;
     })
     .await;

@@ -4,7 +4,7 @@ use crate::room::{as_json, create, refused, update};
 use crate::worker::house::{House, everywhere};
 use gatehouse_domain::{Actor, ErrorCode};
 use gatehouse_webhooks::WebhooksSettings;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_new_webhook_has_the_defaults_and_shows_its_secret_once() {
@@ -91,7 +91,7 @@ async fn every_member_is_taken_in_both_spellings() {
         });
         assert_eq!(record, expected);
         let id = record["id"].as_str().unwrap();
-        // What was answered can be said again, word for word, and null goes back to the default.
+        // What was answered can be said again, word for word.
         let mut again = expected.clone();
         let members = again.as_object_mut().unwrap();
         for shown_only in [
@@ -114,6 +114,25 @@ async fn every_member_is_taken_in_both_spellings() {
                 assert_eq!(&same[name], value, "{name}");
             }
         }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn null_goes_back_to_the_default() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let made = json!({
+            "name": "n", "header": "X-Mine", "events": ["push"], "agent": "default", "model": "m",
+            "system_prompt_suffix": "s", "toolPolicy": {}, "session_mode": "named_session",
+            "session_key": "ops", "deliver_only": true, "prompt_template": "t",
+            "deliver_to": "inbox", "deliver_extra": {}, "rate_limit_per_minute": 5,
+            "max_body_bytes": 5, "allowed_cidrs": ["192.0.2.1"], "event_header": "X-Kind",
+            "enabled": false,
+        });
+        let made = create(&house, made).await;
+        let id = made.webhook.id.as_str();
         let cleared = json!({
             "events": null, "agent": null, "model": null, "system_prompt_suffix": null,
             "toolPolicy": null, "session_mode": null, "session_key": null, "deliver_only": null,
@@ -148,153 +167,124 @@ async fn every_member_is_taken_in_both_spellings() {
     .await;
 }
 
+/// What is said, and which field is to blame. A text `%n` stands for one of n characters.
+const WRONG: &[(&str, &str)] = &[
+    (r"{}", "name"),
+    (r#"{"name":null}"#, "name"),
+    (r#"{"name":" "}"#, "name"),
+    (r#"{"name":"%201"}"#, "name"),
+    (r#"{"name":"a\nb"}"#, "name"),
+    (r#"{"name":"n","colour":1}"#, "colour"),
+    (r#"{"name":"n","id":"x"}"#, "id"),
+    (r#"{"name":"n","source_profile":"gitea"}"#, "source_profile"),
+    (r#"{"name":"n","auth_mode":"magic"}"#, "auth_mode"),
+    (r#"{"name":"n","secret":""}"#, "secret"),
+    (r#"{"name":"n","secret":"%1025"}"#, "secret"),
+    (r#"{"name":"n","secret":"a\nb"}"#, "secret"),
+    (
+        r#"{"name":"n","auth_mode":"standard_webhooks","secret":"no base64!"}"#,
+        "secret",
+    ),
+    (r#"{"name":"n","header":"no header"}"#, "header"),
+    (r#"{"name":"n","header":"Content-Length"}"#, "header"),
+    (
+        r#"{"name":"n","auth_mode":"bearer","header":"X-A"}"#,
+        "header",
+    ),
+    (r#"{"name":"n","events":"push"}"#, "events"),
+    (r#"{"name":"n","events":{"allowed":[]}}"#, "events"),
+    (r#"{"name":"n","events":["pu*sh"]}"#, "events"),
+    (r#"{"name":"n","events":["*"]}"#, "events"),
+    (r#"{"name":"n","events":[".*"]}"#, "events"),
+    (r#"{"name":"n","events":{"deny":[""]}}"#, "events"),
+    (r#"{"name":"n","agent":"nobody"}"#, "agent"),
+    (r#"{"name":"n","model":""}"#, "model"),
+    (
+        r#"{"name":"n","system_prompt_suffix":"%16385"}"#,
+        "system_prompt_suffix",
+    ),
+    (r#"{"name":"n","toolPolicy":["calc"]}"#, "toolPolicy"),
+    (
+        r#"{"name":"n","toolPolicy":{"allow":"calc"}}"#,
+        "toolPolicy",
+    ),
+    (r#"{"name":"n","toolPolicy":{"only":[]}}"#, "toolPolicy"),
+    (r#"{"name":"n","session_mode":"always"}"#, "session_mode"),
+    (r#"{"name":"n","session_key":"%201"}"#, "session_key"),
+    (r#"{"name":"n","deliver_only":"yes"}"#, "deliver_only"),
+    (
+        r#"{"name":"n","prompt_template":"%65537"}"#,
+        "prompt_template",
+    ),
+    (r#"{"name":"n","deliver_to":"pigeon"}"#, "deliver_to"),
+    (
+        r#"{"name":"n","deliver_to":"telegram:nobody"}"#,
+        "deliver_to",
+    ),
+    (r#"{"name":"n","deliver_extra":{"a":[]}}"#, "deliver_extra"),
+    (r#"{"name":"n","deliver_extra":["a"]}"#, "deliver_extra"),
+    (
+        r#"{"name":"n","rate_limit_per_minute":0}"#,
+        "rate_limit_per_minute",
+    ),
+    (
+        r#"{"name":"n","rate_limit_per_minute":1000001}"#,
+        "rate_limit_per_minute",
+    ),
+    (
+        r#"{"name":"n","rate_limit_per_minute":-1}"#,
+        "rate_limit_per_minute",
+    ),
+    (
+        r#"{"name":"n","rate_limit_per_minute":"60"}"#,
+        "rate_limit_per_minute",
+    ),
+    (r#"{"name":"n","max_body_bytes":0}"#, "max_body_bytes"),
+    (
+        r#"{"name":"n","max_body_bytes":26214401}"#,
+        "max_body_bytes",
+    ),
+    (
+        r#"{"name":"n","allowed_cidrs":["everywhere"]}"#,
+        "allowed_cidrs",
+    ),
+    (r#"{"name":"n","event_header":"X-Secret"}"#, "event_header"),
+    (r#"{"name":"n","enabled":1}"#, "enabled"),
+];
+
+fn spelled_out(text: &str) -> Value {
+    let mut members: Value = serde_json::from_str(text).unwrap();
+    for value in members.as_object_mut().unwrap().values_mut() {
+        let length = value.as_str().and_then(|text| text.strip_prefix('%'));
+        if let Some(length) = length {
+            *value = "x".repeat(length.parse().unwrap()).into();
+        }
+    }
+    members
+}
+
 #[tokio::test]
 async fn what_is_wrong_is_named() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;
-        let long = |length: usize| "x".repeat(length);
-        let many = |count: usize| vec!["a"; count];
-        let cases = [
-            (json!({}), "name"),
-            (json!({ "name": null }), "name"),
-            (json!({ "name": " " }), "name"),
-            (json!({ "name": long(201) }), "name"),
-            (json!({ "name": "a\nb" }), "name"),
-            (json!({ "name": "n", "colour": 1 }), "colour"),
-            (json!({ "name": "n", "id": "x" }), "id"),
-            (
-                json!({ "name": "n", "source_profile": "gitea" }),
-                "source_profile",
-            ),
-            (json!({ "name": "n", "auth_mode": "magic" }), "auth_mode"),
-            (json!({ "name": "n", "secret": "" }), "secret"),
-            (json!({ "name": "n", "secret": long(1025) }), "secret"),
-            (json!({ "name": "n", "secret": "a\nb" }), "secret"),
-            (
-                json!({ "name": "n", "auth_mode": "standard_webhooks", "secret": "no base64!" }),
-                "secret",
-            ),
-            (json!({ "name": "n", "header": "no header" }), "header"),
-            (json!({ "name": "n", "header": "Content-Length" }), "header"),
-            (
-                json!({ "name": "n", "auth_mode": "bearer", "header": "X-A" }),
-                "header",
-            ),
-            (json!({ "name": "n", "events": "push" }), "events"),
-            (
-                json!({ "name": "n", "events": { "allowed": [] } }),
-                "events",
-            ),
-            (json!({ "name": "n", "events": ["pu*sh"] }), "events"),
-            (json!({ "name": "n", "events": ["*"] }), "events"),
-            (json!({ "name": "n", "events": [".*"] }), "events"),
-            (json!({ "name": "n", "events": many(201) }), "events"),
-            (json!({ "name": "n", "events": { "deny": [""] } }), "events"),
-            (json!({ "name": "n", "agent": "nobody" }), "agent"),
-            (json!({ "name": "n", "model": "" }), "model"),
-            (
-                json!({ "name": "n", "system_prompt_suffix": long(16_385) }),
-                "system_prompt_suffix",
-            ),
-            (json!({ "name": "n", "toolPolicy": ["calc"] }), "toolPolicy"),
-            (
-                json!({ "name": "n", "toolPolicy": { "allow": "calc" } }),
-                "toolPolicy",
-            ),
-            (
-                json!({ "name": "n", "toolPolicy": { "only": [] } }),
-                "toolPolicy",
-            ),
-            (
-                json!({ "name": "n", "session_mode": "always" }),
-                "session_mode",
-            ),
-            (
-                json!({ "name": "n", "session_key": long(201) }),
-                "session_key",
-            ),
-            (
-                json!({ "name": "n", "deliver_only": "yes" }),
-                "deliver_only",
-            ),
-            (
-                json!({ "name": "n", "prompt_template": long(65_537) }),
-                "prompt_template",
-            ),
-            (json!({ "name": "n", "deliver_to": "pigeon" }), "deliver_to"),
-            (
-                json!({ "name": "n", "deliver_to": "telegram:nobody" }),
-                "deliver_to",
-            ),
-            (
-                json!({ "name": "n", "deliver_extra": { "a": [] } }),
-                "deliver_extra",
-            ),
-            (
-                json!({ "name": "n", "deliver_extra": ["a"] }),
-                "deliver_extra",
-            ),
-            (
-                json!({ "name": "n", "rate_limit_per_minute": 0 }),
-                "rate_limit_per_minute",
-            ),
-            (
-                json!({ "name": "n", "rate_limit_per_minute": 1_000_001 }),
-                "rate_limit_per_minute",
-            ),
-            (
-                json!({ "name": "n", "rate_limit_per_minute": -1 }),
-                "rate_limit_per_minute",
-            ),
-            (
-                json!({ "name": "n", "rate_limit_per_minute": "60" }),
-                "rate_limit_per_minute",
-            ),
-            (
-                json!({ "name": "n", "max_body_bytes": 0 }),
-                "max_body_bytes",
-            ),
-            (
-                json!({ "name": "n", "max_body_bytes": 26_214_401 }),
-                "max_body_bytes",
-            ),
-            (
-                json!({ "name": "n", "allowed_cidrs": ["everywhere"] }),
-                "allowed_cidrs",
-            ),
-            (
-                json!({ "name": "n", "event_header": "X-Secret" }),
-                "event_header",
-            ),
-            (json!({ "name": "n", "enabled": 1 }), "enabled"),
-        ];
-        for (members, field) in cases {
-            let expected = (ErrorCode::InvalidParams, field.to_owned());
-            assert_eq!(
-                refused(&house, members.clone()).await,
-                expected,
-                "{members}"
-            );
+        for (text, field) in WRONG {
+            let expected = (ErrorCode::InvalidParams, (*field).to_owned());
+            assert_eq!(refused(&house, spelled_out(text)).await, expected, "{text}");
         }
+        let many = |count: usize| vec!["a"; count];
+        let expected = (ErrorCode::InvalidParams, "events".to_owned());
+        let too_many = json!({ "name": "n", "events": many(201) });
+        assert_eq!(refused(&house, too_many).await, expected);
         let good = json!({
-            "name": long(200), "secret": long(1024), "events": many(200),
-            "system_prompt_suffix": long(16_384), "session_key": long(200),
-            "prompt_template": long(65_536), "rate_limit_per_minute": 1_000_000,
-            "max_body_bytes": 26_214_400, "allowed_cidrs": [],
+            "name": "%200", "secret": "%1024", "system_prompt_suffix": "%16384",
+            "session_key": "%200", "prompt_template": "%65536", "events": many(200),
+            "rate_limit_per_minute": 1_000_000, "max_body_bytes": 26_214_400, "allowed_cidrs": [],
         });
-        let record = as_json(&create(&house, good).await);
-        assert_eq!(
-            record.get("allowed_cidrs"),
-            None,
-            "an empty list is from everywhere"
-        );
-        drop(
-            create(
-                &house,
-                json!({ "name": "n", "rate_limit_per_minute": 1, "max_body_bytes": 1 }),
-            )
-            .await,
-        );
+        let record = as_json(&create(&house, spelled_out(&good.to_string())).await);
+        let cidrs = record.get("allowed_cidrs");
+        assert_eq!(cidrs, None, "an empty list is from everywhere");
+        let least = json!({ "name": "n", "rate_limit_per_minute": 1, "max_body_bytes": 1 });
+        drop(create(&house, least).await);
         house.stop().await;
     })
     .await;

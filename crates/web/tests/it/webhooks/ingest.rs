@@ -223,10 +223,9 @@ async fn bodies_at_the_limit_and_past_it_however_they_come() {
     let small = made(&owner, json!({ "auth_mode": "none", "max_body_bytes": 10 })).await;
     let chunked = async |body: &[&str]| {
         let host = "Host: gate.example\r\nTransfer-Encoding: chunked\r\nConnection: close";
-        let mut request = format!("POST {} HTTP/1.1\r\n{host}\r\n\r\n", small.path());
-        for chunk in body {
-            request.push_str(&format!("{:x}\r\n{chunk}\r\n", chunk.len()));
-        }
+        let chunk = |chunk: &&str| format!("{:x}\r\n{chunk}\r\n", chunk.len());
+        let chunks: String = body.iter().map(chunk).collect();
+        let request = format!("POST {} HTTP/1.1\r\n{host}\r\n\r\n{chunks}", small.path());
         let answer = raw(server.address(), request.as_bytes()).await;
         let answer = String::from_utf8_lossy(&answer).into_owned();
         answer

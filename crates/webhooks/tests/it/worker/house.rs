@@ -42,7 +42,6 @@ pub struct House {
     pub agents: Agents,
     pub webhooks: Webhooks,
     pub clock: Arc<ManualClock>,
-    pub random: Arc<dyn Random>,
     events: tokio::sync::Mutex<broadcast::Receiver<Arc<Delivery>>>,
     stop: CancellationToken,
     tasks: TaskTracker,
@@ -130,7 +129,7 @@ impl House {
             agents: agents.clone(),
             channels: channels.clone(),
             clock: as_clock,
-            random: random.clone(),
+            random,
         };
         let webhooks = Webhooks::open(parts, settings).await.unwrap();
         Self {
@@ -141,7 +140,6 @@ impl House {
             agents,
             webhooks,
             clock,
-            random,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
@@ -304,10 +302,10 @@ impl House {
                 }
             }
         };
-        match tokio::time::timeout(PATIENCE, wait).await {
-            Ok(delivery) => delivery,
-            Err(_) => panic!("{n} does not reach {status}: {:?}", self.find(n).await),
+        if let Ok(delivery) = tokio::time::timeout(PATIENCE, wait).await {
+            return delivery;
         }
+        panic!("{n} does not reach {status}: {:?}", self.find(n).await);
     }
 
     pub async fn until_all(&self, numbers: &[u32], status: DeliveryStatus) -> Vec<u32> {

@@ -1,0 +1,60 @@
+//! The agent's message, read as its layers.
+
+/// What some reader of text begins a new line after.
+const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// Checks the message of one delivery; the webhook's name and profile are the same here.
+#[track_caller]
+pub fn check(message: &str, profile: &str, public_id: &str, delivery: &str) {
+    let everywhere: Vec<&str> = message.split(BREAKS).collect();
+    let is_rule = |line: &&&str| {
+        let line = line.trim_end();
+        line.len() >= 3 && line.bytes().all(|byte| byte == b'-')
+    };
+    let rules: Vec<_> = everywhere.iter().filter(is_rule).collect();
+    assert_eq!(rules, [&"---", &"---"], "{message}");
+
+    let lines: Vec<&str> = message.split('\n').collect();
+    let layers: Vec<&[&str]> = lines.split(|line| *line == "---").collect();
+    let [head, middle, foot] = layers[..] else {
+        panic!("{message}");
+    };
+    header(head, profile, public_id, delivery, message);
+    fence(middle, message);
+    let hint = format!("through the tool webhook_get_full_payload (delivery_id: {delivery}).");
+    assert!(foot.len() == 1 && foot[0].ends_with(&hint), "{message}");
+}
+
+#[track_caller]
+fn header(head: &[&str], profile: &str, public_id: &str, delivery: &str, message: &str) {
+    assert_eq!(head.len(), 6, "{message}");
+    // Nothing in it is a line of its own for any reader.
+    let breaks = head.iter().any(|line| line.contains(BREAKS));
+    assert!(!breaks, "{message}");
+    assert_eq!(head[0], "Webhook delivery received.");
+    assert_eq!(head[1], format!("Webhook: {profile} ({public_id})"));
+    assert_eq!(head[2], format!("Source: {profile}"));
+    assert!(head[3].starts_with("Event: "), "{message}");
+    assert_eq!(head[4], format!("Delivery: {delivery}"));
+    assert!(head[5].starts_with("Received: 2026-"), "{message}");
+}
+
+/// One line of ours, the fence, the stranger's lines, the fence.
+#[track_caller]
+fn fence(middle: &[&str], message: &str) {
+    let [ours, open, inside @ .., close] = middle else {
+        panic!("{message}");
+    };
+    assert!(ours.starts_with("What is between the fences"), "{message}");
+    assert_eq!(open, close, "{message}");
+    assert!(open.len() >= 3 && open.bytes().all(|byte| byte == b'`'));
+    // Markdown closes a fence with as many or more of its characters.
+    let inside = inside.join("\n");
+    assert!(!inside.contains(open), "{message}");
+}
+
+/// The delivery that a message tells of, by its header.
+pub fn delivery(message: &str) -> &str {
+    let line = message.split('\n').nth(4).unwrap();
+    line.strip_prefix("Delivery: ").unwrap()
+}
