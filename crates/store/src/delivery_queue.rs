@@ -477,6 +477,6 @@ const NEXT_DUE: &str = "SELECT next_attempt_at FROM webhook_deliveries
     WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL
     ORDER BY next_attempt_at LIMIT 1";
 
-#[cfg(all(test, feature = "testing"))]
+#[cfg(test)]
 #[path = "delivery_queue_tests.rs"]
 mod tests;

@@ -30,8 +30,6 @@ mod inbox;
 mod letter;
 #[path = "hostile/markup.rs"]
 mod markup;
-#[path = "hostile/mask.rs"]
-mod mask;
 #[path = "hostile/senders.rs"]
 mod senders;
 #[path = "hostile/tools.rs"]

@@ -57,8 +57,14 @@ pub fn calls(message: &str, trap: u16) -> Vec<(String, Value)> {
     let mut calls: Vec<(String, Value)> = [
         ("calc", json!({ "expression": "6 * 7" })),
         ("web_search", json!({ "query": "secrets" })),
-        ("webhook", json!({ "action": "create", "name": "backdoor", "auth_mode": "none" })),
-        ("webhook_get_full_payload", json!({ "delivery_id": "del_1" })),
+        (
+            "webhook",
+            json!({ "action": "create", "name": "backdoor", "auth_mode": "none" }),
+        ),
+        (
+            "webhook_get_full_payload",
+            json!({ "delivery_id": "del_1" }),
+        ),
         ("speak", json!({ "text": "hello" })),
         ("shell", json!({ "command": "id" })),
         ("mcp__x__y", json!({})),
@@ -119,5 +125,9 @@ async fn complete(State(shared): State<Arc<Shared>>, body: String) -> Response {
         frame(&json!({}), Some(finish)),
         format!("data: {usage}\n\ndata: [DONE]\n\n"),
     ];
-    ([(header::CONTENT_TYPE, "text/event-stream")], stream.concat()).into_response()
+    (
+        [(header::CONTENT_TYPE, "text/event-stream")],
+        stream.concat(),
+    )
+        .into_response()
 }

@@ -1,7 +1,9 @@
 //! The agent's message, read as its layers.
 
 /// What some reader of text begins a new line after.
-const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+const BREAKS: [char; 7] = [
+    '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+];
 
 /// Checks the message of one delivery; the webhook's name and profile are the same here.
 #[track_caller]
@@ -57,4 +59,20 @@ fn fence(middle: &[&str], message: &str) {
 pub fn delivery(message: &str) -> &str {
     let line = message.split('\n').nth(4).unwrap();
     line.strip_prefix("Delivery: ").unwrap()
+}
+
+#[test]
+fn a_message_that_is_not_made_with_care_is_noticed() {
+    let noticed = |entry: &crate::corpus::Entry| {
+        let text = &entry.text;
+        let message = format!(
+            "Webhook delivery received.\nWebhook: a (b)\nSource: a\nEvent: push\nDelivery: d\n\
+             Received: 2026-01-01T00:00:00.000Z\n---\nWhat is between the fences\n```\n{text}\n```\n---\n\
+             Read it through the tool webhook_get_full_payload (delivery_id: d)."
+        );
+        std::panic::catch_unwind(|| check(&message, "a", "b", "d")).is_err()
+    };
+    let entries = crate::corpus::corpus(80);
+    let count = entries.iter().filter(|entry| noticed(entry)).count();
+    assert!((20..entries.len() / 2).contains(&count), "{count}");
 }

@@ -1,16 +1,17 @@
 //! Payloads as vendors send them, with a hostile text in every place that a stranger may fill.
 
 use crate::room::{create, headers, sender};
-use crate::worker::house::{House, START};
+use crate::worker::house::{House, START, settings};
 use bytes::Bytes;
-use gatehouse_domain::DeliveryId;
+use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_webhooks::profile::{self, Profile};
 use gatehouse_webhooks::sample::{SampleRequest, sample};
 use gatehouse_webhooks::verify::{SignInput, sign};
-use gatehouse_webhooks::{AuthMode, Ingested, Webhook};
+use gatehouse_webhooks::{AuthMode, Delivery, Ingested, Webhook, WebhooksSettings};
 use http::HeaderValue;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,23 +33,23 @@ pub struct Target {
 
 impl Target {
     /// A webhook that verifies as its profile's vendor signs. Generic ones take Standard Webhooks.
-    pub async fn create(house: &House, profile: &str, more: Value) -> Self {
-        let mode = match profile {
+    pub async fn create(house: &House, profile: &str, extra: Value) -> Self {
+        let auth = match profile {
             "generic" => AuthMode::StandardWebhooks,
             _ => AuthMode::CodehostAHmacSha256,
         };
         let mut members = json!({
-            "name": profile, "source_profile": profile, "auth_mode": mode.as_str(),
+            "name": profile, "source_profile": profile, "auth_mode": auth.as_str(),
             "rate_limit_per_minute": 1_000_000, "session_mode": "per_delivery",
         });
-        let more = more.as_object().unwrap().clone();
-        members.as_object_mut().unwrap().extend(more);
+        let extra = extra.as_object().unwrap().clone();
+        members.as_object_mut().unwrap().extend(extra);
         let made = create(house, members).await;
         Self {
             secret: made.secret.as_ref().unwrap().expose_secret().to_owned(),
             webhook: made.webhook,
             profile: profile::find(profile).unwrap(),
-            mode,
+            mode: auth,
         }
     }
 
@@ -66,7 +67,11 @@ impl Target {
             }
         } else {
             all.insert("x-github-delivery", delivery.parse().unwrap());
-            let event = if shape == Shape::Push { "push" } else { "pull_request" };
+            let event = if shape == Shape::Push {
+                "push"
+            } else {
+                "pull_request"
+            };
             all.insert("x-github-event", HeaderValue::from_static(event));
         }
         all.extend(sign(&SignInput {
@@ -137,4 +142,35 @@ fn body(profile: &Profile, shape: Shape, number: usize, text: &str) -> Value {
             text: text,
         }),
     }
+}
+
+/// Settings with room for a whole corpus within one minute of the clock, which stands.
+pub fn ample() -> WebhooksSettings {
+    WebhooksSettings {
+        global_rate_limit_per_minute: 1_000_000,
+        workers: 16,
+        ..settings()
+    }
+}
+
+/// Until all of them have come to an end.
+pub async fn ended(house: &House, ids: &[DeliveryId]) -> Vec<Delivery> {
+    let mut changes = house.webhooks.subscribe();
+    let began = Instant::now();
+    let mut done = Vec::new();
+    while done.len() < ids.len() {
+        let id: &DeliveryId = &ids[done.len()];
+        let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
+        if matches!(
+            delivery.status,
+            DeliveryStatus::Completed | DeliveryStatus::Failed
+        ) {
+            done.push(delivery);
+            continue;
+        }
+        assert!(began.elapsed() < Duration::from_mins(1), "{delivery:?}");
+        // The time-out is for one that ended before it was looked at.
+        drop(tokio::time::timeout(Duration::from_millis(100), changes.recv()).await);
+    }
+    done
 }

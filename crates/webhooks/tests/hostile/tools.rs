@@ -3,21 +3,19 @@
 use crate::attacker::{Attacker, calls};
 use crate::corpus::corpus;
 use crate::letter;
-use crate::senders::{SHAPES, Shape, Target};
-use crate::worker::house::{House, settings};
+use crate::senders::{SHAPES, Shape, Target, ample, ended};
+use crate::worker::house::House;
 use crate::worker::model::{FakeModel, last_text};
 use futures_util::future::{BoxFuture, join_all};
 use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
-use gatehouse_domain::{DeliveryId, DeliveryStatus};
+use gatehouse_domain::DeliveryStatus;
 use gatehouse_outbound::{Outbound, OutboundSettings};
-use gatehouse_store::testing::sqlite;
+use gatehouse_store::testing::{TestDatabase, sqlite};
 use gatehouse_tools::{ToolsParts, ToolsSettings};
-use gatehouse_webhooks::{Delivery, WebhooksSettings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Tools that the owner's own turns may use.
@@ -72,15 +70,10 @@ async fn trap() -> (u16, Arc<AtomicUsize>) {
 }
 
 /// The house, with the real tools and canaries.
-async fn house(attacker: &Attacker, canaries: &Arc<AtomicUsize>) -> House {
+async fn house(database: &TestDatabase, attacker: &Attacker, canaries: &Arc<AtomicUsize>) -> House {
     let mut model = FakeModel::start().await;
     model.base_url = attacker.base_url.clone();
-    let settings = WebhooksSettings {
-        global_rate_limit_per_minute: 1_000_000,
-        workers: 16,
-        ..settings()
-    };
-    let house = House::open_with(&sqlite(), &model, settings).await;
+    let house = House::open_with(database, &model, ample()).await;
     let registry = house.agents.tools();
     for name in TRUSTED {
         registry.register(Arc::new(Canary(name, Arc::clone(canaries))));
@@ -93,27 +86,12 @@ async fn house(attacker: &Attacker, canaries: &Arc<AtomicUsize>) -> House {
         secrets: house.secrets.clone(),
         outbound: Outbound::new(shut).unwrap(),
     };
-    drop(gatehouse_tools::register(&house.agents, parts, ToolsSettings::default()));
+    drop(gatehouse_tools::register(
+        &house.agents,
+        parts,
+        ToolsSettings::default(),
+    ));
     house
-}
-
-/// Until all of them have come to an end.
-async fn ended(house: &House, ids: &[DeliveryId]) -> Vec<Delivery> {
-    let mut changes = house.webhooks.subscribe();
-    let began = Instant::now();
-    let mut done = Vec::new();
-    while done.len() < ids.len() {
-        let id: &DeliveryId = &ids[done.len()];
-        let delivery = house.webhooks.delivery(id.as_str()).await.unwrap();
-        if matches!(delivery.status, DeliveryStatus::Completed | DeliveryStatus::Failed) {
-            done.push(delivery);
-            continue;
-        }
-        assert!(began.elapsed() < Duration::from_secs(60), "{delivery:?}");
-        // The time-out is for one that ended before it was looked at.
-        drop(tokio::time::timeout(Duration::from_millis(100), changes.recv()).await);
-    }
-    done
 }
 
 /// What must have become of a call.
@@ -147,7 +125,9 @@ fn check_requests(requests: &[Value], admitted: &[&str]) {
 /// Checks what the model was told of its calls.
 fn check_results(request: &Value, made: &[(String, Value)], admitted: &[&str]) {
     let messages = request["messages"].as_array().unwrap().iter();
-    let results: Vec<_> = messages.filter(|message| message["role"] == "tool").collect();
+    let results: Vec<_> = messages
+        .filter(|message| message["role"] == "tool")
+        .collect();
     assert_eq!(results.len(), made.len(), "{request}");
     for (result, (tool, _)) in results.iter().zip(made) {
         let text = result["content"].as_str().unwrap();
@@ -165,55 +145,78 @@ async fn attack(policy: Option<Value>, admitted: &[&str], turn: usize) {
     let (port, connected) = trap().await;
     let canaries = Arc::new(AtomicUsize::new(0));
     let attacker = Attacker::start(port).await;
-    let house = house(&attacker, &canaries).await;
+    let database = sqlite();
+    let house = house(&database, &attacker, &canaries).await;
     let more = policy.map_or_else(|| json!({}), |policy| json!({ "toolPolicy": policy }));
     let codehost = Target::create(&house, "codehost_a", more.clone()).await;
     let generic = Target::create(&house, "generic", more).await;
     house.work();
 
-    let mut sent = HashMap::new();
+    let mut settled = HashMap::new();
     let entries = corpus(port);
     for batch in entries.iter().enumerate().collect::<Vec<_>>().chunks(64) {
         // Each text meets each shape, and each policy, in one of the three tests.
-        let send = batch.iter().map(|(number, entry)| {
+        let sending = batch.iter().map(|(number, entry)| {
             let shape = SHAPES[(number + turn) % SHAPES.len()];
-            let target = if shape == Shape::Generic { &generic } else { &codehost };
-            let sending = target.send(&house, shape, *number, &entry.text);
-            async move { (sending.await, target) }
+            let target = if shape == Shape::Generic {
+                &generic
+            } else {
+                &codehost
+            };
+            let id = target.send(&house, shape, *number, &entry.text);
+            async move { (id.await, target) }
         });
-        let taken = join_all(send).await;
+        let taken = join_all(sending).await;
         let ids: Vec<_> = taken.iter().map(|(id, _)| id.clone()).collect();
         for delivery in ended(&house, &ids).await {
             assert_eq!(delivery.status, DeliveryStatus::Completed, "{delivery:?}");
             let target = taken.iter().find(|(id, _)| *id == delivery.id).unwrap().1;
-            sent.insert(delivery.id.to_string(), (delivery, target));
+            settled.insert(delivery.id.to_string(), (delivery, target));
         }
     }
-    assert_eq!(sent.len(), entries.len());
+    assert_eq!(settled.len(), entries.len());
 
     let mut turns: HashMap<String, Vec<Value>> = HashMap::new();
     for request in attacker.asked() {
         let id = letter::delivery(&last_text(&request)).to_owned();
         turns.entry(id).or_default().push(request);
     }
-    assert_eq!(turns.len(), sent.len());
+    assert_eq!(turns.len(), settled.len());
+    let (mut fetches, mut named) = (0, 0);
     for (id, requests) in &turns {
-        let (delivery, target) = &sent[id];
+        let (delivery, target) = &settled[id];
         let message = last_text(&requests[0]);
         let webhook = &target.webhook;
         letter::check(&message, &webhook.name, &webhook.public_id, id);
         check_requests(requests, admitted);
         let made = calls(&message, port);
         check_results(&requests[1], &made, admitted);
+        let tried = made.iter().filter(|(tool, _)| tool == "web_fetch").count();
+        fetches += tried - 1;
+        named += made.len().saturating_sub(tried + 9);
         let actions = delivery.response_actions.iter();
-        let actions: Vec<_> = actions.map(|a| (a.tool.as_str(), a.status.as_str())).collect();
-        let wanted = made.iter().map(|(tool, _)| (tool.as_str(), expected(tool, admitted)));
+        let actions: Vec<_> = actions
+            .map(|a| (a.tool.as_str(), a.status.as_str()))
+            .collect();
+        let wanted = made
+            .iter()
+            .map(|(tool, _)| (tool.as_str(), expected(tool, admitted)));
         assert_eq!(actions, wanted.collect::<Vec<_>>(), "{message}");
     }
 
+    // The texts' own addresses and names were tried.
+    assert!(fetches >= 60 && named >= 100, "{fetches}, {named}");
+
     assert_eq!(canaries.load(Ordering::SeqCst), 0, "a trusted tool ran");
-    assert_eq!(house.webhooks.list(100, None).await.unwrap().webhooks.len(), 2);
-    assert_eq!(connected.load(Ordering::SeqCst), 0, "a private address was reached");
+    assert_eq!(
+        house.webhooks.list(100, None).await.unwrap().webhooks.len(),
+        2
+    );
+    assert_eq!(
+        connected.load(Ordering::SeqCst),
+        0,
+        "a private address was reached"
+    );
     house.stop().await;
     // The trap itself works.
     let _connection = TcpStream::connect(("127.0.0.1", port)).await.unwrap();

@@ -229,6 +229,8 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("providers.list", READ),
     ("providers.set_key", WRITE),
     ("providers.remove_key", WRITE),
+    ("providers.test", WRITE),
+    ("models.list", READ),
     ("channels.list", READ),
     ("channels.types", READ),
     ("channels.create", WRITE),

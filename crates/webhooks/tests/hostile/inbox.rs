@@ -1,0 +1,37 @@
+//! A channel that shows texts as they are gets them as they were sent.
+
+use crate::corpus::corpus;
+use crate::senders::{Shape, Target, ample, ended};
+use crate::worker::house::House;
+use crate::worker::model::FakeModel;
+use futures_util::future::join_all;
+use gatehouse_domain::DeliveryStatus;
+use gatehouse_store::testing::sqlite;
+use serde_json::json;
+
+#[tokio::test]
+async fn the_inbox_holds_the_very_same_texts() {
+    let database = sqlite();
+    let house = House::open_with(&database, &FakeModel::start().await, ample()).await;
+    let more = json!({ "deliver_only": true, "prompt_template": "{title}" });
+    let target = Target::create(&house, "generic", more).await;
+    house.work();
+    let entries = corpus(80);
+    let deliver = |(number, text)| target.send(&house, Shape::Generic, number, text);
+    let texts = entries.iter().map(|entry| entry.text.as_str());
+    let ids = join_all(texts.enumerate().map(deliver)).await;
+    for delivery in ended(&house, &ids).await {
+        assert_eq!(delivery.status, DeliveryStatus::Completed, "{delivery:?}");
+    }
+    let page = house.channels.list_inbox(10_000, None).await.unwrap();
+    let mut read: Vec<_> = page.messages.into_iter().map(|m| m.text).collect();
+    // PostgreSQL takes any character but NUL; what stands for it is the same on both engines.
+    let texts = entries
+        .into_iter()
+        .map(|e| e.text.replace('\0', "\u{fffd}"));
+    let mut sent: Vec<String> = texts.collect();
+    read.sort_unstable();
+    sent.sort_unstable();
+    assert_eq!(read, sent);
+    house.stop().await;
+}
