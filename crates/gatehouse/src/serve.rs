@@ -21,12 +21,7 @@ impl App {
     pub async fn serve(&self, listener: TcpListener, shutdown: CancellationToken) {
         let rooms = self.rooms();
         let tasks = TaskTracker::new();
-        self.announce(&listener, &shutdown, &tasks);
-        // Listens before the first look at what other nodes changed.
-        gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks);
-        rooms.auth.background(shutdown.clone(), &tasks);
-        rooms.tools.background(shutdown.clone(), &tasks);
-        rooms.webhooks.background(shutdown.clone(), &tasks);
+        // First: what a room says of its metrics before there is a recorder is lost.
         let wanted = rooms.config.resolved().settings.metrics.enabled;
         let metrics = wanted.then(install_metrics).and_then(|made| {
             made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up"))
@@ -35,6 +30,12 @@ impl App {
         if let Some(recorder) = metrics.clone() {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
+        self.announce(&listener, &shutdown, &tasks);
+        // Listens before the first look at what other nodes changed.
+        gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks);
+        rooms.auth.background(shutdown.clone(), &tasks);
+        rooms.tools.background(shutdown.clone(), &tasks);
+        rooms.webhooks.background(shutdown.clone(), &tasks);
 
         let web = gatehouse_web::App::new(self.0.rpc.clone(), metrics, shutdown.clone());
         let tls = self.0.tls.clone();

@@ -148,10 +148,16 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
     let seconds = [
         0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
     ];
+    // An agent's turn takes as long as its model and its tools.
+    let turns = [0.1, 0.5, 1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0];
     let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &seconds)?
         .set_buckets_for_metric(Matcher::Full("store_group_size".to_owned()), &sizes)?
+        .set_buckets_for_metric(
+            Matcher::Full("webhooks_processing_duration_seconds".to_owned()),
+            &turns,
+        )?
         .install_recorder();
     match handle {
         Ok(handle) => Ok(RECORDER.get_or_init(|| handle).clone()),

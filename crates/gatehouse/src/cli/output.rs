@@ -21,6 +21,11 @@ impl Output {
         Self { json }
     }
 
+    /// Whether programs read it.
+    pub const fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Prints the record, or what people see of it.
     pub fn record(&self, record: &impl Serialize, people: impl FnOnce()) -> Result<()> {
         if self.json {

@@ -76,8 +76,8 @@ pub enum Command {
     Deliveries {
         /// Only those of this webhook
         id: Option<String>,
-        /// Only those that stand there: queued, completed, failed, …
-        #[arg(long)]
+        /// Only those that stand there
+        #[arg(long, value_parser = STATUSES)]
         status: Option<String>,
         /// Only those of this event type
         #[arg(long)]
@@ -113,6 +113,17 @@ pub enum Command {
         id: Option<String>,
     },
 }
+
+const STATUSES: [&str; 8] = [
+    "received",
+    "filtered",
+    "deduplicated",
+    "rejected",
+    "queued",
+    "processing",
+    "completed",
+    "failed",
+];
 
 /// Runs it.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
@@ -238,7 +249,8 @@ async fn update(
 }
 
 async fn delete(client: &Client, out: &Output, id: &str, yes: bool) -> Result<()> {
-    if !yes {
+    // Scripts say what they mean; a person may have mistyped.
+    if !yes && !out.is_json() && prompt::is_interactive() {
         let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
         let name = field(&record, "name");
         let warning = format!("The webhook {name} and all its deliveries will be deleted.");

@@ -8,5 +8,6 @@
 
 mod bad_days;
 mod commands;
+mod deliveries;
 mod life;
 mod process;

@@ -196,6 +196,13 @@ impl Server {
         rest
     }
 
+    /// What is there as text.
+    pub async fn text(&self, path: &str) -> String {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let answer = client.get(format!("{}{path}", self.url)).send().await;
+        answer.unwrap().text().await.unwrap()
+    }
+
     /// Ends it as a power cut does.
     pub fn kill(mut self) {
         self.child.kill().unwrap();

@@ -48,11 +48,8 @@ pub struct Fields {
     /// Tools not to offer
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
     deny_tools: Option<Vec<String>>,
-    #[arg(
-        long,
-        value_name = "MODE",
-        help = "per_delivery, per_entity or named_session"
-    )]
+    /// Which deliveries share a session
+    #[arg(long, value_name = "MODE", value_parser = ["per_delivery", "per_entity", "named_session"])]
     session_mode: Option<String>,
     #[arg(long, value_name = "KEY", help = "The session of named_session")]
     session_key: Option<String>,

@@ -1,0 +1,109 @@
+//! Deliveries through the released way: a real process, the command line, and a kill.
+
+use crate::process::{Place, Server};
+use serde_json::Value;
+
+/// The command line against this server.
+fn cli(place: &Place, server: &Server, args: &[&str]) -> crate::process::Ran {
+    let mut all = vec!["--url", &server.url, "--json"];
+    all.extend(args);
+    place.run(&all)
+}
+
+fn make(place: &Place, server: &Server, more: &[&str]) -> Value {
+    let mut args = vec!["webhooks", "create", "--name", "Repository"];
+    args.extend(more);
+    cli(place, server, &args).json()
+}
+
+const FORWARDED: &[&str] = &[
+    "--source-profile",
+    "github",
+    "--deliver-only",
+    "--prompt-template",
+    "{action}: {pull_request.title}",
+];
+
+/// Asks until the newest delivery has ended.
+fn ended(place: &Place, server: &Server) -> Value {
+    for _ in 0..1000 {
+        let page = cli(place, server, &["webhooks", "deliveries"]).json();
+        let newest = page["deliveries"][0].clone();
+        if newest["finished_at"].is_string() {
+            return newest;
+        }
+    }
+    panic!("the delivery did not come to its end");
+}
+
+#[test]
+fn a_sample_goes_the_whole_way_into_the_inbox() {
+    let place = Place::new();
+    let server = place.start();
+    let webhook = make(&place, &server, FORWARDED);
+    let id = webhook["id"].as_str().unwrap();
+    assert!(webhook["secret"].is_string() && webhook["url"].as_str().unwrap().contains("/wh_"));
+    cli(&place, &server, &["webhooks", "test", id]).ok();
+    let delivery = ended(&place, &server);
+    assert_eq!(delivery["status"], "completed", "{delivery}");
+    let inbox = cli(&place, &server, &["channels", "inbox"]).json();
+    let text = inbox["messages"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("opened: "), "{text}");
+    // What is wrong on the command line is a usage error, what the server refuses is not.
+    let wrong = ["webhooks", "deliveries", "--status", "nowhere"];
+    cli(&place, &server, &wrong).failed(2);
+    cli(&place, &server, &["webhooks", "show", "hook_none"]).failed(1);
+    cli(&place, &server, &["webhooks", "delete", id]).ok();
+    let list = cli(&place, &server, &["webhooks", "list"]).json();
+    assert_eq!(list["webhooks"].as_array().map(Vec::len), Some(0));
+}
+
+#[tokio::test]
+async fn all_seven_metrics_are_there_from_the_start() {
+    let place = Place::new();
+    let server = place.start();
+    let text = server.text("/metrics").await;
+    for name in [
+        "webhooks_deliveries_total",
+        "webhooks_deliveries_rejected_total",
+        "webhooks_deliveries_filtered_total",
+        "webhooks_processing_duration_seconds",
+        "webhooks_response_actions_total",
+        "webhooks_rate_limited_total",
+        "webhooks_worker_queue_depth",
+    ] {
+        assert!(text.contains(&format!("# TYPE {name} ")), "{name}:\n{text}");
+        assert!(text.contains(&format!("# HELP {name} ")), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_delivery_that_was_accepted_outlives_a_kill() {
+    let mut place = Place::new();
+    place.env("SERVICE_WEBHOOKS__RETRY_BASE_MS", "100");
+    place.env("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "3");
+    // Nobody answers there: the delivery is in work when the process dies.
+    let silence = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("url=http://{}/", silence.local_addr().unwrap());
+    let mut server = place.start();
+    let account = ["channels", "create", "http", "--id", "silent", "--field", &url];
+    cli(&place, &server, &account).ok();
+    let mut fields = FORWARDED.to_vec();
+    fields.extend(["--deliver-to", "http:silent"]);
+    let webhook = make(&place, &server, &fields);
+    let id = webhook["id"].as_str().unwrap();
+    cli(&place, &server, &["webhooks", "test", id]).ok();
+    // It has been begun once somebody connects.
+    let connected = tokio::task::spawn_blocking(move || silence.accept().map(|_| silence));
+    let silence = connected.await.unwrap().unwrap();
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    drop(silence);
+
+    // Nobody listens there any more: it is tried again as often as may be. The run that was killed is
+    // one of the three.
+    let server = place.start();
+    let delivery = ended(&place, &server);
+    assert_eq!(delivery["status"], "failed", "{delivery}");
+    assert_eq!(delivery["attempts"], 3, "{delivery}");
+}
