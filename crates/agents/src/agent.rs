@@ -113,6 +113,8 @@ pub struct AgentChanges {
     /// Which agent.
     pub id: String,
     /// Its name, which cannot be cleared.
+    #[serde(default, deserialize_with = "never_null")]
+    #[schemars(with = "String")]
     pub name: Option<String>,
     /// Which provider answers.
     #[serde(default, deserialize_with = "given")]
@@ -153,6 +155,13 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
+}
+
+/// For a field that may be absent but not `null`.
+fn never_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 impl NewAgent {

@@ -56,6 +56,11 @@ impl Conversation {
         }
     }
 
+    /// Whether a tool has said something.
+    pub(crate) fn has_tool_output(&self) -> bool {
+        self.rows.iter().any(|row| row.role == "tool")
+    }
+
     /// Something more was said.
     pub(crate) fn push(&mut self, row: ChatMessageRow) {
         self.rows.push(row);

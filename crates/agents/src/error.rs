@@ -26,6 +26,9 @@ pub enum AgentsError {
     /// So many turns wait in the session, or in all, that no more are taken.
     #[error("too many turns wait")]
     TooManyWaiting,
+    /// The key of the model that is to answer a webhook is in the vault, and the vault is sealed.
+    #[error("the vault is sealed")]
+    Sealed,
     /// Gatehouse ends.
     #[error("shutting down")]
     ShuttingDown,
@@ -55,6 +58,7 @@ impl From<AgentsError> for Problem {
             ),
             // How long the turns before it take is not known: a while.
             AgentsError::TooManyWaiting => Self::rate_limited(10_000),
+            AgentsError::Sealed => Self::vault_sealed(),
             AgentsError::ShuttingDown => Self::new(
                 ErrorCode::StorageUnavailable,
                 "Gatehouse is shutting down; try again in a moment.",

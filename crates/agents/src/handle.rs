@@ -114,7 +114,7 @@ impl Agents {
         self.0.events.subscribe()
     }
 
-    /// Takes no more turns and ends those that wait; lets running ones finish within `grace`, then
+    /// Takes no more turns and ends those that wait, in their lane or for somebody's yes; lets running ones finish within `grace`, then
     /// stops them, and waits until they have stored what was said.
     pub async fn shutdown(&self, grace: Duration) {
         let Inner {

@@ -92,16 +92,32 @@ fn answer_calls(
         };
         messages.push(ChatMessage::Tool {
             call_id: call.id,
-            name: call.name,
+            name: sendable_name(&call.name),
             text,
         });
     }
 }
 
-/// Providers read the arguments again; what is not an object they would refuse together with the whole
-/// conversation.
+/// A name as vendors take it: `[a-zA-Z0-9_-]{1,64}`. A model may have called a tool that never was.
+fn sendable_name(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name: String = name
+        .chars()
+        .map(|c| if allowed(c) { c } else { '_' })
+        .take(64)
+        .collect();
+    if name.is_empty() {
+        "unknown".to_owned()
+    } else {
+        name
+    }
+}
+
+/// Providers read the name and the arguments again; a name that no tool can have, or arguments that are
+/// not an object, they would refuse together with the whole conversation.
 fn sendable(call: ToolCallRecord) -> ToolCall {
     let mut call = ToolCall::from(call);
+    call.name = sendable_name(&call.name);
     let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments);
     if read.is_err() {
         "{}".clone_into(&mut call.arguments);

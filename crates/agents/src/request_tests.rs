@@ -162,6 +162,20 @@ fn a_transcript_keeps_the_newest() {
     assert!(text.chars().count() <= 3_000);
 }
 
+#[test]
+fn names_are_sent_as_vendors_take_them() {
+    for (given, sent) in [
+        ("no such tool!", "no_such_tool_"),
+        ("mcp__x-1__A", "mcp__x-1__A"),
+        ("ä", "_"),
+        ("", "unknown"),
+        (&"n".repeat(64), &"n".repeat(64)),
+        (&"n".repeat(65), &"n".repeat(64)),
+    ] {
+        assert_eq!(sendable_name(given), sent, "{given}");
+    }
+}
+
 fn any_rows() -> impl Strategy<Value = Vec<ChatMessageRow>> {
     let one = (0..4, 0..3_usize, "[a-c]{0,3}").prop_map(|(kind, id, text)| {
         let id = format!("c{id}");

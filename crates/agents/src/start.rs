@@ -1,7 +1,7 @@
 //! The beginning of a turn: the session is found or made, the text stored, the turn put into its lane.
 //! What happens in a turn is `turn`'s.
 
-use crate::agent::{DEFAULT_AGENT, is_line};
+use crate::agent::{Agent, DEFAULT_AGENT, is_line};
 use crate::error::AgentsError;
 use crate::event::AgentEvent;
 use crate::handle::{Agents, Inner};
@@ -13,6 +13,7 @@ use crate::sessions::MAX_LABEL_CHARACTERS;
 use crate::{presets, sessions, turn};
 use gatehouse_domain::Actor;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_models::ModelError;
 use gatehouse_store::{ChatMessageRow, ChatSessionRow, Conn};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -102,6 +103,7 @@ async fn begin(
     report: Option<oneshot::Sender<TurnReport>>,
 ) -> Result<Sent, AgentsError> {
     let session = inner.locate(&request).await?;
+    inner.check_vault(&request, &session.id).await?;
     let place = inner.lanes.promise(&session.id)?;
     // Turns get their numbers in the order in which they wait.
     let _in_order = place.entrance.lock().await;
@@ -188,6 +190,41 @@ impl Inner {
                     new: None,
                 })
             }
+        }
+    }
+
+    /// A webhook's text that waits for the vault comes again when it is open: it must not be stored
+    /// twice, so a model whose key is sealed is noticed before. Other reasons why no model can be chosen
+    /// are the turn's to tell.
+    async fn check_vault(
+        &self,
+        request: &SendRequest,
+        session: &SessionId,
+    ) -> Result<(), AgentsError> {
+        if !matches!(request.origin, Origin::Webhook { .. }) {
+            return Ok(());
+        }
+        let (id, wanted) = (session.clone(), request.agent.clone());
+        let read = self.store.read(move |conn| {
+            Box::pin(async move {
+                let session = conn.find_chat_session(&id).await?;
+                let agent = choose_agent(conn, wanted, session.map(|row| row.agent_id)).await?;
+                let row = match conn.find_agent(&agent).await? {
+                    Some(row) => Some(row),
+                    None => conn.find_agent(DEFAULT_AGENT).await?,
+                };
+                Ok::<_, AgentsError>(row.map(Agent::of).transpose()?)
+            })
+        });
+        let Some(agent) = read.await? else {
+            return Ok(());
+        };
+        let config = agent.config;
+        let model = request.model.as_deref().or(config.model.as_deref());
+        let choosing = self.models.choose(config.provider.as_deref(), model);
+        match request.cancel.run_until_cancelled(choosing).await {
+            Some(Err(ModelError::Sealed)) => Err(AgentsError::Sealed),
+            _ => Ok(()),
         }
     }
 

@@ -71,6 +71,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
         Duration::from_mins(1)
     }
 
+    /// Whether what it gives may be text that a webhook brought. Its session is tainted with the first
+    /// such output, and the rest of the turn has public tools only.
+    fn brings_webhook_text(&self) -> bool {
+        false
+    }
+
     /// Does it. What comes back is cut at 64 KiB and shown to the model as data.
     fn call<'a>(
         &'a self,

@@ -5,11 +5,13 @@ mod answers;
 mod requests;
 
 pub use answers::{
-    ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer, Device,
-    DeviceList, DevicePaired, Done, EndedAnswer, ResetAnswer, SessionItem, SessionList, SetupAnswer, VaultAnswer,
-    VaultDisableAnswer, VaultDisableReport, VaultRecoveryKeyAnswer, VaultStatusAnswer,
+    ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer,
+    Device, DeviceList, DevicePaired, Done, EndedAnswer, ResetAnswer, SessionItem, SessionList,
+    SetupAnswer, VaultAnswer, VaultDisableAnswer, VaultDisableReport, VaultRecoveryKeyAnswer,
+    VaultStatusAnswer,
 };
 pub use requests::{
     ConfirmRequest, ConnectAuth, CreateApiKeyRequest, EmptyRequest, LoginRequest,
-    PairDeviceRequest, PasswordChangeRequest, SetupRequest, VaultOptionalPassword, VaultPassword, VaultRecovery,
+    PairDeviceRequest, PasswordChangeRequest, SetupRequest, VaultOptionalPassword, VaultPassword,
+    VaultRecovery,
 };

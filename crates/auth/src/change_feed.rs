@@ -1,8 +1,8 @@
 //! What other nodes on the same database changed. On PostgreSQL the table `changes` is polled; while
 //! that fails, memory is not believed and every look goes to the database.
 
-use crate::error::AuthError;
 use crate::devices::LiveDevice;
+use crate::error::AuthError;
 use crate::live::{LiveKey, LiveSession};
 use crate::state::{Auth, Settled};
 use gatehouse_store::{ApiKeyRow, AuthSessionRow, ChangeRow, DeviceRow};

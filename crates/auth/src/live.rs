@@ -68,8 +68,7 @@ impl Usage {
     }
 
     pub(crate) fn written(&self, at: Timestamp) {
-        self.written_ms
-            .fetch_max(at.as_millis(), Ordering::Relaxed);
+        self.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
     }
 
     /// The moment to write, when it is newer and the last write is a minute ago (or `all`).

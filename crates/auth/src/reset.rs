@@ -50,7 +50,12 @@ impl Auth {
                         }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
-                    for subject in ["auth_state", "auth_sessions", "auth_api_keys", "auth_devices"] {
+                    for subject in [
+                        "auth_state",
+                        "auth_sessions",
+                        "auth_api_keys",
+                        "auth_devices",
+                    ] {
                         conn.insert_change(subject, now).await?;
                     }
                     Ok(Settled::read(conn).await?)

@@ -65,7 +65,8 @@ impl AuthInner {
     pub(crate) fn setup_completed(&self, settled: &Settled, session: &NewSession) {
         self.settle(settled);
         self.keys.end_where(crate::live::LiveKey::dies_at_setup);
-        self.devices.end_where(crate::devices::LiveDevice::dies_at_setup);
+        self.devices
+            .end_where(crate::devices::LiveDevice::dies_at_setup);
         self.adopt_session(session);
         self.announce(&["setup", "auth_disabled", "api_keys", "devices"]);
     }

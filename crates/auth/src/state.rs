@@ -4,10 +4,10 @@
 
 use crate::audit::failures::FailureLog;
 use crate::change_feed::Feed;
+use crate::devices::LiveDevice;
 use crate::error::AuthError;
 use crate::identity::AuthIdentity;
 use crate::kdf_queue::KdfQueue;
-use crate::devices::LiveDevice;
 use crate::live::{LiveKey, LiveSession};
 use crate::live_map::LiveMap;
 use crate::settings::ActiveSettings;

@@ -76,16 +76,11 @@ impl Update {
                 && !self.changes.secrets.contains_key(name)
                 && kept.iter().any(|secret| secret.field == name)
         };
-        // Whoever may not name addresses must not lead a secret that he cannot read to a server of his.
-        if self.caller == Caller::Other && self.changes.names_host && before != after {
-            let left = kept.iter().find(|secret| stays(&secret.field));
-            if let Some(secret) = left {
-                return Err(ChannelsError::invalid(
-                    &*secret.field,
-                    "enter it again, because the server changes",
-                ));
-            }
-        }
+        let server = self.sender.about().fields.iter();
+        let moves = server
+            .filter(|spec| spec.kind.is_server())
+            .any(|spec| before.get(spec.name) != after.get(spec.name));
+        self.caller.may_name(moves)?;
         check_whole(self.sender, &|name| {
             after.contains_key(name) || self.changes.secrets.contains_key(name) || stays(name)
         })

@@ -38,11 +38,16 @@ impl Caller {
         changes: &FieldChanges,
         new: bool,
     ) -> Result<(), ChannelsError> {
-        let calls_a_url = changes.names_url || (new && sender.about().calls_any_url);
-        if calls_a_url && self == Self::Other {
-            return Err(ChannelsError::NeedsAdmin);
+        self.may_name(changes.names_url || (new && sender.about().calls_any_address))
+    }
+
+    /// Whoever names an address makes Gatehouse call it, in the private network too, and may lead
+    /// secrets there that he cannot read.
+    pub(crate) const fn may_name(self, an_address: bool) -> Result<(), ChannelsError> {
+        match self {
+            Self::Other if an_address => Err(ChannelsError::NeedsAdmin),
+            Self::Admin | Self::Other => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -83,7 +88,7 @@ impl Channels {
         Ok(senders::ALL.iter().map(of).collect())
     }
 
-    /// Makes an account. Without `operator.admin` it must not name a URL.
+    /// Makes an account. Without `operator.admin` it must not name an address to call.
     pub async fn create(
         &self,
         actor: &Actor,
@@ -126,8 +131,8 @@ impl Channels {
         Err(ChannelsError::IdTaken)
     }
 
-    /// Changes an account; what is absent stays. Without `operator.admin` no URL can be set, and a
-    /// server's name only together with the secrets that it will be sent.
+    /// Changes an account; what is absent stays. Without `operator.admin` no URL can be set, and no
+    /// server's name or port changed. While the vault is sealed no secret can be set; the rest can.
     pub async fn update(
         &self,
         actor: &Actor,

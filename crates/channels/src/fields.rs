@@ -36,9 +36,9 @@ const OWN_HEADERS: [&str; 12] = [
 pub(crate) enum FieldKind {
     /// One line.
     Text,
-    /// A TCP port.
+    /// A TCP port. Changing it needs `operator.admin`.
     Port,
-    /// A server's name or address. Who changes it decides where the secrets go.
+    /// A server's name or address. Changing it needs `operator.admin`.
     Host,
     /// A URL that is called. Setting it needs `operator.admin`.
     Url,
@@ -50,6 +50,13 @@ pub(crate) enum FieldKind {
     Headers,
     /// The secret of a signature.
     SigningSecret,
+}
+
+impl FieldKind {
+    /// Whether it says which server is called, other than by a URL.
+    pub(crate) const fn is_server(self) -> bool {
+        matches!(self, Self::Host | Self::Port)
+    }
 }
 
 /// A field that a type has.
@@ -103,8 +110,6 @@ pub(crate) struct FieldChanges {
     pub(crate) cleared: Vec<&'static FieldSpec>,
     /// Whether it names a URL.
     pub(crate) names_url: bool,
-    /// Whether it names a server in another way.
-    pub(crate) names_host: bool,
 }
 
 /// Reads the values. A masked secret is left as it is, null and the empty text remove a value.
@@ -123,7 +128,6 @@ pub(crate) fn read(
             continue;
         }
         changes.names_url |= spec.kind == FieldKind::Url;
-        changes.names_host |= matches!(spec.kind, FieldKind::Host | FieldKind::Port);
         let read = read_one(spec, value, outbound)
             .map_err(|reason| ChannelsError::invalid(name, reason))?;
         match read {
@@ -190,10 +194,7 @@ fn check(kind: FieldKind, text: &str, outbound: &Outbound) -> Result<(), String>
             text.parse::<u16>().is_ok_and(|port| port > 0),
             "expected a number from 1 to 65535",
         ),
-        FieldKind::Host => told(
-            parse_host(text).is_some(),
-            "expected a server's name or address, without a scheme or port",
-        ),
+        FieldKind::Host => check_host(text, outbound),
         FieldKind::Url => check_url(text, outbound),
         FieldKind::Mailbox => told(
             text.parse::<Mailbox>().is_ok(),
@@ -217,6 +218,14 @@ pub(crate) fn parse_host(text: &str) -> Option<Host> {
         .map(Host::Ipv6)
         .or_else(|_| Host::parse(text))
         .ok()
+}
+
+fn check_host(text: &str, outbound: &Outbound) -> Result<(), String> {
+    let host =
+        parse_host(text).ok_or("expected a server's name or address, without a scheme or port")?;
+    outbound
+        .check_host(Reach::Owner, &host)
+        .map_err(|error| error.to_string())
 }
 
 fn check_url(text: &str, outbound: &Outbound) -> Result<(), String> {

@@ -130,7 +130,29 @@ fn urls_are_the_owners_choice_but_for_metadata_and_users() {
     }
     assert!(read_all(&json!({ "url": null })).unwrap().names_url);
     assert!(!read_all(&json!({ "text": "http://x" })).unwrap().names_url);
-    assert!(read_all(&json!({ "host": "x" })).unwrap().names_host);
+}
+
+#[test]
+fn a_host_is_no_metadata_service() {
+    for refused in [
+        "169.254.169.254",
+        "2852039166",
+        "0xa9fea9fe",
+        "fd00:ec2::254",
+        "::ffff:169.254.169.254",
+        "metadata.google.internal",
+        "METADATA.google.internal.",
+    ] {
+        let error = read_all(&json!({ "host": refused })).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "invalid host: this address must not be called",
+            "{refused}"
+        );
+    }
+    for fine in ["10.0.0.5", "127.0.0.1", "::1", "mail.example.com"] {
+        assert!(accepts(&json!({ "host": fine })), "{fine}");
+    }
 }
 
 #[test]

@@ -21,6 +21,9 @@ impl Channels {
 
     /// Sends a test message, also with an account that is disabled.
     pub async fn test(&self, id: &str, text: Option<&str>) -> Result<(), ChannelsError> {
+        if text.is_some_and(|text| text.trim().is_empty()) {
+            return Err(ChannelsError::invalid("text", "must not be empty"));
+        }
         let inner = &self.0;
         let found = inner.find_existing(id).await?;
         let (kind, extra) = (found.sender.about().kind, BTreeMap::new());

@@ -23,7 +23,7 @@ pub(crate) struct Answer {
     at: Timestamp,
 }
 
-/// Sends a request to the owner's own address. `vendor` is for people.
+/// Sends a request to the owner's own address. `vendor` is for people, as it stands within a sentence.
 pub(crate) async fn call(
     outbound: &Outbound,
     clock: &dyn Clock,
@@ -51,14 +51,22 @@ pub(crate) async fn call(
     })
 }
 
+/// The name of a vendor where a sentence begins.
+fn at_the_beginning(vendor: &str) -> String {
+    vendor
+        .strip_prefix("the ")
+        .map_or_else(|| vendor.to_owned(), |rest| format!("The {rest}"))
+}
+
 /// Why a request did not come through.
 pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
+    let first = at_the_beginning(vendor);
     let why = match error {
         OutboundError::RefusedAddress => {
             format!("The address of {vendor} is one that must not be called.")
         }
-        OutboundError::Timeout => format!("{vendor} gave no answer in time."),
-        OutboundError::Connect => format!("{vendor} could not be reached."),
+        OutboundError::Timeout => format!("{first} gave no answer in time."),
+        OutboundError::Connect => format!("{first} could not be reached."),
         other => format!("Calling {vendor} failed: {other}."),
     };
     if error.is_retryable() {
@@ -76,28 +84,28 @@ impl Answer {
 
     /// What the status means. `after` is the wait that the body asks for, when the vendor says it there.
     pub(crate) fn check(&self, vendor: &str, after: Option<Duration>) -> Result<(), Failure> {
-        let status = self.status.as_u16();
+        let (status, first) = (self.status.as_u16(), at_the_beginning(vendor));
         let why = match status {
             200..=299 => return Ok(()),
             300..=399 => {
-                format!("{vendor} answered with a redirect ({status}), which is not followed.")
+                format!("{first} answered with a redirect ({status}), which is not followed.")
             }
             408 | 425 | 429 | 500..=599 => return Err(self.later(vendor, after)),
-            401 | 403 => format!("{vendor} refused the credentials ({status})."),
-            404 | 410 => format!("{vendor} does not know this address or recipient ({status})."),
-            413 => format!("{vendor} refused the message as too large (413)."),
-            _ => format!("{vendor} refused the message ({status})."),
+            401 | 403 => format!("{first} refused the credentials ({status})."),
+            404 | 410 => format!("{first} does not know this address or recipient ({status})."),
+            413 => format!("{first} refused the message as too large (413)."),
+            _ => format!("{first} refused the message ({status})."),
         };
         Err(Failure::Refused(why))
     }
 
     /// To be tried again, after the wait in the body or in `Retry-After`.
     pub(crate) fn later(&self, vendor: &str, after: Option<Duration>) -> Failure {
-        let status = self.status.as_u16();
+        let (status, first) = (self.status.as_u16(), at_the_beginning(vendor));
         let why = if status == 429 || self.status.is_success() {
-            format!("{vendor} asks to send less often ({status}).")
+            format!("{first} asks to send less often ({status}).")
         } else {
-            format!("{vendor} cannot take messages right now ({status}).")
+            format!("{first} cannot take messages right now ({status}).")
         };
         let after = after
             .or_else(|| self.retry_after())
@@ -220,6 +228,34 @@ mod tests {
         for status in [301, 307, 400, 401, 403, 404, 410, 413, 422] {
             let refused = verdict(&answer(status, &[]), None);
             assert!(matches!(refused, Err(SendError::GiveUp { .. })), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_vendor_is_named_as_the_sentence_needs_it() {
+        let why = |failure| match SendError::from(failure) {
+            SendError::Retry { why, .. } | SendError::GiveUp { why } => why,
+            SendError::Sealed => panic!("it has no words"),
+        };
+        for (vendor, refused, late, status) in [
+            (
+                "the mail server",
+                "The address of the mail server is one that must not be called.",
+                "The mail server gave no answer in time.",
+                "The mail server refused the message (400).",
+            ),
+            (
+                "ntfy",
+                "The address of ntfy is one that must not be called.",
+                "ntfy gave no answer in time.",
+                "ntfy refused the message (400).",
+            ),
+        ] {
+            let of = |error| why(of_outbound(vendor, error));
+            assert_eq!(of(OutboundError::RefusedAddress), refused);
+            assert_eq!(of(OutboundError::Timeout), late);
+            let answered = answer(400, &[]).check(vendor, None).unwrap_err();
+            assert_eq!(why(answered), status);
         }
     }
 

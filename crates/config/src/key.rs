@@ -11,6 +11,8 @@ pub(crate) const ID: &str = "<id>";
 const ADMIN_SECTIONS: [&str; 7] = [
     "auth", "vault", "server", "proxy", "network", "database", "mcp",
 ];
+/// Settings outside these sections that lift a restraint.
+const ADMIN_KEYS: [&str; 1] = ["tools.require_approval"];
 /// Sections that need a recent confirmation besides.
 const STEP_UP_SECTIONS: [&str; 2] = ["auth", "vault"];
 
@@ -122,8 +124,8 @@ impl KeySpec {
         )
     }
 
-    /// Whether changing it needs `operator.admin`: by its section, or because it names a program,
-    /// a file or a URL.
+    /// Whether changing it needs `operator.admin`: by its section, because it names a program,
+    /// a file or a URL, or because it lifts a restraint.
     pub fn needs_admin(&self) -> bool {
         let outside = match self.kind {
             Kind::Text(rule) | Kind::List(rule) => matches!(
@@ -132,7 +134,7 @@ impl KeySpec {
             ),
             Kind::Flag | Kind::Whole { .. } | Kind::Variables => false,
         };
-        outside || ADMIN_SECTIONS.contains(&section_of(self.key))
+        outside || ADMIN_KEYS.contains(&self.key) || ADMIN_SECTIONS.contains(&section_of(self.key))
     }
 
     /// Whether changing it needs a recent confirmation.
@@ -298,12 +300,14 @@ mod tests {
             "database.url",
             "mcp.servers.x.command",
             "models.providers.openai.base_url",
+            "tools.require_approval",
         ] {
             assert!(key_needs_admin(key), "{key}");
         }
         for key in [
             "models.default",
             "models.autodetect",
+            "tools.web_search.provider",
             "log.level",
             "metrics.enabled",
         ] {
@@ -317,6 +321,9 @@ mod tests {
 
     #[test]
     fn the_table_is_sound() {
+        for key in ADMIN_KEYS {
+            assert!(find_key(key).is_some(), "{key}");
+        }
         let mut names = std::collections::HashSet::new();
         for spec in describe() {
             assert!(names.insert(spec.key), "{} twice", spec.key);

@@ -46,7 +46,7 @@ pub enum SetError {
 }
 
 fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+    suggestion.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 impl From<SetError> for Problem {

@@ -19,7 +19,10 @@ pub use address::{Cidr, ClientKey, canonical_ip};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use delivery_status::DeliveryStatus;
 pub use error_code::ErrorCode;
-pub use id::{ApiKeyId, ApprovalId, AuthSessionId, ChallengeId, DeliveryId, DeviceId, InboxMessageId, MessageId, PasskeyId, RequestId, SessionId, TurnId, WebhookId};
+pub use id::{
+    ApiKeyId, ApprovalId, AuthSessionId, ChallengeId, DeliveryId, DeviceId, InboxMessageId,
+    MessageId, PasskeyId, RequestId, SessionId, TurnId, WebhookId,
+};
 pub use keyed_windows::{KeyedWindows, Place};
 pub use problem::Problem;
 pub use random::{Random, SeededRandom, SystemRandom};

@@ -47,8 +47,23 @@ impl Logging {
 }
 
 /// The configuration has checked the directives; one that is not understood here is left out.
+///
+/// `rmcp` writes at `info` what the servers of strangers say, whole. So it is heard from `warn` on,
+/// unless a directive names it.
 fn filter(directives: &str) -> EnvFilter {
-    EnvFilter::builder().parse_lossy(directives)
+    let overall = directives.split(',').rfind(|part| !part.contains('='));
+    let hears_info = overall.is_some_and(|level| {
+        ["info", "debug", "trace"]
+            .iter()
+            .any(|heard| heard.eq_ignore_ascii_case(level.trim()))
+    });
+    let builder = EnvFilter::builder();
+    if hears_info {
+        // A later directive of the same target takes the place of an earlier one.
+        builder.parse_lossy(format!("rmcp=warn,{directives}"))
+    } else {
+        builder.parse_lossy(directives)
+    }
 }
 
 fn lines(format: LogFormat, no_color: bool) -> Lines {
@@ -65,5 +80,39 @@ fn lines(format: LogFormat, no_color: bool) -> Lines {
             .flatten_event(true)
             .with_ansi(false)
             .boxed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracing::{Level, enabled, subscriber::with_default};
+
+    /// Whether these are heard: `info` and `warn` of `rmcp`, `info` of a module of it, `info` of ours.
+    fn heard(directives: &str) -> [bool; 4] {
+        let subscriber = tracing_subscriber::registry().with(filter(directives));
+        with_default(subscriber, || {
+            [
+                enabled!(target: "rmcp", Level::INFO),
+                enabled!(target: "rmcp", Level::WARN),
+                enabled!(target: "rmcp::service", Level::INFO),
+                enabled!(target: "gatehouse_rpc", Level::INFO),
+            ]
+        })
+    }
+
+    #[test]
+    fn what_servers_of_strangers_say_is_not_logged_unless_asked_for() {
+        assert_eq!(heard("info"), [false, true, false, true]);
+        assert_eq!(heard("DEBUG,sqlx=warn"), [false, true, false, true]);
+        assert_eq!(heard("info,rmcp=info"), [true, true, true, true]);
+        assert_eq!(heard("rmcp=debug,info"), [true, true, true, true]);
+    }
+
+    #[test]
+    fn a_stricter_level_stays_stricter() {
+        assert_eq!(heard("error"), [false; 4]);
+        assert_eq!(heard("off"), [false; 4]);
+        assert_eq!(heard("warn"), [false, true, false, false]);
     }
 }

@@ -7,13 +7,14 @@
 mod stream;
 
 use crate::Limits;
-use crate::chat::{ChatMessage, ToolCall, ToolSpec};
+use crate::chat::{ChatMessage, ChatRequest, ToolCall, ToolSpec};
 use crate::family::{ChatCall, Family, secret_header};
 use crate::history::paired;
 use crate::listing::Listed;
 use crate::reply_reader::Decoder;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -48,6 +49,10 @@ impl Family for Anthropic {
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(tool).collect();
             body.insert("tools".to_owned(), tools);
+        }
+        if let Some(placeholders) = tools_of_history(request) {
+            body.insert("tools".to_owned(), placeholders);
+            body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
         if let Some(temperature) = request.temperature {
             // From 0 to 1 here; the other family goes to 2.
@@ -151,6 +156,28 @@ fn blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
     }
 }
 
+/// The vendor refuses calls and their answers in a request that names no tools: those that were called are
+/// named then, and none may be called.
+fn tools_of_history(request: &ChatRequest) -> Option<Value> {
+    if !request.tools.is_empty() {
+        return None;
+    }
+    let mut names = BTreeSet::new();
+    for message in &request.messages {
+        if let ChatMessage::Assistant { tool_calls, .. } = message {
+            names.extend(tool_calls.iter().map(|call| call.name.as_str()));
+        }
+    }
+    let placeholder = |name| {
+        json!({
+            "name": name,
+            "description": "Not available any more.",
+            "input_schema": { "type": "object" },
+        })
+    };
+    (!names.is_empty()).then(|| names.into_iter().map(placeholder).collect())
+}
+
 /// The vendor takes `[a-zA-Z0-9_-]+` only; a conversation may have begun with another.
 fn id(given: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -189,6 +216,41 @@ mod tests {
     fn old_models_answer_less() {
         assert_eq!(max_tokens("claude-3-haiku-20240307"), 4096);
         assert_eq!(max_tokens("claude-sonnet-4-5"), 8192);
+    }
+
+    #[test]
+    fn what_was_called_is_named_where_nothing_is_offered() {
+        let called = |name: &str| ChatMessage::Assistant {
+            text: String::new(),
+            tool_calls: vec![ToolCall {
+                id: "c".to_owned(),
+                name: name.to_owned(),
+                arguments: "{}".to_owned(),
+            }],
+        };
+        let request = |messages, tools| ChatRequest {
+            system: None,
+            messages,
+            tools,
+            temperature: None,
+            max_tokens: None,
+        };
+        let spec = ToolSpec {
+            name: "calc".to_owned(),
+            description: String::new(),
+            parameters: json!({ "type": "object" }),
+        };
+        let both = || vec![called("b"), called("a"), called("b")];
+        let offered = tools_of_history(&request(both(), Vec::new())).unwrap();
+        let names: Vec<_> = offered
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|t| &t["name"])
+            .collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(tools_of_history(&request(both(), vec![spec])).is_none());
+        assert!(tools_of_history(&request(Vec::new(), Vec::new())).is_none());
     }
 
     #[test]

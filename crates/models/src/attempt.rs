@@ -142,7 +142,7 @@ impl Inner {
             prepared.kind,
             &self.tuning,
             prepared.deadline,
-        );
+        )?;
         reply.await_first(patience.first).await?;
         Ok(reply)
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use gatehouse_outbound::OutboundError;
 use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -58,6 +59,36 @@ impl Failure {
     }
 }
 
+/// How an answer says that it is written.
+#[derive(Debug, PartialEq, Eq)]
+enum Shape {
+    /// As a stream of events; also when it does not say, since that was asked for.
+    Events,
+    /// As one JSON document: the server knows no streams.
+    Document,
+    /// As something else.
+    Other,
+}
+
+impl Shape {
+    fn of(headers: &HeaderMap) -> Self {
+        let Some(value) = headers.get(CONTENT_TYPE) else {
+            return Self::Events;
+        };
+        let value = String::from_utf8_lossy(value.as_bytes());
+        let essence = value.split(';').next().unwrap_or_default().trim();
+        let is = |name: &str| essence.eq_ignore_ascii_case(name);
+        if is("application/json") {
+            Self::Document
+        } else if is("text/html") || is("application/xhtml+xml") {
+            Self::Other
+        } else {
+            // Some local servers call their events text/plain.
+            Self::Events
+        }
+    }
+}
+
 /// An answer on its way.
 pub(crate) struct Reply {
     provider: String,
@@ -71,23 +102,29 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// An answer that is neither a stream nor a document, such as a page of a proxy, is garbage.
     pub(crate) fn new(
         response: Response,
         provider: String,
         kind: ProviderKind,
         tuning: &Tuning,
         deadline: Instant,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, Failure> {
+        let reader = match Shape::of(response.headers()) {
+            Shape::Events => ReplyReader::new(kind, tuning.limits),
+            Shape::Document => ReplyReader::of_document(kind, tuning.limits),
+            Shape::Other => return Err(Failure::read(&provider, ReadError::Garbage)),
+        };
+        Ok(Self {
             provider,
             body: response.bytes_stream().boxed(),
-            reader: ReplyReader::new(kind, tuning.limits),
+            reader,
             ready: VecDeque::new(),
             failure: None,
             is_over: false,
             idle: tuning.patience.idle,
             deadline,
-        }
+        })
     }
 
     /// Waits until something can be given out.
@@ -149,5 +186,28 @@ impl Reply {
     ) -> Option<Failure> {
         let error = read(&mut self.reader).err()?;
         Some(Failure::read(&self.provider, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shape_of_an_answer() {
+        for (value, shape) in [
+            ("", Shape::Events),
+            ("text/event-stream", Shape::Events),
+            ("Text/Event-Stream; charset=utf-8", Shape::Events),
+            ("application/json", Shape::Document),
+            ("application/json ; charset=utf-8", Shape::Document),
+            ("text/html", Shape::Other),
+            ("text/plain", Shape::Events),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, value.parse().unwrap());
+            assert_eq!(Shape::of(&headers), shape, "{value}");
+        }
+        assert_eq!(Shape::of(&HeaderMap::new()), Shape::Events);
     }
 }

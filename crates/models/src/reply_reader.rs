@@ -6,6 +6,7 @@ use crate::event_stream::{Event, EventStream, TooLong};
 use crate::family::family;
 pub use crate::refusal::Refusal;
 use crate::{Limits, ProviderKind};
+use serde::de::DeserializeOwned;
 
 /// Why an answer cannot be read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,28 @@ pub(crate) trait Decoder: Send {
 
     /// The stream has ended without saying so. True when that is good enough and `End` was given.
     fn end(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError>;
+
+    /// Takes a whole answer that came as one document; gives its `End`, too.
+    fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError>;
+}
+
+/// Reads a document: one that breaks off is not the same as one that is something else.
+pub(crate) fn read_document<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_eof() {
+            ReadError::Cut
+        } else {
+            ReadError::Garbage
+        }
+    })
 }
 
 /// An answer in the middle of its way.
 pub struct ReplyReader {
     events: EventStream,
+    /// What has come of an answer that is one document.
+    document: Option<Vec<u8>>,
+    event_bytes: usize,
     decoder: Box<dyn Decoder>,
     bytes_left: usize,
     complete: bool,
@@ -48,9 +66,20 @@ impl ReplyReader {
     pub fn new(kind: ProviderKind, limits: Limits) -> Self {
         Self {
             events: EventStream::new(limits.event_bytes),
+            document: None,
+            event_bytes: limits.event_bytes,
             decoder: family(kind).decoder(limits),
             bytes_left: limits.reply_bytes,
             complete: false,
+        }
+    }
+
+    /// For an answer that comes as one document, because the server knows no streams. It may be as long as
+    /// an event.
+    pub fn of_document(kind: ProviderKind, limits: Limits) -> Self {
+        Self {
+            document: Some(Vec::new()),
+            ..Self::new(kind, limits)
         }
     }
 
@@ -62,6 +91,13 @@ impl ReplyReader {
     /// Takes the next bytes. What was read before an error is in `out` all the same.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         if self.complete {
+            return Ok(());
+        }
+        if let Some(document) = &mut self.document {
+            if document.len().saturating_add(bytes.len()) > self.event_bytes.min(self.bytes_left) {
+                return Err(ReadError::TooLarge);
+            }
+            document.extend_from_slice(bytes);
             return Ok(());
         }
         let mut rest = bytes.get(..self.bytes_left).unwrap_or(bytes);
@@ -82,6 +118,11 @@ impl ReplyReader {
     /// The bytes have ended. `Cut` unless the answer is complete.
     pub fn end(&mut self, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         if self.complete {
+            return Ok(());
+        }
+        if let Some(document) = self.document.take() {
+            self.decoder.document(&document, out)?;
+            self.complete = true;
             return Ok(());
         }
         // A last event without its blank line may be whole, or may be where the connection broke.
@@ -127,6 +168,11 @@ impl Counter {
             out.push(Chunk::Text(text.to_owned()));
         }
         Ok(())
+    }
+
+    /// Whether there was text or a call.
+    pub(crate) const fn has_content(&self) -> bool {
+        self.text_bytes > 0 || self.calls > 0
     }
 
     /// One more call; its number.

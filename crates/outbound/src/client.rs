@@ -61,6 +61,16 @@ impl Outbound {
         check_url(self.policy(reach), url)
     }
 
+    /// Whether this host may be called, as far as its text tells: for protocols other than HTTP.
+    pub fn check_host(&self, reach: Reach, host: &Host) -> Result<(), OutboundError> {
+        let host = match host {
+            Host::Domain(name) => Host::Domain(name.as_str()),
+            Host::Ipv4(v4) => Host::Ipv4(*v4),
+            Host::Ipv6(v6) => Host::Ipv6(*v6),
+        };
+        check_host(self.policy(reach), &host)
+    }
+
     /// Checks the URL and sends. A redirect is returned as it came.
     pub async fn send(&self, reach: Reach, request: Request) -> Result<Response, OutboundError> {
         self.check_url(reach, request.url())?;
@@ -128,11 +138,15 @@ fn check_url(policy: Policy, url: &Url) -> Result<(), OutboundError> {
             "must not contain a user name or password",
         ));
     }
-    let allowed = match url.host() {
-        None => return Err(OutboundError::BadUrl("has no host")),
-        Some(Host::Domain(name)) => policy.allows_name(name),
-        Some(Host::Ipv4(v4)) => policy.allows(IpAddr::V4(v4)),
-        Some(Host::Ipv6(v6)) => policy.allows(IpAddr::V6(v6)),
+    let host = url.host().ok_or(OutboundError::BadUrl("has no host"))?;
+    check_host(policy, &host)
+}
+
+fn check_host(policy: Policy, host: &Host<&str>) -> Result<(), OutboundError> {
+    let allowed = match *host {
+        Host::Domain(name) => policy.allows_name(name),
+        Host::Ipv4(v4) => policy.allows(IpAddr::V4(v4)),
+        Host::Ipv6(v6) => policy.allows(IpAddr::V6(v6)),
     };
     allowed.then_some(()).ok_or(OutboundError::RefusedAddress)
 }

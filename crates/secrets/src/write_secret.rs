@@ -70,12 +70,14 @@ impl Inner {
             + 'static,
     {
         let secrets = [(aad.clone(), secret.clone())];
-        self.write_secrets(&secrets, WhileSealed::AsSet, move |conn, formed| {
-            match formed.first() {
+        self.write_secrets(
+            &secrets,
+            WhileSealed::AsSet,
+            move |conn, formed| match formed.first() {
                 Some(formed) => job(conn, Arc::clone(formed)),
                 None => Box::pin(std::future::ready(Err(SecretsError::Sealed))),
-            }
-        })
+            },
+        )
         .await
     }
 

@@ -178,6 +178,15 @@ impl Conn {
         Ok(turn.map(|Number(turn)| turn))
     }
 
+    /// Taints one, for ever; `false` when there is none.
+    pub async fn update_chat_session_tainted(
+        &mut self,
+        id: &SessionId,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query("UPDATE chat_sessions SET tainted = 1 WHERE id = $1");
+        Ok(self.run(query.bind(id.as_str())).await? > 0)
+    }
+
     /// Renames one; `false` when there is none.
     pub async fn update_chat_session_label(
         &mut self,

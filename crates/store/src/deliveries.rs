@@ -337,18 +337,25 @@ impl Conn {
         .await
     }
 
-    /// Removes some deliveries of a deleted webhook; how many. In pieces, so that the one writer is
-    /// never held for long.
+    /// Removes some deliveries of a deleted webhook; how many. In pieces of so many rows and bytes of
+    /// bodies, so that the one writer is never held for long; one row at least.
     pub async fn delete_removed_deliveries(
         &mut self,
         id: &str,
         limit: i64,
+        max_bytes: i64,
     ) -> Result<u64, StoreError> {
         let query = sqlx::query(
             "DELETE FROM webhook_deliveries WHERE id IN (
-                 SELECT id FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY id LIMIT $2)",
+                 SELECT id FROM (
+                     SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS place,
+                         SUM(body_size) OVER (ORDER BY id) AS bytes
+                     FROM (SELECT id, body_size FROM webhook_deliveries
+                           WHERE webhook_id = $1 ORDER BY id LIMIT $2) AS first_rows
+                 ) AS piece WHERE place = 1 OR bytes <= $3)",
         );
-        self.run(query.bind(id.to_owned()).bind(limit)).await
+        let query = query.bind(id.to_owned()).bind(limit).bind(max_bytes);
+        self.run(query).await
     }
 
     /// Forgets removals that were asked for before a moment and have nothing left to remove.

@@ -2,6 +2,7 @@
 //! event is about, and which headers may be kept. Owns how a profile's data is used for that; must not
 //! know a vendor, and trusts nothing: what it returns is bounded and free of control characters.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
@@ -82,6 +83,18 @@ pub fn safe_headers(
             Some((name, value))
         })
         .collect()
+}
+
+/// The headers without those of these names, in any case: what proves who sends is no event, no key and
+/// nothing to keep.
+pub fn without<'h>(headers: &'h HeaderMap, names: &[&str]) -> Cow<'h, HeaderMap> {
+    let mut left = Cow::Borrowed(headers);
+    for name in names {
+        if left.contains_key(*name) {
+            left.to_mut().remove(*name);
+        }
+    }
+    left
 }
 
 /// The answer to a request that only proves that the address is ours. Only after verification.

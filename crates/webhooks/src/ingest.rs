@@ -105,6 +105,12 @@ impl Intake {
         crate::metrics::rejected("incomplete_body");
     }
 
+    /// There is no room for the body now. Says how long to wait.
+    pub fn no_room(&self, wait_ms: u64) -> IngestError {
+        crate::metrics::rate_limited(&self.webhook.public_id);
+        IngestError::RateLimited { wait_ms }
+    }
+
     /// The steps from the body on. `url` is the address as the sender called it.
     pub async fn accept(
         &self,
@@ -122,15 +128,16 @@ impl Intake {
         if let Some(challenge) = crate::event::handshake(self.webhook.profile, &payload) {
             return Ok(Ingested::Handshake(challenge));
         }
+        let headers = self.without_proof(headers);
         let event = crate::event::read(
             self.webhook.profile,
             self.webhook.config.event_header.as_deref(),
-            headers,
+            &headers,
             &payload,
             body,
         );
         let arrived = steps::Arrived {
-            headers,
+            headers: &headers,
             body,
             event,
         };

@@ -15,13 +15,14 @@ use crate::record::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_
 use crate::record::{SessionMode, StoredConfig, WebhookConfig};
 use checks::{
     Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra,
-    events, find_profile, header_name, invalid, line, number, put, put_or, text, tool_policy,
+    events, find_profile, header_name, invalid, line, model, number, put, put_or, secret_header,
+    text, tool_policy,
 };
-use gatehouse_agents::ToolPolicy;
 use gatehouse_domain::Cidr;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -33,10 +34,22 @@ enum Events {
     /// Event types to take.
     Allow(Vec<String>),
     /// Both lists.
-    Lists(EventFilter),
+    Lists(Lists),
 }
 
-/// Members of `auth` that may be given.
+/// Two lists of names. With a `null` in it the object clears that list and leaves the other, if that is
+/// absent; without one it replaces both.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "stands for the schema only")]
+struct Lists {
+    /// These.
+    allow: Option<Vec<String>>,
+    /// But never these.
+    deny: Option<Vec<String>>,
+}
+
+/// Members of `auth` that may be given. What only a record says is taken, so that a record can be sent
+/// back, and changes nothing.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuthInput {
@@ -47,6 +60,18 @@ pub struct AuthInput {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub secret: Patch<SecretString>,
+    /// Ignored.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub configured: IgnoredAny,
+    /// Ignored.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub secret_hint: IgnoredAny,
+    /// Ignored.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub previous_secret_expires_at: IgnoredAny,
 }
 
 /// What a caller says of a webhook. `null` goes back to the default.
@@ -87,7 +112,7 @@ pub struct WebhookInput {
     pub system_prompt_suffix: Patch<String>,
     /// Which tools a turn may use; none at all when absent.
     #[serde(default, rename = "toolPolicy", alias = "tool_policy")]
-    #[schemars(with = "Option<ToolPolicy>")]
+    #[schemars(with = "Option<Lists>")]
     pub tool_policy: Patch<Value>,
     /// Which deliveries share a session.
     #[serde(default, alias = "sessionMode")]
@@ -104,9 +129,10 @@ pub struct WebhookInput {
     /// The channel, as `type` or `type:account`.
     #[serde(default, alias = "deliverTo")]
     pub deliver_to: Patch<String>,
-    /// What else the channel is told; values are templates.
+    /// What else the channel is told; values are templates. With a `null` in it the object drops that
+    /// key and leaves the others; without one it replaces them all.
     #[serde(default, alias = "deliverExtra")]
-    #[schemars(with = "Option<BTreeMap<String, String>>")]
+    #[schemars(with = "Option<BTreeMap<String, Option<String>>>")]
     pub deliver_extra: Patch<Value>,
     /// How many deliveries any 60 seconds admit.
     #[serde(default, alias = "rateLimitPerMinute")]
@@ -123,6 +149,28 @@ pub struct WebhookInput {
     /// Whether it takes deliveries.
     #[serde(default)]
     pub enabled: Patch<bool>,
+}
+
+/// Event types and the headers of a profile are stored with a delivery; the header that carries the secret
+/// must be none of these.
+fn secret_stays_apart(stored: &StoredConfig) -> Checked<()> {
+    let Some(carrier) = stored.auth.header.as_deref() else {
+        return Ok(());
+    };
+    let is_carrier = |name: &str| name.eq_ignore_ascii_case(carrier);
+    if stored
+        .webhook
+        .event_header
+        .as_deref()
+        .is_some_and(is_carrier)
+    {
+        return invalid("event_header", "this header carries the secret");
+    }
+    let kept = stored.webhook.profile().headers.iter().copied();
+    if kept.chain(["content-type"]).any(is_carrier) {
+        return invalid("header", "this header is stored with each delivery");
+    }
+    Ok(())
 }
 
 impl WebhookInput {
@@ -186,15 +234,22 @@ impl WebhookInput {
     /// What is stored after a change.
     pub(crate) fn config_after(&self, mut stored: StoredConfig) -> Checked<StoredConfig> {
         let config = &mut stored.webhook;
+        let default_before = config.profile().default_auth_mode;
         put_or(
             &mut config.source_profile,
             &self.source_profile,
             profile::generic().id.to_owned(),
             |name| Ok(find_profile(name)?.id.to_owned()),
         )?;
-        self.apply_auth(&mut stored.auth, stored.webhook.profile().default_auth_mode)?;
+        let default = stored.webhook.profile().default_auth_mode;
+        // A mode that the profile before brought goes with it.
+        if !self.auth_mode.is_said() && stored.auth.mode == default_before {
+            stored.auth.mode = default;
+        }
+        self.apply_auth(&mut stored.auth, default)?;
         self.apply_run(&mut stored.webhook)?;
         self.apply_bounds(&mut stored.webhook)?;
+        secret_stays_apart(&stored)?;
         Ok(stored)
     }
 
@@ -210,26 +265,34 @@ impl WebhookInput {
         put(&mut auth.header, self.header(), |name| {
             header_name("header", name)
         })?;
-        auth.header.get_or_insert_with(|| DEFAULT_HEADER.to_owned());
+        let header = auth.header.get_or_insert_with(|| DEFAULT_HEADER.to_owned());
+        // What was stored before this rule stays editable in everything else.
+        if self.header().is_said() || self.auth_mode.is_said() || self.source_profile.is_said() {
+            secret_header(header)?;
+        }
         Ok(())
     }
 
     fn apply_run(&self, config: &mut WebhookConfig) -> Checked<()> {
         let short = |field| move |text: &String| line(field, text, MAX_SHORT);
+        let before = config.events.clone();
         put_or(
             &mut config.events,
             &self.events,
             EventFilter::default(),
-            events,
+            |value| events(value, &before),
         )?;
         put(&mut config.agent, &self.agent, short("agent"))?;
-        put(&mut config.model, &self.model, short("model"))?;
+        put(&mut config.model, &self.model, |text| model(text))?;
         put(
             &mut config.system_prompt_suffix,
             &self.system_prompt_suffix,
             |value| text("system_prompt_suffix", value, MAX_SUFFIX),
         )?;
-        put(&mut config.tool_policy, &self.tool_policy, tool_policy)?;
+        let before = config.tool_policy.clone();
+        put(&mut config.tool_policy, &self.tool_policy, |value| {
+            tool_policy(value, before.as_ref())
+        })?;
         put_or(
             &mut config.session_mode,
             &self.session_mode,
@@ -257,11 +320,10 @@ impl WebhookInput {
             &self.deliver_to,
             short("deliver_to"),
         )?;
-        put(
-            &mut config.deliver_extra,
-            &self.deliver_extra,
-            deliver_extra,
-        )
+        let before = config.deliver_extra.clone();
+        put(&mut config.deliver_extra, &self.deliver_extra, |value| {
+            deliver_extra(value, before.as_ref())
+        })
     }
 
     fn apply_bounds(&self, config: &mut WebhookConfig) -> Checked<()> {

@@ -25,8 +25,10 @@ struct Windows {
     own: HashMap<WebhookId, SlidingWindow>,
     global: SlidingWindow,
     swept_at_ms: u64,
-    /// Places taken by deliveries of which it is not known yet whether they will be stored.
-    open: usize,
+    /// Places taken by deliveries of which it is not known yet whether they will be stored: of each
+    /// webhook that has some, and of all.
+    open: HashMap<WebhookId, usize>,
+    all_open: usize,
 }
 
 /// The limits of this process.
@@ -48,7 +50,8 @@ impl fmt::Debug for Limits {
 pub(crate) struct Refused {
     /// How long until a place may be free, at least 1.
     pub(crate) wait_ms: u64,
-    /// Whether some places are open: one of them may come back at any moment.
+    /// Whether some places under the limit that refused are open: one of them may come back at any
+    /// moment.
     pub(crate) undecided: bool,
 }
 
@@ -71,7 +74,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut windows = self.limits.lock();
-        windows.open = windows.open.saturating_sub(1);
+        windows.settle(&self.webhook);
         if !self.kept {
             if let Some(own) = windows.own.get_mut(&self.webhook) {
                 own.take_back(self.at_ms);
@@ -99,10 +102,35 @@ impl Windows {
         self.swept_at_ms = now_ms;
     }
 
-    fn wait(&self, webhook: &WebhookId, limits: PerMinute, now_ms: u64) -> Option<u64> {
+    /// The limit that refuses, if one does. Only what counts under that limit can still make room.
+    fn refusal(&self, webhook: &WebhookId, limits: PerMinute, now_ms: u64) -> Option<Refused> {
         let own = self.own.get(webhook);
-        own.and_then(|own| own.wait(limits.webhook, WINDOW_MS, now_ms))
-            .or_else(|| self.global.wait(limits.global, WINDOW_MS, now_ms))
+        if let Some(wait_ms) = own.and_then(|own| own.wait(limits.webhook, WINDOW_MS, now_ms)) {
+            return Some(Refused {
+                wait_ms,
+                undecided: self.open.contains_key(webhook),
+            });
+        }
+        let wait_ms = self.global.wait(limits.global, WINDOW_MS, now_ms)?;
+        Some(Refused {
+            wait_ms,
+            undecided: self.all_open > 0,
+        })
+    }
+
+    fn begin(&mut self, webhook: &WebhookId) {
+        *self.open.entry(webhook.clone()).or_default() += 1;
+        self.all_open += 1;
+    }
+
+    fn settle(&mut self, webhook: &WebhookId) {
+        self.all_open = self.all_open.saturating_sub(1);
+        if let Some(open) = self.open.get_mut(webhook) {
+            *open = open.saturating_sub(1);
+            if *open == 0 {
+                self.open.remove(webhook);
+            }
+        }
     }
 
     fn record(&mut self, webhook: &WebhookId, now_ms: u64) {
@@ -122,7 +150,8 @@ impl Limits {
             own: HashMap::new(),
             global: SlidingWindow::default(),
             swept_at_ms: clock.monotonic_ms(),
-            open: 0,
+            open: HashMap::new(),
+            all_open: 0,
         };
         Self {
             clock,
@@ -146,14 +175,11 @@ impl Limits {
         // Read under the lock: a time read before it could lie behind a newer stamp.
         let now_ms = self.clock.monotonic_ms();
         windows.tick(now_ms);
-        if let Some(wait_ms) = windows.wait(webhook, limits, now_ms) {
-            return Err(Refused {
-                wait_ms,
-                undecided: windows.open > 0,
-            });
+        if let Some(refused) = windows.refusal(webhook, limits, now_ms) {
+            return Err(refused);
         }
         windows.record(webhook, now_ms);
-        windows.open += 1;
+        windows.begin(webhook);
         drop(windows);
         Ok(Reservation {
             limits: Arc::clone(self),
@@ -293,6 +319,25 @@ mod tests {
         }
         let refused = limits.reserve(&hook("a"), LIMITS).unwrap_err();
         assert!(!refused.undecided);
+    }
+
+    #[test]
+    fn what_others_have_open_decides_nothing_for_a_webhook_over_its_own_limit() {
+        let (_, limits) = limits();
+        for _ in 0..3 {
+            assert_eq!(take(&limits, "a", LIMITS), None);
+        }
+        let foreign = limits.reserve(&hook("b"), LIMITS).unwrap();
+        let refused = |webhook| limits.reserve(&hook(webhook), LIMITS).unwrap_err();
+        assert!(!refused("a").undecided, "its own places are all kept");
+        let last = limits.reserve(&hook("c"), LIMITS).unwrap();
+        assert!(refused("d").undecided, "over all, two may come back");
+        drop(foreign);
+        last.keep();
+        assert_eq!(take(&limits, "d", LIMITS), None);
+        assert!(!refused("d").undecided);
+        let windows = limits.lock();
+        assert_eq!((windows.open.len(), windows.all_open), (0, 0));
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Webhooks {
         if query
             .cursor
             .as_deref()
-            .is_some_and(|cursor| !is_cursor(cursor))
+            .is_some_and(|cursor| !is_cursor("del_", cursor))
         {
             let reason = "not one that was given out";
             return Err(WebhooksError::invalid("cursor", reason));
@@ -193,7 +193,8 @@ impl Webhooks {
     }
 }
 
-fn is_cursor(text: &str) -> bool {
-    text.strip_prefix("del_")
+/// Whether a text can be the id that a page was ended with.
+pub(crate) fn is_cursor(prefix: &str, text: &str) -> bool {
+    text.strip_prefix(prefix)
         .is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|b| b.is_ascii_hexdigit()))
 }

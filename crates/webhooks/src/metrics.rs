@@ -36,11 +36,12 @@ const TOOLS: [&str; 3] = ["calc", "web_search", "web_fetch"];
 /// How a tool call ends.
 const ACTION_STATUSES: [&str; 3] = ["ok", "error", "denied"];
 
-/// Every event type that a profile lists.
+/// Every event type that a profile lists, offered or not: a table of ours, so that no sender can make it
+/// longer.
 static EVENT_TYPES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let profiles = profile::all().iter();
     profiles
-        .flat_map(|profile| profile.events.iter().map(|event| event.name))
+        .flat_map(|profile| profile.catalog().map(|event| event.name))
         .collect()
 });
 
@@ -110,9 +111,13 @@ pub fn processing_duration(milliseconds: u64) {
 
 /// An agent called a tool.
 pub fn response_action(tool: &str, status: &str) {
-    let tool = known(&TOOLS, tool);
-    let status = known(&ACTION_STATUSES, status);
+    let (tool, status) = action_labels(tool, status);
     counter!(ACTIONS, "tool" => tool, "status" => status).increment(1);
+}
+
+/// The labels of a tool call.
+pub(crate) fn action_labels(tool: &str, status: &str) -> (&'static str, &'static str) {
+    (known(&TOOLS, tool), known(&ACTION_STATUSES, status))
 }
 
 fn known(values: &[&'static str], value: &str) -> &'static str {

@@ -8,6 +8,8 @@ pub(crate) use update::require_unchanged;
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
+use crate::input::WebhookInput;
+use crate::listing::is_cursor;
 use crate::record::{SecretFacts, StoredConfig, Webhook};
 use crate::secret::{self, CURRENT, PREVIOUS};
 use crate::{AuthMode, verify};
@@ -160,6 +162,10 @@ impl Webhooks {
         limit: usize,
         cursor: Option<&str>,
     ) -> Result<WebhookPage, WebhooksError> {
+        if cursor.is_some_and(|cursor| !is_cursor("hook_", cursor)) {
+            let reason = "not one that was given out";
+            return Err(WebhooksError::invalid("cursor", reason));
+        }
         let after = cursor.unwrap_or_default().to_owned();
         let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
         let read = self.0.store.read(move |conn| {
@@ -208,6 +214,15 @@ pub(crate) fn checked_secret(
     verify::check_secret(mode, text)
         .map_err(|error| WebhooksError::invalid("secret", error.to_string()))?;
     Ok(secret.clone())
+}
+
+/// Nobody may bring a secret for a mode that has none: it would be lost without a word.
+pub(crate) fn no_secret(input: &WebhookInput) -> Result<(), WebhooksError> {
+    if input.secret().value().is_some() {
+        let reason = "the auth mode none takes no secret";
+        return Err(WebhooksError::invalid("secret", reason));
+    }
+    Ok(())
 }
 
 /// A secret's row, as it was formed for the database.

@@ -12,8 +12,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Deliveries removed by one write.
+/// Deliveries removed by one write, at most.
 const PIECE: i64 = 500;
+/// Bytes of bodies removed by one write, at most; a single larger one goes alone.
+const PIECE_BYTES: i64 = 16 * 1024 * 1024;
 /// How long a removal stays on the list, for requests that were on their way when the webhook went.
 const LINGER: Duration = Duration::from_mins(10);
 /// How often the list is looked at.
@@ -84,7 +86,10 @@ impl Inner {
             loop {
                 let its = id.clone();
                 let write = self.store.write(move |conn| {
-                    Box::pin(async move { conn.delete_removed_deliveries(&its, PIECE).await })
+                    Box::pin(async move {
+                        conn.delete_removed_deliveries(&its, PIECE, PIECE_BYTES)
+                            .await
+                    })
                 });
                 if write.await? == 0 {
                     break;

@@ -199,6 +199,7 @@ fn no_turn(error: AgentsError, stops: Stops<'_>) -> Outcome {
     let trace = Trace::default();
     match error {
         _ if stops.is_any() => Outcome::Interrupted { began: false },
+        AgentsError::Sealed => Outcome::Sealed(trace),
         AgentsError::ShuttingDown => {
             let why = "The agents' part of Gatehouse took no turn.".to_owned();
             Outcome::Retry(trace, why, None)

@@ -1,17 +1,23 @@
 //! The tools by which an agent works with webhooks: `webhook` and `webhook_get_full_payload`. Both are
 //! for trusted turns only; a turn that a webhook began is never offered them. Each action is the same
 //! function that the RPC method of its name calls.
+//!
+//! A conversation is stored, shown and sent to a model's vendor: no secret goes into it, in either
+//! direction, and lists bring no text of a sender.
 
+mod deliveries;
 mod payload;
+mod setup;
 
 use crate::handle::Webhooks;
 use crate::input::WebhookInput;
 use crate::listing::DeliveryQuery;
-use crate::profile;
+use crate::record::Webhook;
+use crate::records::WebhookChanged;
+use deliveries::{Told, ToldPage};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Tool, ToolContext, ToolError, ToolRegistry};
 use gatehouse_domain::{Actor, DeliveryStatus, Problem, input};
-use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -37,9 +43,9 @@ struct WebhookTool(Webhooks);
 
 const DESCRIPTION: &str = "Manages inbound webhooks: addresses to which other services post events, \
     which then run an agent or go to a channel. Actions: `create` (name, and any of the settings; \
-    answers with the address, with the secret, shown this once, and with what to do at the sender), \
-    `list`, `get` (id), `update` (id and what changes; null goes back to the default), `delete` (id), \
-    `rotate_secret` (id), `deliveries` (id of the webhook, status, event, q), `replay` (delivery_id).";
+    answers with the address and with what to do at the sender), `list`, `get` (id), `update` (id and what changes; null goes back to the default), `delete` (id), \
+    `rotate_secret` (id), `deliveries` (id of the webhook, status, event, q), `replay` (delivery_id). \
+    Secrets are neither taken nor shown here: the answer says where a person gets one.";
 
 impl Tool for WebhookTool {
     fn name(&self) -> &'static str {
@@ -110,7 +116,6 @@ struct Page {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rotation {
-    secret: Option<SecretString>,
     overlap_seconds: Option<i64>,
 }
 
@@ -125,6 +130,52 @@ struct Search {
     cursor: Option<String>,
 }
 
+/// A secret that somebody wrote into a conversation is not taken: it stands in the history already.
+fn refuse_secret(fields: &Map<String, Value>) -> Result<(), ToolError> {
+    let inner = fields.get("auth").and_then(|auth| auth.get("secret"));
+    if fields.contains_key("secret") || inner.is_some() {
+        return Err(ToolError::new(
+            "`secret` is not taken here: secrets do not belong in a conversation, which is stored and \
+             sent to a model. Leave it out; a person sets one with `gatehouse webhooks update ID`. One \
+             that was written here should be changed at its sender.",
+        ));
+    }
+    Ok(())
+}
+
+/// Where a person gets a secret to copy.
+fn where_to_get_one(webhook: &Webhook) -> String {
+    let id = &webhook.id;
+    format!(
+        "The secret is not shown in a conversation. A person who needs one to copy runs `gatehouse \
+         webhooks rotate-secret {id}`, or rotates it in the web page under Settings, Webhooks: it is \
+         shown there once, and replaces this one. One that the sender made is stored with `gatehouse \
+         webhooks update {id}`."
+    )
+}
+
+/// A changed webhook without its secret; when there is a new one, with the way to get one.
+fn answer(changed: WebhookChanged) -> Result<Value, ToolError> {
+    let has_new = changed.secret.is_some();
+    let changed = WebhookChanged {
+        secret: None,
+        ..changed
+    };
+    let record = shown(&changed)?;
+    if has_new {
+        Ok(with(record, "note", where_to_get_one(&changed.webhook)))
+    } else {
+        Ok(record)
+    }
+}
+
+fn with(mut answer: Value, name: &str, text: String) -> Value {
+    if let Value::Object(members) = &mut answer {
+        members.insert(name.to_owned(), text.into());
+    }
+    answer
+}
+
 fn limit(wanted: Option<usize>) -> usize {
     wanted.unwrap_or(DEFAULT_LIST).clamp(1, MAX_LIST)
 }
@@ -135,6 +186,7 @@ impl WebhookTool {
             return Err(ToolError::new("The input is an object."));
         };
         let action = taken(&mut fields, "action")?;
+        refuse_secret(&fields)?;
         match action.as_str() {
             "create" => self.create(actor, fields).await,
             "list" => {
@@ -149,7 +201,7 @@ impl WebhookTool {
             "update" => {
                 let id = taken(&mut fields, "id")?;
                 let change: WebhookInput = read(fields)?;
-                shown(&self.0.update(actor, &id, change).await.map_err(told)?)
+                answer(self.0.update(actor, &id, change).await.map_err(told)?)
             }
             "delete" => {
                 let id = taken(&mut fields, "id")?;
@@ -158,18 +210,17 @@ impl WebhookTool {
             }
             "rotate_secret" => {
                 let id = taken(&mut fields, "id")?;
-                let Rotation {
-                    secret,
-                    overlap_seconds,
-                } = read(fields)?;
-                let rotated = self.0.rotate_secret(actor, &id, secret, overlap_seconds);
-                shown(&rotated.await.map_err(told)?)
+                let Rotation { overlap_seconds } = read(fields)?;
+                let rotated = self.0.rotate_secret(actor, &id, None, overlap_seconds);
+                drop(rotated.await.map_err(told)?);
+                let webhook = self.0.get(&id).await.map_err(told)?;
+                Ok(with(shown(&webhook)?, "note", where_to_get_one(&webhook)))
             }
             "deliveries" => self.deliveries(fields).await,
             "replay" => {
                 let id = taken(&mut fields, "delivery_id")
                     .or_else(|error| taken(&mut fields, "id").map_err(|_| error))?;
-                shown(&self.0.replay(&id).await.map_err(told)?)
+                shown(&Told::from(self.0.replay(&id).await.map_err(told)?))
             }
             other => Err(ToolError::new(format!("There is no action `{other}`."))),
         }
@@ -177,18 +228,8 @@ impl WebhookTool {
 
     async fn create(&self, actor: &Actor, fields: Map<String, Value>) -> Result<Value, ToolError> {
         let made = self.0.create(actor, read(fields)?).await.map_err(told)?;
-        let secret = made.secret.as_ref().map(ExposeSecret::expose_secret);
-        let guide = profile::find(&made.webhook.source_profile).map(|profile| {
-            profile
-                .guide
-                .replace("{url}", &made.webhook.url)
-                .replace("{secret}", secret.unwrap_or("(none)"))
-        });
-        let mut answer = shown(&made)?;
-        if let (Value::Object(members), Some(guide)) = (&mut answer, guide) {
-            members.insert("setup".to_owned(), guide.into());
-        }
-        Ok(answer)
+        let steps = setup::steps(&made.webhook);
+        Ok(with(answer(made)?, "setup", steps))
     }
 
     async fn deliveries(&self, fields: Map<String, Value>) -> Result<Value, ToolError> {
@@ -201,11 +242,12 @@ impl WebhookTool {
             limit: limit(search.limit),
             cursor: search.cursor,
         };
-        shown(&self.0.deliveries(query).await.map_err(told)?)
+        let page = self.0.deliveries(query).await.map_err(told)?;
+        shown(&ToldPage::from(page))
     }
 }
 
-/// The schema: that of a webhook's settings, and what the actions take besides.
+/// The schema: that of a webhook's settings but its secret, and what the actions take besides.
 fn parameters() -> Value {
     let mut schema = schemars::SchemaGenerator::default()
         .into_root_schema_for::<WebhookInput>()
@@ -235,7 +277,12 @@ fn parameters() -> Value {
     if let (Some(Value::Object(properties)), Value::Object(more)) =
         (schema.get_mut("properties"), more)
     {
+        properties.remove("secret");
         properties.extend(more);
+    }
+    let nested = schema.pointer_mut("/$defs/AuthInput/properties");
+    if let Some(Value::Object(properties)) = nested {
+        properties.remove("secret");
     }
     if let Value::Object(members) = &mut schema {
         members.insert("required".to_owned(), json!(["action"]));
@@ -267,13 +314,29 @@ mod tests {
             "events",
             "toolPolicy",
             "deliver_extra",
-            "secret",
         ] {
             assert!(
                 schema["properties"][setting].is_object(),
                 "{setting}: {schema}"
             );
         }
+        assert!(schema["$defs"]["AuthInput"]["properties"]["header"].is_object());
+        assert!(!schema.to_string().contains(r#""secret":"#), "{schema}");
+    }
+
+    #[test]
+    fn a_secret_is_refused_wherever_it_stands_and_not_repeated() {
+        for input in [
+            json!({ "secret": "hunter2-hunter2" }),
+            json!({ "secret": null }),
+            json!({ "auth": { "secret": "hunter2-hunter2" } }),
+        ] {
+            let error = refuse_secret(input.as_object().unwrap()).unwrap_err();
+            assert!(error.message.contains("do not belong in a conversation"));
+            assert!(!error.message.contains("hunter2"));
+        }
+        let fine = json!({ "name": "n", "auth": { "header": "X-Mine" } });
+        assert!(refuse_secret(fine.as_object().unwrap()).is_ok());
     }
 
     #[test]

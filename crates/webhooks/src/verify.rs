@@ -123,6 +123,17 @@ pub fn verify(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
     }
 }
 
+/// The headers that carry the proof itself: a secret or a signature. Nothing else is to be read there.
+pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
+    match scheme::method(mode) {
+        Method::Open => Vec::new(),
+        Method::OwnHeader => vec![header.unwrap_or(DEFAULT_STATIC_HEADER)],
+        Method::Token(headers) => headers.to_vec(),
+        Method::Bearer => vec!["authorization"],
+        Method::Signature(scheme) => scheme.headers.to_vec(),
+    }
+}
+
 fn signature(input: &VerifyInput<'_>, scheme: &scheme::Scheme) -> Result<(), VerifyError> {
     let claim = header::read(scheme, input.headers)?;
     let outcome = signed::check(scheme, &claim, input)?;

@@ -217,8 +217,7 @@ mod tests {
         assert_eq!(foreign("gatehouse-store", "sqlx"), 0);
         assert_eq!(foreign("gatehouse-testkit", "sqlx"), 1);
         assert_eq!(foreign("gatehouse-rpc", "axumatic"), 0);
-        let in_tests =
-            |from, to| check_libraries(&house(from, to, Some("dev"))).wrong.len();
+        let in_tests = |from, to| check_libraries(&house(from, to, Some("dev"))).wrong.len();
         assert_eq!(in_tests("gatehouse-models", "axum"), 0);
         assert_eq!(in_tests("gatehouse-models", "sqlx"), 1);
     }

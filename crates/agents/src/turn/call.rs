@@ -30,6 +30,8 @@ const SUMMARY_CHARACTERS: usize = 200;
 struct Answer {
     status: ActionStatus,
     text: String,
+    /// It may hold what a webhook brought.
+    from_webhook: bool,
 }
 
 impl Answer {
@@ -37,6 +39,7 @@ impl Answer {
         Self {
             status: ActionStatus::Error,
             text: text.into(),
+            from_webhook: false,
         }
     }
 
@@ -44,13 +47,14 @@ impl Answer {
         Self {
             status: ActionStatus::Denied,
             text: text.into(),
+            from_webhook: false,
         }
     }
 }
 
 impl Running<'_> {
-    /// Makes the calls, one after the other, and stores what each gave. At the last step, and when the
-    /// model repeats itself without end, calls are answered but not made.
+    /// Makes the calls, one after the other, and stores what each gave. At the last step calls are
+    /// answered but not made.
     pub(super) async fn call_all(
         &mut self,
         setup: &mut Setup,
@@ -60,24 +64,20 @@ impl Running<'_> {
         for (number, call) in calls.into_iter().enumerate() {
             let answer = if is_last_step {
                 Answer::error("Not called: the turn has no more steps.")
-            } else if self.repeats.is_hopeless() {
-                Answer::error("Not called: the turn ends.")
             } else if number >= MAX_CALLS {
                 Answer::error(format!("Not called: at most {MAX_CALLS} calls at once."))
             } else {
                 self.call(setup, &call).await?
             };
+            let taints = answer.from_webhook;
             let row = self.finish_call(call, answer);
-            self.say(&mut setup.conversation, row).await?;
-        }
-        if self.repeats.is_hopeless() {
-            return Err(TurnFailure::Repeating);
+            self.say_output(setup, row, taints).await?;
         }
         Ok(())
     }
 
     fn finish_call(&mut self, call: ToolCallRecord, answer: Answer) -> ChatMessageRow {
-        let Answer { status, text } = answer;
+        let Answer { status, text, .. } = answer;
         let text = capped(text);
         let known = self.inner.tools.find(&call.name).is_some();
         let label = if known {
@@ -168,8 +168,10 @@ impl Running<'_> {
         let asking = self
             .inner
             .ask_approval(&self.turn.session, &call.name, input.clone());
+        // Once Gatehouse ends, nobody can answer any more.
+        let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
-        asked.ok_or(TurnFailure::Stopped)
+        asked.flatten().ok_or(TurnFailure::Stopped)
     }
 
     async fn run_tool(
@@ -204,6 +206,7 @@ impl Running<'_> {
             Ok(Ok(Ok(text))) => Answer {
                 status: ActionStatus::Ok,
                 text,
+                from_webhook: tool.brings_webhook_text(),
             },
             Ok(Ok(Err(error))) => Answer::error(error.message),
             Ok(Err(_panic)) => {

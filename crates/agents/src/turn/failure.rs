@@ -19,9 +19,6 @@ pub(crate) enum TurnFailure {
     /// The model wanted more tools at its last step.
     #[error("all {0} steps are used up")]
     TooManySteps(u32),
-    /// The model made the same call again and again.
-    #[error("the agent repeats itself")]
-    Repeating,
     /// A fault of ours.
     #[error("a turn panicked")]
     Panicked,
@@ -38,7 +35,7 @@ impl TurnFailure {
     pub(crate) const fn outcome(&self) -> &'static str {
         match self {
             Self::Stopped | Self::SessionGone => "stopped",
-            Self::TooManySteps(_) | Self::Repeating => "no_answer",
+            Self::TooManySteps(_) => "no_answer",
             Self::Model(_) => "model_failed",
             Self::NoAgent | Self::Panicked | Self::Store(_) => "error",
         }
@@ -63,9 +60,6 @@ impl TurnFailure {
                  Raise max_turns of the agent, or ask for less at once."
             ))
             .with("max_turns", steps),
-            Self::Repeating => conflict(
-                "The agent made the same tool call again and again; the turn was ended.".to_owned(),
-            ),
             Self::Model(error) => error.into(),
             Self::Store(error) => error.into(),
             Self::NoAgent | Self::Panicked => Problem::internal(),

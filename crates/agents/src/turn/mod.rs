@@ -247,15 +247,39 @@ impl Running<'_> {
         conversation: &mut Conversation,
         row: ChatMessageRow,
     ) -> Result<(), TurnFailure> {
-        let row = self.store(row).await?;
+        let row = self.store(row, false).await?;
         conversation.push(row);
         Ok(())
     }
 
-    async fn store(&self, row: ChatMessageRow) -> Result<ChatMessageRow, TurnFailure> {
+    /// The same of a tool's output. One that a webhook may have written taints the session in the same
+    /// transaction, and the turn goes on as one in a tainted session.
+    async fn say_output(
+        &self,
+        setup: &mut Setup,
+        row: ChatMessageRow,
+        taints: bool,
+    ) -> Result<(), TurnFailure> {
+        let row = self.store(row, taints).await?;
+        setup.conversation.push(row);
+        if taints {
+            setup.has_webhook_text = true;
+            setup.permit = Permit::of(&self.turn.origin, true, &setup.agent.config.tools);
+        }
+        Ok(())
+    }
+
+    async fn store(
+        &self,
+        row: ChatMessageRow,
+        taints: bool,
+    ) -> Result<ChatMessageRow, TurnFailure> {
         let write = self.inner.store.write(move |conn| {
             Box::pin(async move {
                 let mut row = row;
+                if taints {
+                    conn.update_chat_session_tainted(&row.session_id).await?;
+                }
                 let seq = conn.insert_chat_message(&row).await?;
                 row.seq = seq.ok_or(TurnFailure::SessionGone)?;
                 Ok::<_, TurnFailure>(row)
@@ -267,13 +291,14 @@ impl Running<'_> {
         Ok(row)
     }
 
+    /// `has_tools`: some are offered. What they gave before is explained also when none is any more.
     fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
         let from_webhook = matches!(self.turn.origin, Origin::Webhook { .. });
         prompt::system(
             setup.agent.config.system_prompt.as_deref(),
             self.turn.system_suffix.as_deref(),
             from_webhook || setup.has_webhook_text,
-            has_tools,
+            has_tools || setup.conversation.has_tool_output(),
         )
     }
 

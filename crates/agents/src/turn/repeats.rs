@@ -1,4 +1,5 @@
-//! Notices a model that makes the same call again and again although nothing changes.
+//! Notices a model that makes the same call again and again although nothing changes. Such a call is
+//! answered without being made; how long the model may go on is said by `max_turns` alone.
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -6,14 +7,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How often a call may give the same answer in a row before it is not made again.
 const MAX_SAME: u32 = 3;
-/// How many calls may be refused for that before the turn ends.
-const MAX_REFUSED: u32 = 3;
 
 /// What was called in a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     calls: HashMap<u64, Seen>,
-    refused: u32,
 }
 
 #[derive(Debug)]
@@ -42,18 +40,9 @@ impl CallKey {
 
 impl Repeats {
     /// Whether the call has been made so often, with the same answer, that it is not made again.
-    pub(crate) fn is_too_often(&mut self, call: CallKey) -> bool {
-        let too_often = self
-            .calls
-            .get(&call.0)
-            .is_some_and(|seen| seen.times >= MAX_SAME);
-        self.refused += u32::from(too_often);
-        too_often
-    }
-
-    /// Whether so many calls were refused that there is no sense in going on.
-    pub(crate) const fn is_hopeless(&self) -> bool {
-        self.refused >= MAX_REFUSED
+    pub(crate) fn is_too_often(&self, call: CallKey) -> bool {
+        let seen = self.calls.get(&call.0);
+        seen.is_some_and(|seen| seen.times >= MAX_SAME)
     }
 
     /// Notes what a call gave.
@@ -86,9 +75,8 @@ mod tests {
             repeats.note(same, "3");
         }
         assert!(!repeats.is_too_often(CallKey::of("other", &json!({}))));
-        for hopeless in [false, false, true] {
+        for _ in 0..10 {
             assert!(repeats.is_too_often(one));
-            assert_eq!(repeats.is_hopeless(), hopeless);
         }
     }
 

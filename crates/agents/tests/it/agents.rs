@@ -71,6 +71,9 @@ async fn agents_are_made_changed_and_deleted() {
         let bad = changes(json!({ "id": "Mine.1", "temperature": 3 }));
         let refused = agents.update_agent(bad).await.unwrap_err();
         assert_eq!(told(refused), ("INVALID_PARAMS", "temperature".to_owned()));
+        let null = input::from_value::<AgentChanges>(json!({ "id": "Mine.1", "name": null }));
+        let refused = null.unwrap_err();
+        assert_eq!(told(refused), ("INVALID_PARAMS", "name".to_owned()));
         let bad = new(json!({ "id": "a/b", "name": "x" }));
         assert_eq!(told(agents.create_agent(bad).await.unwrap_err()).1, "id");
 

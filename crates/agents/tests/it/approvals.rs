@@ -93,3 +93,22 @@ async fn settings_hold_from_the_next_call_on() {
     let report = house.say(None, "go").await;
     assert_eq!(report.actions[0].status.as_str(), "ok");
 }
+
+#[tokio::test]
+async fn shutdown_does_not_wait_for_an_answer() {
+    // Long enough not to run out here; when it did, the turn would end with "done".
+    let house = house(Duration::from_secs(20)).await;
+    let mut events = house.agents.subscribe();
+    let sending = house.agents.send_sync(chat(None, "go"));
+    let (report, ()) = tokio::join!(sending, async {
+        until(&mut events, "approval.requested").await;
+        house.agents.shutdown(Duration::from_mins(1)).await;
+        assert!(house.agents.list_approvals().is_empty());
+    });
+    let report = report.unwrap();
+    assert!(report.cancelled, "{report:?}");
+    assert!(report.actions.is_empty());
+    let resolved = until(&mut events, "approval.resolved").await;
+    assert_eq!(resolved["allowed"], false);
+    assert_eq!(house.model.seen().len(), 1);
+}

@@ -106,6 +106,7 @@ impl FakeModel {
 async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Response {
     assert_eq!(body["stream"], true);
     check_pairs(body["messages"].as_array().unwrap());
+    check_tools(&body);
     let messages = body["messages"].as_array().unwrap().len();
     let act = model.script.lock().unwrap().pop_front();
     model.seen.send_modify(|seen| seen.push(body));
@@ -144,6 +145,22 @@ fn check_pairs(messages: &[Value]) {
         }
     }
     assert!(open.is_empty(), "no answer to {open:?}");
+}
+
+/// Vendors refuse names that no tool can have.
+fn check_tools(body: &Value) {
+    for message in body["messages"].as_array().unwrap() {
+        let calls = message["tool_calls"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        for call in calls {
+            let name = call["function"]["name"].as_str().unwrap();
+            let allowed = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+            assert!((1..=64).contains(&name.len()), "{name}");
+            assert!(name.chars().all(allowed), "{name}");
+        }
+    }
 }
 
 fn piece(text: &str) -> Value {

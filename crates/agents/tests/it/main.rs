@@ -14,6 +14,7 @@ mod context;
 mod fake_model;
 mod harness;
 mod lanes;
+mod sealed;
 mod sessions;
 mod share;
 mod tools;

@@ -158,3 +158,46 @@ async fn of_many_calls_at_once_32_are_made() {
         .count();
     assert_eq!((report.actions.len(), made), (33, 32));
 }
+
+#[tokio::test]
+async fn a_name_that_the_model_invented_is_kept_but_not_sent_back() {
+    let house = House::new().await;
+    let tools = house.agents.tools();
+    tools.register(TestTool::double("double", Audience::Public));
+    let calls = ["no such tool!", "ä.b"].map(|name| (name.to_owned(), "{}".to_owned()));
+    house.model.will([Act::Call(String::new(), calls.to_vec())]);
+    let report = house.say(None, "go").await;
+    let session = report.session.as_str();
+    assert_eq!(report.actions[0].tool, "no such tool!");
+    let history = house.history(session).await;
+    let stored = history[1].tool_calls.as_ref().unwrap();
+    assert_eq!(stored[0].name, "no such tool!");
+    assert_eq!(history[2].tool.as_deref(), Some("no such tool!"));
+    house.say(Some(session), "again").await;
+    // In the same turn and in the next one.
+    for request in [1, 2] {
+        let calls = house.model.messages(request)[2]["tool_calls"].clone();
+        assert_eq!(calls[0]["function"]["name"], "no_such_tool_");
+        assert_eq!(calls[1]["function"]["name"], "__b");
+    }
+}
+
+#[tokio::test]
+async fn what_a_tool_gave_is_explained_also_when_there_are_tools_no_more() {
+    let house = House::new().await;
+    let tools = house.agents.tools();
+    tools.replace_group("x", vec![TestTool::double("double", Audience::Public)]);
+    let calls = vec![("double".to_owned(), "{\"x\":21}".to_owned())];
+    let calling = Act::Call("Let me see.".to_owned(), calls);
+    house.model.will([calling, say("42.")]);
+    let report = house.say(None, "double it").await;
+    tools.replace_group("x", Vec::new());
+    house.say(Some(report.session.as_str()), "sure?").await;
+    let sent = house.model.messages(2);
+    assert_eq!(house.model.seen()[2].get("tools"), None);
+    let roles: Vec<_> = sent.iter().map(|m| m["role"].as_str().unwrap()).collect();
+    let expected = ["system", "user", "assistant", "tool", "assistant", "user"];
+    assert_eq!(roles, expected);
+    let system = sent[0]["content"].as_str().unwrap();
+    assert!(system.contains("<tool_output>"), "{system}");
+}

@@ -21,6 +21,7 @@ pub(crate) struct Discord;
 static ABOUT: About = About {
     kind: "discord",
     label: "Discord",
+    noun: "Discord",
     fields: &[
         FieldSpec::new(
             "webhook_url",
@@ -60,7 +61,7 @@ static ABOUT: About = About {
         },
     ],
     built_in: false,
-    calls_any_url: false,
+    calls_any_address: false,
 };
 
 #[derive(Serialize)]
@@ -137,7 +138,7 @@ impl Sender for Discord {
             };
             let request = request.header(USER_AGENT, AGENT).json(&body);
             let answer = part.call(request).await?;
-            answer.check(ABOUT.label, answer.said().seconds("/retry_after"))
+            answer.check(ABOUT.noun, answer.said().seconds("/retry_after"))
         })
     }
 }

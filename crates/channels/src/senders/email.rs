@@ -31,7 +31,8 @@ pub(crate) struct Email;
 
 static ABOUT: About = About {
     kind: "email",
-    label: "The mail server",
+    label: "Email",
+    noun: "the mail server",
     fields: &[
         FieldSpec::new(
             "host",
@@ -84,7 +85,7 @@ static ABOUT: About = About {
         },
     ],
     built_in: false,
-    calls_any_url: false,
+    calls_any_address: true,
 };
 
 impl Sender for Email {
@@ -106,7 +107,7 @@ impl Sender for Email {
             let relay = Relay::of(&part)?;
             let outbound = &part.inner.outbound;
             let found = outbound.resolve(Reach::Owner, &relay.host).await;
-            let addresses = found.map_err(|error| of_outbound(ABOUT.label, error))?;
+            let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
             let mut outcome = Err(Failure::later("The mail server could not be reached."));
             for address in addresses {
                 match relay

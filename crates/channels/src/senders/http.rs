@@ -15,7 +15,8 @@ pub(crate) struct Http;
 
 static ABOUT: About = About {
     kind: "http",
-    label: "The HTTP receiver",
+    label: "HTTP receiver",
+    noun: "the HTTP receiver",
     fields: &[
         FieldSpec::new(
             "url",
@@ -44,7 +45,7 @@ static ABOUT: About = About {
         help: "Every key stands in the JSON object beside text, source and timestamp.",
     }],
     built_in: false,
-    calls_any_url: true,
+    calls_any_address: true,
 };
 
 impl Sender for Http {
@@ -63,7 +64,7 @@ impl Sender for Http {
             let request = request
                 .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
                 .body(body);
-            part.call(request).await?.check(ABOUT.label, None)
+            part.call(request).await?.check(ABOUT.noun, None)
         })
     }
 }

@@ -13,10 +13,11 @@ pub(crate) struct Inbox;
 static ABOUT: About = About {
     kind: "inbox",
     label: "Inbox",
+    noun: "the inbox",
     fields: &[],
     extra: &[],
     built_in: true,
-    calls_any_url: false,
+    calls_any_address: false,
 };
 
 impl Sender for Inbox {

@@ -10,10 +10,11 @@ pub(crate) struct Log;
 static ABOUT: About = About {
     kind: "log",
     label: "Log",
+    noun: "the log",
     fields: &[],
     extra: &[],
     built_in: true,
-    calls_any_url: false,
+    calls_any_address: false,
 };
 
 impl Sender for Log {

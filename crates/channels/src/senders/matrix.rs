@@ -18,6 +18,7 @@ pub(crate) struct Matrix;
 static ABOUT: About = About {
     kind: "matrix",
     label: "Matrix",
+    noun: "Matrix",
     fields: &[
         FieldSpec::new(
             "homeserver",
@@ -46,7 +47,7 @@ static ABOUT: About = About {
         help: "Another room.",
     }],
     built_in: false,
-    calls_any_url: false,
+    calls_any_address: false,
 };
 
 impl Sender for Matrix {
@@ -102,10 +103,10 @@ fn verdict(answer: &Answer) -> Result<(), Failure> {
         .and_then(|ms| u64::try_from(ms).ok());
     let after = wait.map(Duration::from_millis);
     let sentence = match said.text("/errcode") {
-        "M_LIMIT_EXCEEDED" => return Err(answer.later(ABOUT.label, after)),
+        "M_LIMIT_EXCEEDED" => return Err(answer.later(ABOUT.noun, after)),
         "M_FORBIDDEN" => "The Matrix user may not write to this room; has it joined?",
         "M_UNKNOWN_TOKEN" | "M_MISSING_TOKEN" => "Matrix does not accept the access token.",
-        _ => return answer.check(ABOUT.label, after),
+        _ => return answer.check(ABOUT.noun, after),
     };
     Err(Failure::refused(sentence))
 }

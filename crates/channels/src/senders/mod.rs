@@ -30,16 +30,19 @@ use std::fmt;
 pub(crate) struct About {
     /// Its name.
     pub(crate) kind: &'static str,
-    /// What people call it, also in messages about failures.
+    /// What people call it.
     pub(crate) label: &'static str,
+    /// Who is at the other end, as it stands within a sentence.
+    pub(crate) noun: &'static str,
     /// The fields of its accounts.
     pub(crate) fields: &'static [FieldSpec],
     /// What it takes from `deliver_extra`.
     pub(crate) extra: &'static [Extra],
     /// Whether it has an account without anybody making one.
     pub(crate) built_in: bool,
-    /// Whether an account of it is nothing but a URL to call; making one needs `operator.admin`.
-    pub(crate) calls_any_url: bool,
+    /// Whether an account of it always names an address to call, by a URL or otherwise; making one
+    /// needs `operator.admin`.
+    pub(crate) calls_any_address: bool,
 }
 
 /// A key of `deliver_extra`.
@@ -154,7 +157,7 @@ impl Part<'_> {
     }
 
     async fn call(&self, request: RequestBuilder) -> Result<Answer, Failure> {
-        let vendor = self.account.sender.about().label;
+        let vendor = self.account.sender.about().noun;
         vendor::call(&self.inner.outbound, &*self.inner.clock, vendor, request).await
     }
 }

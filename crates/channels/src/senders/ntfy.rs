@@ -16,6 +16,7 @@ pub(crate) struct Ntfy;
 static ABOUT: About = About {
     kind: "ntfy",
     label: "ntfy",
+    noun: "ntfy",
     fields: &[
         FieldSpec::new(
             "url",
@@ -56,7 +57,7 @@ static ABOUT: About = About {
         },
     ],
     built_in: false,
-    calls_any_url: false,
+    calls_any_address: false,
 };
 
 impl Sender for Ntfy {
@@ -95,7 +96,7 @@ impl Sender for Ntfy {
             if let Some(token) = part.secret("token") {
                 request = request.bearer_auth(token);
             }
-            part.call(request).await?.check(ABOUT.label, None)
+            part.call(request).await?.check(ABOUT.noun, None)
         })
     }
 }

@@ -30,6 +30,7 @@ pub(crate) struct Slack;
 static ABOUT: About = About {
     kind: "slack",
     label: "Slack",
+    noun: "Slack",
     fields: &[
         FieldSpec::new(
             "bot_token",
@@ -69,7 +70,7 @@ static ABOUT: About = About {
         },
     ],
     built_in: false,
-    calls_any_url: false,
+    calls_any_address: false,
 };
 
 /// No `parse` and no `link_names`: a bare @channel in the text pings nobody.
@@ -116,7 +117,7 @@ impl Sender for Slack {
             let Some(token) = part.secret("bot_token") else {
                 let url = address(part.need_secret("webhook_url")?)?;
                 let answer = part.call(part.client().post(url).json(&body)).await?;
-                return answer.check(ABOUT.label, None);
+                return answer.check(ABOUT.noun, None);
             };
             body.channel = Some(part.need("channel")?);
             let base = part.field("base_url").unwrap_or(BASE_URL);
@@ -129,14 +130,14 @@ impl Sender for Slack {
 
 /// The Web API says with status 200 what went wrong, as a short code.
 fn verdict(answer: &Answer) -> Result<(), Failure> {
-    answer.check(ABOUT.label, None)?;
+    answer.check(ABOUT.noun, None)?;
     let said = answer.said();
     if said.is_true("/ok") {
         return Ok(());
     }
     let code = said.text("/error");
     if PASSING.contains(&code) {
-        return Err(answer.later(ABOUT.label, None));
+        return Err(answer.later(ABOUT.noun, None));
     }
     let plain = |c: u8| c.is_ascii_lowercase() || c == b'_';
     if !code.is_empty() && code.len() <= 64 && code.bytes().all(plain) {

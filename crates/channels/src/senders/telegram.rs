@@ -18,6 +18,7 @@ pub(crate) struct Telegram;
 static ABOUT: About = About {
     kind: "telegram",
     label: "Telegram",
+    noun: "Telegram",
     fields: &[
         FieldSpec::new(
             "bot_token",
@@ -55,7 +56,7 @@ static ABOUT: About = About {
         },
     ],
     built_in: false,
-    calls_any_url: false,
+    calls_any_address: false,
 };
 
 #[derive(Serialize)]
@@ -138,7 +139,7 @@ fn verdict(answer: &Answer) -> Result<(), Failure> {
             }
         }
     }
-    answer.check(ABOUT.label, said.seconds("/parameters/retry_after"))?;
+    answer.check(ABOUT.noun, said.seconds("/parameters/retry_after"))?;
     if said.is_true("/ok") {
         return Ok(());
     }

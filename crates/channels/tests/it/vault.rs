@@ -45,6 +45,23 @@ async fn secrets_are_encrypted_and_sending_needs_them() {
             .update(actor(), true, "telegram", change)
             .await;
         assert_eq!(blame(changed).0, ErrorCode::VaultSealed);
+        let untouched = AccountChange {
+            label: Some("Other".to_owned()),
+            enabled: Some(false),
+            fields: crate::harness::object(json!({ "bot_token": "••••", "chat_id": "2" })),
+        };
+        let update = room.channels.update(actor(), true, "telegram", untouched);
+        let changed = update.await.unwrap();
+        assert_eq!((changed.label.as_str(), changed.enabled), ("Other", false));
+        let off = AccountChange {
+            enabled: Some(true),
+            ..AccountChange::default()
+        };
+        let update = room.channels.update(actor(), true, "telegram", off);
+        update.await.unwrap();
+        room.try_create("ntfy", None, json!({ "topic": "t" }))
+            .await
+            .unwrap();
         assert_eq!(
             blame(room.channels.test("telegram", None).await).0,
             ErrorCode::VaultSealed

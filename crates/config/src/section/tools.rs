@@ -14,7 +14,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "tools.require_approval",
         kind: Kind::List(Rule::Line),
         default: Initial::Empty,
-        doc: "Tools that wait up to 5 minutes until a person allows each call.",
+        doc: "Tools that wait up to 5 minutes until a person allows each call. Changing it at run \
+              time needs operator.admin.",
         example: "",
         change: Change::Live,
     },

@@ -30,7 +30,7 @@ fn a_right_value_may_be_stored_and_null_takes_it_back() {
 }
 
 #[rstest]
-#[case("auth.stepup", json!(true), Some("key"), "did you mean `auth.step_up`")]
+#[case("auth.stepup", json!(true), Some("key"), "(did you mean `auth.step_up`?).")]
 #[case("auth.step_up", json!(false), None, "the environment")]
 #[case("auth.step_up", json!(null), None, "the environment")]
 #[case("server.bind", json!("127.0.0.1:2"), None, "the command line")]

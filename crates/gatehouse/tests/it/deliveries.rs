@@ -86,7 +86,9 @@ async fn a_delivery_that_was_accepted_outlives_a_kill() {
     let silence = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("url=http://{}/", silence.local_addr().unwrap());
     let mut server = place.start();
-    let account = ["channels", "create", "http", "--id", "silent", "--field", &url];
+    let account = [
+        "channels", "create", "http", "--id", "silent", "--field", &url,
+    ];
     cli(&place, &server, &account).ok();
     let mut fields = FORWARDED.to_vec();
     fields.extend(["--deliver-to", "http:silent"]);

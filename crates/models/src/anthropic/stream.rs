@@ -7,7 +7,7 @@ use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::event_stream::Event;
 use crate::refusal;
-use crate::reply_reader::{Counter, Decoder, ReadError, finished};
+use crate::reply_reader::{Counter, Decoder, ReadError, finished, read_document};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -87,6 +87,16 @@ struct RawUsage {
     cache_creation_input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     output_tokens: Option<u64>,
+}
+
+/// An answer that is one document
+/// (<https://platform.claude.com/docs/en/api/messages>).
+#[derive(Deserialize)]
+struct Whole {
+    content: Option<Vec<Block>>,
+    stop_reason: Option<String>,
+    usage: Option<RawUsage>,
+    error: Option<Value>,
 }
 
 struct OpenCall {
@@ -202,7 +212,10 @@ impl AnthropicDecoder {
     }
 
     fn finish(&self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
-        if !self.open.is_empty() {
+        // An end and nothing before it is no answer. With a reason it is one: the vendor's models end
+        // their turn without a word when there is nothing to add to what tools gave.
+        let is_nothing = self.stop.is_none() && !self.counter.has_content();
+        if !self.open.is_empty() || is_nothing {
             return Err(ReadError::Garbage);
         }
         let input = self.fresh.saturating_add(self.written_to_cache);
@@ -252,6 +265,23 @@ impl Decoder for AnthropicDecoder {
             Frame::Unknown => {}
         }
         Ok(false)
+    }
+
+    fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        let whole: Whole = read_document(body)?;
+        if let Some(error) = whole.error.filter(|error| !error.is_null()) {
+            return Err(ReadError::Vendor(refusal::in_stream(&error)));
+        }
+        if let Some(usage) = whole.usage {
+            self.count(&usage);
+        }
+        self.stop = whole.stop_reason.as_deref().map(stop_reason);
+        let blocks = whole.content.ok_or(ReadError::Garbage)?;
+        for (index, block) in (0..).zip(blocks) {
+            self.begin_block(index, block, out)?;
+            self.end_block(index, out)?;
+        }
+        self.finish(out).map(drop)
     }
 
     fn end(&mut self, _: &mut Vec<Chunk>) -> Result<bool, ReadError> {

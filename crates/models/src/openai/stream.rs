@@ -7,7 +7,7 @@ use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
 use crate::event_stream::Event;
 use crate::refusal;
-use crate::reply_reader::{Counter, Decoder, ReadError, finished};
+use crate::reply_reader::{Counter, Decoder, ReadError, finished, read_document};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -22,6 +22,8 @@ struct Frame {
 struct Choice {
     index: Option<u64>,
     delta: Option<Delta>,
+    /// What stands in the place of `delta` when the answer is one document.
+    message: Option<Delta>,
     finish_reason: Option<String>,
 }
 
@@ -106,6 +108,23 @@ impl OpenaiDecoder {
         Ok(())
     }
 
+    /// What stands in every frame beside the choices, which are given back.
+    fn take_frame(&mut self, frame: Frame) -> Result<Vec<Choice>, ReadError> {
+        if let Some(error) = frame.error.filter(|error| !error.is_null()) {
+            return Err(ReadError::Vendor(refusal::in_stream(&error)));
+        }
+        if let Some(usage) = frame.usage {
+            let count = |new: Option<u64>, old: u64| new.unwrap_or(old);
+            self.usage = Usage {
+                input_tokens: count(usage.prompt_tokens, self.usage.input_tokens),
+                output_tokens: count(usage.completion_tokens, self.usage.output_tokens),
+            };
+        }
+        let mut choices = frame.choices.unwrap_or_default();
+        choices.retain(|choice| choice.index.unwrap_or(0) == 0);
+        Ok(choices)
+    }
+
     fn call(&mut self, delta: CallDelta) -> Result<(), ReadError> {
         let id = delta.id.unwrap_or_default();
         let function = delta.function;
@@ -165,6 +184,10 @@ impl OpenaiDecoder {
     }
 
     fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
+        // An end and nothing before it is no answer.
+        if self.stop.is_none() && !self.counter.has_content() {
+            return Err(ReadError::Garbage);
+        }
         let called = !self.calls.is_empty();
         for (number, OpenCall { mut call, .. }) in self.calls.drain(..).enumerate() {
             if call.name.is_empty() {
@@ -195,18 +218,7 @@ impl Decoder for OpenaiDecoder {
             return self.finish(out);
         }
         let frame: Frame = serde_json::from_str(&event.data).map_err(|_| ReadError::Garbage)?;
-        if let Some(error) = frame.error.filter(|error| !error.is_null()) {
-            return Err(ReadError::Vendor(refusal::in_stream(&error)));
-        }
-        if let Some(usage) = frame.usage {
-            let count = |new: Option<u64>, old: u64| new.unwrap_or(old);
-            self.usage = Usage {
-                input_tokens: count(usage.prompt_tokens, self.usage.input_tokens),
-                output_tokens: count(usage.completion_tokens, self.usage.output_tokens),
-            };
-        }
-        let choices = frame.choices.unwrap_or_default().into_iter();
-        for choice in choices.filter(|choice| choice.index.unwrap_or(0) == 0) {
+        for choice in self.take_frame(frame)? {
             if let Some(delta) = choice.delta {
                 self.delta(delta, out)?;
             }
@@ -215,6 +227,22 @@ impl Decoder for OpenaiDecoder {
             }
         }
         Ok(false)
+    }
+
+    fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError> {
+        let frame = read_document(body)?;
+        let choices = self.take_frame(frame)?;
+        let choice = choices.into_iter().next().ok_or(ReadError::Garbage)?;
+        self.stop = choice.finish_reason.as_deref().map(stop_reason);
+        if let Some(mut message) = choice.message {
+            // Here they have no numbers of their own.
+            let calls = message.tool_calls.iter_mut().flatten();
+            for (number, call) in (0..).zip(calls) {
+                call.index = Some(number);
+            }
+            self.delta(message, out)?;
+        }
+        self.finish(out).map(drop)
     }
 
     /// Some servers leave out `[DONE]`: a reason to stop is an end as well.

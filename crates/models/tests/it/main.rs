@@ -10,6 +10,7 @@
 
 mod anthropic;
 mod choose;
+mod documents;
 mod harness;
 mod keys;
 mod limits;

@@ -21,7 +21,8 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
         Some(server) => {
             let problem = server.problem.as_deref().unwrap_or("it cannot be used");
             let message = format!("The MCP server {} does not work: {problem}.", server.name);
-            let hint = "Check its settings under [mcp.servers] and that its program runs by itself.";
+            let hint =
+                "Check its settings under [mcp.servers] and that its program runs by itself.";
             Check::bad("mcp", message, hint)
         }
         None if waiting > 0 => Check::bad(

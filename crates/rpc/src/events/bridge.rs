@@ -32,11 +32,10 @@ pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTrac
             .clone()
             .run_until_cancelled_owned(follow_settings(Arc::clone(rooms))),
     );
-    tasks.spawn(
-        shutdown
-            .clone()
-            .run_until_cancelled_owned(follow_webhooks(Arc::clone(rooms), rooms.auth.foreign_changes())),
-    );
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_webhooks(
+        Arc::clone(rooms),
+        rooms.auth.foreign_changes(),
+    )));
     let forward = Forward {
         bus: &rooms.events,
         shutdown,

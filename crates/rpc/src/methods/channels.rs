@@ -28,20 +28,18 @@ pub const TYPES: Method = method!(
 /// `channels.create`.
 pub const CREATE: Method = method!(
     "channels.create",
-    "Makes a channel. Naming a URL needs operator.admin.",
+    "Makes a channel. Naming a URL or a mail server needs operator.admin.",
     Some(Scope::Write),
     create(CreateParams) -> Account,
-    open_vault: true,
     errors: [Forbidden, Conflict, VaultSealed]
 );
 
 /// `channels.update`.
 pub const UPDATE: Method = method!(
     "channels.update",
-    "Changes a channel; what is absent stays, a field that is null goes. Naming a URL needs operator.admin.",
+    "Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin.",
     Some(Scope::Write),
     update(UpdateParams) -> Account,
-    open_vault: true,
     errors: [NotFound, Forbidden, Conflict, VaultSealed]
 );
 

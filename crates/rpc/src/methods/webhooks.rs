@@ -162,12 +162,14 @@ impl JsonSchema for UpdateParams {
 impl UpdateParams {
     fn read(self) -> Result<(String, WebhookInput), Problem> {
         let mut members = self.0;
-        let id = match members.remove("id") {
-            Some(Value::String(id)) => id,
-            Some(_) => return Err(Problem::invalid_params("id", "expected a string")),
-            None => return Err(Problem::invalid_params("id", "required")),
-        };
-        Ok((id, input::from_value(Value::Object(members))?))
+        let id = members.remove("id");
+        // Before `id`, as every method does: an unknown member is named whatever else is missing.
+        let change = input::from_value(Value::Object(members))?;
+        match id {
+            Some(Value::String(id)) => Ok((id, change)),
+            Some(_) => Err(Problem::invalid_params("id", "expected a string")),
+            None => Err(Problem::invalid_params("id", "required")),
+        }
     }
 }
 

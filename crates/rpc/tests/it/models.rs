@@ -38,7 +38,11 @@ async fn house_with(base_url: &str) -> House {
 
 #[tokio::test]
 async fn models_are_listed_in_pages() {
-    let url = server("200 OK", r#"{"data":[{"id":"b","max_model_len":9},{"id":"a"}]}"#).await;
+    let url = server(
+        "200 OK",
+        r#"{"data":[{"id":"b","max_model_len":9},{"id":"a"}]}"#,
+    )
+    .await;
     let house = house_with(&url).await;
     let page = house.call("models.list", json!({ "limit": 1 })).await;
     let a = json!({ "id": "near/a", "provider": "near", "name": "a" });
@@ -73,18 +77,30 @@ async fn a_provider_is_tested() {
     let house = house_with(&server("200 OK", r#"{"data":[{"id":"a"}]}"#).await).await;
     let tested = house.call("providers.test", near.clone()).await;
     assert_eq!(tested, json!({ "ok": true, "latency_ms": 0, "models": 1 }));
-    let data: Value = house.refusal("providers.test", json!({ "id": "nobody" })).await;
+    let data: Value = house
+        .refusal("providers.test", json!({ "id": "nobody" }))
+        .await;
     assert_eq!(data["code"], "NOT_FOUND");
-    let data = house.refusal("providers.test", json!({ "id": "openai" })).await;
+    let data = house
+        .refusal("providers.test", json!({ "id": "openai" }))
+        .await;
     assert_eq!(
         (&data["code"], &data["what"]),
-        (&json!("NOT_CONFIGURED"), &json!("models.providers.openai.api_key"))
+        (
+            &json!("NOT_CONFIGURED"),
+            &json!("models.providers.openai.api_key")
+        )
     );
     let house = house_with(&server("401 Unauthorized", r#"{"error":"SECRET"}"#).await).await;
-    let answer = house.ask(&house.visit(&[]).await, "providers.test", near.clone()).await;
+    let answer = house
+        .ask(&house.visit(&[]).await, "providers.test", near.clone())
+        .await;
     let data = &answer["error"]["data"];
     assert_eq!(data["code"], "PROVIDER_FAILED");
-    assert_eq!((&data["provider"], &data["retryable"]), (&json!("near"), &json!(false)));
+    assert_eq!(
+        (&data["provider"], &data["retryable"]),
+        (&json!("near"), &json!(false))
+    );
     assert!(!answer.to_string().contains("SECRET"));
     let reader = house.holder_of(&[Scope::Read]).await;
     let answer = house.ask(&reader, "providers.test", near).await;

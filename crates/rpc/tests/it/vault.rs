@@ -15,6 +15,11 @@ async fn while_sealed_each_method_decides() {
     let owner = house.visit(&[]).await;
     let ask = async |method: &str, params: Value| house.ask(&owner, method, params).await;
     set_password(&house).await;
+    let telegram = json!({
+        "type": "telegram", "label": "Mine", "fields": { "bot_token": "1:a", "chat_id": "1" },
+    });
+    let made = ask("channels.create", telegram.clone()).await;
+    assert_eq!(made["result"]["id"], "telegram", "{made}");
     let set = ask("env.set", json!({ "key": "OPEN", "value": "x" })).await;
     assert_eq!(set["result"]["encrypted"], 1, "{set}");
     house.rooms().secrets.seal(&Actor::system()).await.unwrap();
@@ -30,6 +35,12 @@ async fn while_sealed_each_method_decides() {
             json!({ "id": "openai", "key": "sk-1" }),
         ),
         ("providers.remove_key", json!({ "id": "openai" })),
+        ("channels.create", telegram),
+        (
+            "channels.update",
+            json!({ "id": "telegram", "fields": { "bot_token": "2:b" } }),
+        ),
+        ("channels.test", json!({ "id": "telegram" })),
     ] {
         let refused = ask(method, params).await;
         let data = &refused["error"]["data"];
@@ -51,6 +62,15 @@ async fn while_sealed_each_method_decides() {
             "{method}"
         );
     }
+    // What touches no secret of a channel works.
+    let change = json!({
+        "id": "telegram", "label": "Ours", "enabled": false, "fields": { "bot_token": "••••" },
+    });
+    let changed = ask("channels.update", change).await;
+    assert_eq!(changed["result"]["label"], "Ours", "{changed}");
+    let ntfy = json!({ "type": "ntfy", "label": "Bell", "fields": { "topic": "t" } });
+    let made = ask("channels.create", ntfy).await;
+    assert_eq!(made["result"]["id"], "ntfy", "{made}");
     let report = ask("system.doctor", json!({})).await;
     let checks = report["result"]["checks"].as_array().unwrap();
     let plain = checks

@@ -96,8 +96,9 @@ async fn they_are_refused_while_sealed_and_plaintext_before_there_is_a_vault() {
         assert_eq!(write().await.unwrap(), plain);
         node.initialize().await;
         let written = write().await.unwrap();
-        for ((encrypted, value), (place, text)) in
-            written.into_iter().zip([(channel(), "a"), (webhook(), "b")])
+        for ((encrypted, value), (place, text)) in written
+            .into_iter()
+            .zip([(channel(), "a"), (webhook(), "b")])
         {
             assert!(encrypted);
             let opened = node.secrets.open_protected(&place, value.clone(), true);

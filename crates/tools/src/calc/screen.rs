@@ -26,6 +26,12 @@ pub(super) fn check(expression: &str) -> Result<(), String> {
             c.escape_default()
         ));
     }
+    if expression.split(|c| !in_number(c)).any(has_loose_comma) {
+        return no(
+            "a comma stands only between groups of three digits, as in 1,234,567; \
+                   decimals are written with a point, as in 1.5",
+        );
+    }
     // A lone `=` assigns and `=>` makes a function; functions can call themselves without end.
     let without_equality = expression.replace("==", "").replace("!=", "");
     if without_equality.contains('=') {
@@ -53,10 +59,25 @@ fn is_allowed(c: char) -> bool {
         )
 }
 
+/// Whether a character may belong to a number, its base and its unit.
+fn in_number(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '#' | '.' | ',')
+}
+
+/// The calculator passes over commas between digits: `1,5` would be fifteen. `0,123` is no group either.
+fn has_loose_comma(word: &str) -> bool {
+    let end = word.find(|c: char| !c.is_ascii_digit() && c != ',');
+    let (head, tail) = word.split_at(end.unwrap_or(word.len()));
+    let mut groups = head.split(',');
+    let first = groups.next().unwrap_or_default();
+    let begins = (1..=3).contains(&first.len()) && !first.starts_with('0');
+    let grouped = begins && groups.all(|group| group.len() == 3) && !tail.starts_with('_');
+    word.contains(',') && (tail.contains(',') || !grouped)
+}
+
 /// `d6`, `2d20`: a distribution may have four thousand million faces.
 fn has_dice(expression: &str) -> bool {
-    let number = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#' | '.');
-    expression.split(|c| !number(c)).any(|word| {
+    expression.split(|c| !in_number(c)).any(|word| {
         let hexadecimal = word.starts_with("0x") || word.starts_with("0X") || word.contains('#');
         !hexadecimal && has_die(word)
     })
@@ -101,6 +122,9 @@ mod tests {
             "15% of 80",
             "updates",
             "10 choose 3",
+            "1,234,567 + 999,999.5",
+            "12,345kg to g",
+            "(1,000)",
             &format!("{}1{}", "(".repeat(40), ")".repeat(40)),
         ] {
             assert_eq!(check(fine), Ok(()), "{fine}");
@@ -114,6 +138,21 @@ mod tests {
             "2today",
             "println(5)",
             "print 5",
+            "1,5 + 1",
+            "1,234,56",
+            "12,34",
+            "1234,567",
+            "0,123",
+            "1.234,567",
+            "1,234,",
+            ",5",
+            "1, 2",
+            "1 , 2",
+            "0x1,234",
+            "1e1,000",
+            "1,234_567",
+            "1_234,567",
+            "1.5,000",
             "roll d6",
             "d6",
             "2d4000000000",

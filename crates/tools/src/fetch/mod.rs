@@ -71,7 +71,7 @@ impl WebFetch {
     async fn read(&self, page: &Page) -> Article {
         let decoded = decode(&page.body, page.charset.as_deref(), page.kind);
         match page.kind {
-            Kind::Html => self.reader.read(decoded).await,
+            Kind::Html => self.reader.read(decoded, page.url.clone()).await,
             Kind::Text | Kind::Data => Article {
                 title: String::new(),
                 text: text::readable(&decoded),
@@ -110,7 +110,7 @@ impl Tool for WebFetch {
 
     fn description(&self) -> &'static str {
         "Fetches a page of the public web by its URL and returns its readable text. HTML is turned into \
-         plain text; plain text, JSON and XML are returned as they are. It cannot reach private \
+         plain text, with the targets of links in parentheses behind them; plain text, JSON and XML are returned as they are. It cannot reach private \
          addresses and sends no cookies or credentials."
     }
 

@@ -1,6 +1,7 @@
 //! Rewrites HTML so that it is well-formed, no deeper and no larger than a limit, and free of what is not
 //! for reading. Takes time in proportion to its input, and never calls itself.
 
+use super::links::{Links, without_markers};
 use super::tags::{Fate, breaks_line, ends, fate, keeps_attribute};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
@@ -10,6 +11,7 @@ use html5ever::tokenizer::{
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+use url::Url;
 
 /// The deepest tag that is kept.
 const MAX_DEPTH: usize = 100;
@@ -29,12 +31,17 @@ pub(crate) struct Bounded {
     pub(crate) text: String,
     /// The text of its first `title`.
     pub(crate) title: String,
+    /// Where its links lead; see there for what stands for them in the texts above.
+    pub(super) links: Links,
 }
 
-/// Bounds a page. What is not read within `limit` is left out.
-pub(crate) fn bound(html: &str, limit: Duration) -> Bounded {
+/// Bounds a page. What is not read within `limit` is left out. Links are kept when it is said where the
+/// page `is_at`.
+pub(crate) fn bound(html: &str, is_at: Option<Url>, limit: Duration) -> Bounded {
     let until = Instant::now() + limit;
-    let tokenizer = Tokenizer::new(Sink::default(), TokenizerOpts::default());
+    let mut rewriter = Rewriter::default();
+    rewriter.out.links = Links::new(is_at);
+    let tokenizer = Tokenizer::new(Sink(RefCell::new(rewriter)), TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut rest = html;
     while !rest.is_empty() && Instant::now() < until {
@@ -48,7 +55,6 @@ pub(crate) fn bound(html: &str, limit: Duration) -> Bounded {
     tokenizer.sink.0.into_inner().finish()
 }
 
-#[derive(Default)]
 struct Sink(RefCell<Rewriter>);
 
 impl TokenSink for Sink {
@@ -102,6 +108,12 @@ impl Rewriter {
                 });
             }
         }
+        if tag.kind == TagKind::StartTag
+            && name == "base"
+            && let Some(href) = attribute(tag, "href")
+        {
+            self.out.links.rebase(href);
+        }
         if tag.kind == TagKind::StartTag && name == "title" {
             return TokenSinkResult::RawData(RawKind::Rcdata);
         }
@@ -117,6 +129,9 @@ impl Rewriter {
             return;
         }
         self.write_start(tag);
+        if name == "a" {
+            self.out.links.begin(attribute(tag, "href"));
+        }
         self.open.push(name.to_owned());
     }
 
@@ -151,6 +166,13 @@ impl Rewriter {
         while self.open.len() > depth
             && let Some(name) = self.open.pop()
         {
+            // Inside the link, so that menus still are nothing but links.
+            if name == "a"
+                && let Some(marker) = self.out.links.end()
+            {
+                self.out.html.push(marker);
+                self.out.text.push(marker);
+            }
             self.out.html.push_str("</");
             self.out.html.push_str(&name);
             self.out.html.push('>');
@@ -171,7 +193,8 @@ impl Rewriter {
                 html.push(' ');
                 html.push_str(name);
                 html.push_str("=\"");
-                escape(crate::text::cut(&attribute.value, MAX_VALUE).0, html);
+                let value = without_markers(&attribute.value);
+                escape(crate::text::cut(&value, MAX_VALUE).0, html);
                 html.push('"');
             }
         }
@@ -190,6 +213,8 @@ impl Rewriter {
         if self.swallowing.is_some() {
             return;
         }
+        let text = &*without_markers(text);
+        self.out.links.characters(text);
         escape(text, &mut self.out.html);
         if self.open.last().is_some_and(|open| open == "title") {
             if !self.has_title {
@@ -204,6 +229,12 @@ impl Rewriter {
         self.close_down_to(0);
         self.out
     }
+}
+
+fn attribute<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
+    let mut all = tag.attrs.iter();
+    all.find(|attribute| &*attribute.name.local == name)
+        .map(|attribute| &*attribute.value)
 }
 
 fn escape(text: &str, into: &mut String) {
@@ -223,7 +254,7 @@ mod tests {
     use super::*;
 
     fn html(text: &str) -> String {
-        bound(text, Duration::from_mins(1)).html
+        bound(text, None, Duration::from_mins(1)).html
     }
 
     #[test]
@@ -231,7 +262,7 @@ mod tests {
         let page = "<!doctype html><title>A &amp; B</title><style>p{}</style>\
                     <p onclick=x class='c \"d'>one <b>two</b><script>if (a<b) '</p>'</script>\
                     <svg><path/></svg><!-- no --><textarea><p></textarea><br><img src=x alt=y>";
-        let bounded = bound(page, Duration::from_mins(1));
+        let bounded = bound(page, None, Duration::from_mins(1));
         assert_eq!(
             bounded.html,
             "<title>A &amp; B</title><p class=\"c &quot;d\">one two<br><img alt=\"y\"></p>"
@@ -282,6 +313,6 @@ mod tests {
         let value = |count: usize| html(&format!("<a id={}>", "x".repeat(count))).len();
         assert_eq!(value(MAX_VALUE + 1), value(MAX_VALUE));
         assert_eq!(value(MAX_VALUE) - value(MAX_VALUE - 1), 1);
-        assert_eq!(bound("<p>x", Duration::ZERO).html, "");
+        assert_eq!(bound("<p>x", None, Duration::ZERO).html, "");
     }
 }

@@ -5,6 +5,7 @@
 //! bounded depth and size; only that meets the tree builders.
 
 mod bound;
+mod links;
 mod readable;
 mod tags;
 
@@ -13,5 +14,8 @@ pub(crate) use readable::{Article, Reader};
 
 /// The text of a small piece of HTML, on one line of at most `max` characters.
 pub(crate) fn one_line(html: &str, max: usize) -> String {
-    crate::text::one_line(&bound(html, std::time::Duration::from_secs(1)).text, max)
+    crate::text::one_line(
+        &bound(html, None, std::time::Duration::from_secs(1)).text,
+        max,
+    )
 }

@@ -1,11 +1,13 @@
 //! The prose of a page, without menus and advertisements where it can be told from them.
 
 use super::bound::{Bounded, bound};
+use super::links::without_markers;
 use crate::off_thread::Places;
 use crate::text;
 use dom_smoothie::{Config, Readability, TextMode};
 use std::sync::Arc;
 use std::time::Duration;
+use url::Url;
 
 /// How long the tokenizer may take.
 const BOUND_TIME: Duration = Duration::from_secs(3);
@@ -38,11 +40,12 @@ impl Reader {
         }
     }
 
-    /// The prose of a page; all its text when that cannot be told.
-    pub(crate) async fn read(&self, html: String) -> Article {
+    /// The prose of a page that is at `url`; all its text when that cannot be told. Links have their
+    /// targets behind them.
+    pub(crate) async fn read(&self, html: String, url: Url) -> Article {
         let whole = self
             .places
-            .run(BOUND_TIME * 2, move || bound(&html, BOUND_TIME))
+            .run(BOUND_TIME * 2, move || bound(&html, Some(url), BOUND_TIME))
             .await;
         let Ok(whole) = whole else {
             return Article::default();
@@ -57,9 +60,14 @@ impl Reader {
         let text = laid_out.ok().flatten();
         Article {
             title: text::one_line(&whole.title, 300),
-            text: text::readable(&text.unwrap_or_else(|| whole.text.clone())),
+            text: told(&whole, text.as_deref().unwrap_or(&whole.text)),
         }
     }
+}
+
+/// The text with the targets of its links.
+fn told(page: &Bounded, text: &str) -> String {
+    text::readable(&page.links.put_in(text))
 }
 
 /// The article in the page, when there is one.
@@ -82,8 +90,8 @@ fn prose(page: &Bounded) -> Option<Article> {
         &*article.title
     };
     Some(Article {
-        title: text::one_line(title, 300),
-        text,
+        title: text::one_line(&without_markers(title), 300),
+        text: told(page, &text),
     })
 }
 

@@ -43,6 +43,34 @@ async fn it_calculates() {
     }
 }
 
+/// What the model reads is what it will try.
+#[tokio::test]
+async fn every_example_of_the_description_works() {
+    let house = house().await;
+    let tools = house.agents.tools().all();
+    let calc = tools.iter().find(|tool| tool.name() == "calc").unwrap();
+    let (_, examples) = calc.description().split_once("Examples: ").unwrap();
+    let examples: Vec<_> = examples.split('`').skip(1).step_by(2).collect();
+    assert_eq!(examples.len(), 7);
+    let mut results = Vec::new();
+    for example in examples {
+        let result = house.call("calc", json!({ "expression": example })).await;
+        results.push(result.unwrap_or_else(|error| panic!("{example}: {error}")));
+    }
+    assert_eq!(
+        results,
+        [
+            "18446744073709551615",
+            "36",
+            "2469",
+            "approx. 1.4142135624",
+            "180.34 cm",
+            "11111111",
+            "9900",
+        ]
+    );
+}
+
 #[tokio::test]
 async fn nothing_is_remembered_and_mistakes_are_said() {
     let house = house().await;
@@ -54,6 +82,7 @@ async fn nothing_is_remembered_and_mistakes_are_said() {
         ("ans", "cannot be calculated"),
         ("5 USD to EUR", "cannot be calculated"),
         ("today", "no `today`"),
+        ("1,5 + 1", "a comma stands only between"),
         ("", "1 to 1000"),
     ] {
         let refusal = house

@@ -5,6 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::response::{Html, Redirect};
 use axum::routing::get;
 use gatehouse_tools::ToolsSettings;
 use serde_json::{Value, json};
@@ -71,6 +72,46 @@ async fn a_page_without_an_article_comes_whole() {
     }
     let empty = fetch(&open().await, &always("text/html", "").await, None).await;
     assert!(empty.ends_with("(There is no text here.)"), "{empty}");
+}
+
+#[tokio::test]
+async fn links_keep_their_targets() {
+    let house = open().await;
+    let sentence = "Gatehouses were built to be seen from afar and to be passed by few. ";
+    let article = format!(
+        "<title>T</title><nav><a href=/shop>Shop</a> <a href=/home>Home</a></nav><article>\
+         <p>{0} Read <a href='more?x=1&amp;y=2'>the <b>rest</b></a>, or <a href=#top>this</a>.</p>\
+         <p>{0}</p></article>",
+        sentence.repeat(8)
+    );
+    // Too little for an article, so the whole page is laid out.
+    let list = "<ul><li><a href=//b.example/one>One</a><li><a href=javascript:x()>Two</a></ul>";
+    let based = "<base href=https://c.example/d/><p><a href=e>E</a> &#xf0000;F";
+    let pages = [
+        ("/a/article", article.as_str()),
+        ("/list", list),
+        ("/based", based),
+    ];
+    let mut router = Router::new().route("/moved", get(async || Redirect::to("/a/article")));
+    for (path, page) in pages {
+        let page = page.to_owned();
+        router = router.route(path, get(async move || Html(page)));
+    }
+    let url = serve(router).await;
+    let text = fetch(&house, &url.join("/moved").unwrap(), None).await;
+    let more = url.join("/a/more?x=1&y=2").unwrap();
+    assert!(
+        text.contains(&format!("Read the rest ({more}), or this.")),
+        "{text}"
+    );
+    assert!(!text.contains("shop"), "{text}");
+    let text = fetch(&house, &url.join("/list").unwrap(), None).await;
+    assert!(
+        text.contains("One (http://b.example/one)") && !text.contains("javascript"),
+        "{text}"
+    );
+    let text = fetch(&house, &url.join("/based").unwrap(), None).await;
+    assert!(text.ends_with("E (https://c.example/d/e) F"), "{text}");
 }
 
 #[tokio::test]

@@ -17,6 +17,9 @@ use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// How long a sender waits for whose body there is no room, in milliseconds.
+const ROOM_WAIT_MS: u64 = 1000;
+
 /// What a sender is told.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
@@ -70,6 +73,7 @@ async fn read(
             intake.incomplete();
             Err(problem.into())
         }
+        Err(body::Unread::NoRoom) => Err(intake.no_room(ROOM_WAIT_MS).into()),
     }
 }
 

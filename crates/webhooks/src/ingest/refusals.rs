@@ -1,12 +1,12 @@
-//! How many refusals of one client are written down: a flood of wrong signatures fills neither the
-//! database nor the log. The client is refused all the same.
+//! How many failed verifications of one client are written down: a flood of wrong signatures fills
+//! neither the database nor the log. The client is refused all the same.
 
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Refusals of a client that are written down in any minute.
+/// Failed verifications of a client that are written down in any minute.
 pub(crate) const PER_MINUTE: u32 = 60;
 const WINDOW_MS: u32 = 60_000;
 /// Clients told apart; when full, new ones are counted together.

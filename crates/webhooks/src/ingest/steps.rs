@@ -10,6 +10,7 @@ use crate::verify::{self, VerifyInput};
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_store::{NewDelivery, StoreError};
 use http::HeaderMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How much of a body a record shows, in bytes.
@@ -50,6 +51,14 @@ pub(crate) fn preview(body: &[u8]) -> String {
 }
 
 impl Intake {
+    /// The headers that may be read for anything but verification. The owner's choice of a header for
+    /// the secret must not make the secret an event type or a key.
+    pub(super) fn without_proof<'h>(&self, headers: &'h HeaderMap) -> Cow<'h, HeaderMap> {
+        let auth = &self.webhook.auth;
+        let names = verify::proof_headers(auth.mode, auth.header.as_deref());
+        event::without(headers, &names)
+    }
+
     /// A row without event, payload and configuration, as for a delivery that is refused.
     fn row(
         &self,
@@ -62,7 +71,7 @@ impl Intake {
         let safe = event::safe_headers(
             webhook.profile,
             webhook.config.event_header.as_deref(),
-            headers,
+            &self.without_proof(headers),
         );
         NewDelivery {
             id: self.inner.new_delivery_id(),
@@ -97,11 +106,17 @@ impl Intake {
         }
     }
 
-    /// Notes a refusal: in the metrics always, as a row and in the log as far as that client may fill
-    /// them. Nobody waits for the row.
+    /// Notes a refusal: in the metrics and as a row. Nobody waits for the row; the line of refusals
+    /// drops what it cannot take, and of each webhook only the newest are kept.
     pub(super) fn reject(&self, reason: &'static str, headers: &HeaderMap, body: &[u8], size: u64) {
-        metrics::rejected(reason);
-        metrics::delivery(&self.webhook.public_id, DeliveryStatus::Rejected, None);
+        self.count_rejected(reason);
+        self.note_rejected(reason, headers, body, size);
+    }
+
+    /// As [`Intake::reject`], for a delivery that could not be verified: written down, and in the log,
+    /// only as far as that client may fill them.
+    fn reject_unverified(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
+        self.count_rejected(reason);
         if !self.inner.refusals.is_noted(self.from.client) {
             return;
         }
@@ -109,18 +124,23 @@ impl Intake {
             webhook = self.webhook.public_id,
             client = %self.from.client,
             reason,
-            "a webhook delivery was rejected"
+            "a webhook delivery could not be verified"
         );
+        let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
+        self.note_rejected(reason, headers, body, size);
+    }
+
+    fn count_rejected(&self, reason: &'static str) {
+        metrics::rejected(reason);
+        metrics::delivery(&self.webhook.public_id, DeliveryStatus::Rejected, None);
+    }
+
+    fn note_rejected(&self, reason: &'static str, headers: &HeaderMap, body: &[u8], size: u64) {
         let row = NewDelivery {
             error: Some(reason.to_owned()),
             ..self.row(DeliveryStatus::Rejected, headers, body, size)
         };
         self.inner.batches.note(row);
-    }
-
-    fn reject_body(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
-        let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        self.reject(reason, headers, body, size);
     }
 
     pub(super) fn verify(
@@ -143,14 +163,15 @@ impl Intake {
             tracker_tolerance_seconds: settings.tracker_tolerance_seconds,
         });
         verified.map_err(|error| {
-            self.reject_body(error.reason(), headers, body);
+            self.reject_unverified(error.reason(), headers, body);
             IngestError::Unverified(error)
         })
     }
 
     pub(super) fn parse(&self, headers: &HeaderMap, body: &[u8]) -> Result<Payload, IngestError> {
         Payload::parse(self.webhook.profile, headers, body).map_err(|error| {
-            self.reject_body(error.reason(), headers, body);
+            let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
+            self.reject(error.reason(), headers, body, size);
             IngestError::Unreadable(error)
         })
     }

@@ -6,13 +6,16 @@ use crate::filter::EventFilter;
 use crate::profile;
 use gatehouse_agents::ToolPolicy;
 use http::HeaderName;
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// The longest name.
 pub(super) const MAX_NAME: usize = 200;
 /// The longest short text: an agent, a model, a session key, a channel target, a header's name.
 pub(super) const MAX_SHORT: usize = 200;
+/// The longest id of a model provider, as in the settings.
+const MAX_PROVIDER: usize = 64;
 /// The longest addition to a system prompt.
 pub(super) const MAX_SUFFIX: usize = 16_384;
 /// The longest template.
@@ -79,6 +82,60 @@ pub(super) fn header_name(field: &'static str, name: &str) -> Checked<String> {
     Ok(name.to_owned())
 }
 
+/// The header of the mode `static_header`. One that some profile reads would make the secret an event
+/// type or a delivery's key, now or after the profile was changed.
+pub(super) fn secret_header(name: &str) -> Checked<()> {
+    let is = |read: &str| read.eq_ignore_ascii_case(name);
+    let is_read = profile::all()
+        .iter()
+        .any(|profile| profile.headers.iter().any(|read| is(read)));
+    if is_read || is(http::header::CONTENT_TYPE.as_str()) {
+        return invalid(
+            "header",
+            "this header says what a delivery is; choose one for the secret alone",
+        );
+    }
+    Ok(())
+}
+
+/// A model, alone or as `provider/model`; its own name may have slashes in it.
+pub(super) fn model(value: &str) -> Checked<String> {
+    let value = line("model", value, MAX_SHORT)?;
+    if let Some((provider, name)) = value.split_once('/') {
+        let is_id = (1..=MAX_PROVIDER).contains(&provider.len())
+            && provider
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+        if !is_id || name.trim().is_empty() {
+            return invalid("model", "expected a model's name, or provider/model");
+        }
+    }
+    Ok(value)
+}
+
+/// An object of which some members may be `null`. With a `null` in it, it says what changes of what is
+/// there before: `cleared` takes the member's place, or nothing does. Without one it is all there is.
+fn patched<T: Serialize>(said: &Value, before: &T, cleared: Option<&Value>) -> Value {
+    let Some(members) = said.as_object() else {
+        return said.clone();
+    };
+    if !members.values().any(Value::is_null) {
+        return said.clone();
+    }
+    let before = serde_json::to_value(before).unwrap_or_default();
+    let mut after = match before {
+        Value::Object(before) => before,
+        _ => Map::new(),
+    };
+    for (name, value) in members {
+        match Some(value).filter(|value| !value.is_null()).or(cleared) {
+            Some(value) => drop(after.insert(name.clone(), value.clone())),
+            None => drop(after.remove(name)),
+        }
+    }
+    Value::Object(after)
+}
+
 pub(super) fn entries(field: &'static str, list: &[String], is_event: bool) -> Checked<()> {
     if list.len() > MAX_ENTRIES {
         return invalid(field, format!("at most {MAX_ENTRIES} entries in a list"));
@@ -93,14 +150,14 @@ pub(super) fn entries(field: &'static str, list: &[String], is_event: bool) -> C
     Ok(())
 }
 
-pub(super) fn events(value: &Value) -> Checked<EventFilter> {
+pub(super) fn events(value: &Value, before: &EventFilter) -> Checked<EventFilter> {
     let shape = "expected a list of event types, or an object with the lists allow and deny";
     let parsed = match value {
         Value::Array(_) => serde_json::from_value(value.clone()).map(|allow| EventFilter {
             allow,
             deny: Vec::new(),
         }),
-        other => serde_json::from_value(other.clone()),
+        other => serde_json::from_value(patched(other, before, Some(&json!([])))),
     };
     let filter: EventFilter = parsed.or_else(|_| invalid("events", shape))?;
     entries("events", &filter.allow, true)?;
@@ -108,7 +165,8 @@ pub(super) fn events(value: &Value) -> Checked<EventFilter> {
     Ok(filter)
 }
 
-pub(super) fn tool_policy(value: &Value) -> Checked<ToolPolicy> {
+pub(super) fn tool_policy(value: &Value, before: Option<&ToolPolicy>) -> Checked<ToolPolicy> {
+    let value = &patched(value, &before, Some(&json!([])));
     let shape = "expected an object with the lists allow and deny";
     let parsed = Some(value).filter(|value| value.is_object());
     let parsed = parsed.and_then(|value| serde_json::from_value::<ToolPolicy>(value.clone()).ok());
@@ -120,9 +178,13 @@ pub(super) fn tool_policy(value: &Value) -> Checked<ToolPolicy> {
     Ok(policy)
 }
 
-pub(super) fn deliver_extra(value: &Value) -> Checked<BTreeMap<String, String>> {
+pub(super) fn deliver_extra(
+    value: &Value,
+    before: Option<&BTreeMap<String, String>>,
+) -> Checked<BTreeMap<String, String>> {
     const FIELD: &str = "deliver_extra";
-    let Value::Object(members) = value else {
+    let value = patched(value, &before, None);
+    let Value::Object(members) = &value else {
         return invalid(FIELD, "expected an object");
     };
     if members.len() > MAX_EXTRA {

@@ -1,6 +1,8 @@
 //! Making a webhook, and what only other rooms know of it.
 
-use super::{OPEN_WARNING, ShownSecret, WebhookChanged, checked_secret, config_text, secret_row};
+use super::{
+    OPEN_WARNING, ShownSecret, WebhookChanged, checked_secret, config_text, no_secret, secret_row,
+};
 use crate::AuthMode;
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -27,7 +29,10 @@ impl Webhooks {
         self.0.check_elsewhere(&input, &config).await?;
         let mode = config.auth.mode;
         let secret = match input.secret() {
-            _ if !mode.needs_secret() => None,
+            _ if !mode.needs_secret() => {
+                no_secret(&input)?;
+                None
+            }
             Patch::Set(secret) => Some(checked_secret(mode, secret)?),
             Patch::Absent | Patch::Clear => Some(secret::generate(mode, &*self.0.random)),
         };

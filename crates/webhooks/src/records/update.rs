@@ -2,7 +2,7 @@
 
 use super::{
     Miss, OPEN_WARNING, ShownSecret, TRIES, WebhookChanged, checked_secret, config_text, facts,
-    secret_row,
+    no_secret, secret_row,
 };
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
@@ -65,7 +65,10 @@ impl Inner {
         let mode = config.auth.mode;
         let has_secret = facts(&secret_rows, self.now()).has_secret;
         let secret = match input.secret() {
-            _ if !mode.needs_secret() => None,
+            _ if !mode.needs_secret() => {
+                no_secret(input)?;
+                None
+            }
             Patch::Set(secret) => Some(checked_secret(mode, secret)?),
             Patch::Clear => {
                 let reason = "this auth mode needs one; rotate it instead";

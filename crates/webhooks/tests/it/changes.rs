@@ -89,6 +89,40 @@ async fn a_deleted_webhook_takes_its_deliveries_with_it() {
 }
 
 #[tokio::test]
+async fn deliveries_are_removed_in_pieces_of_rows_and_of_bytes() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({})).await;
+        let other = house.webhook("b", json!({})).await;
+        let sized = |n: u32, body_size: i64| gatehouse_store::NewDelivery {
+            body_size,
+            next_attempt_at: None,
+            ..house.delivery(n, &webhook, "s")
+        };
+        let counts = [100, 5, 5, 1, 4, 4, 3, 0, 0, 0, 0].into_iter().zip(1..);
+        let mut new: Vec<_> = counts.map(|(size, n)| sized(n, size)).collect();
+        new.push(house.delivery(12, &other, "t"));
+        house.insert(new).await;
+        let mut pieces = Vec::new();
+        loop {
+            // Four rows or ten bytes.
+            let removed = house.write(|conn| {
+                Box::pin(async move { conn.delete_removed_deliveries("hook_a", 4, 10).await })
+            });
+            match removed.await {
+                0 => break,
+                count => pieces.push(count),
+            }
+        }
+        // One that is larger goes alone; ten bytes; nine, as the next three would pass; four rows.
+        assert_eq!(pieces, [1, 2, 3, 4, 1]);
+        assert!(house.find(12).await.is_some(), "another webhook's stays");
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn changes_are_in_the_audit_log_without_secrets() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;
@@ -161,6 +195,9 @@ async fn another_mode_brings_a_secret_when_it_needs_another() {
         let standard = json!({ "auth_mode": "standard_webhooks" });
         let standard = update(&house, id, standard).await.unwrap();
         assert!(secret_of(&standard).starts_with("whsec_"));
+        let lost = json!({ "auth_mode": "none", "secret": "abc" });
+        let lost = update(&house, id, lost).await.unwrap_err();
+        assert_eq!(Problem::from(lost).details["field"], "secret");
         let none = update(&house, id, json!({ "auth_mode": "none" }))
             .await
             .unwrap();

@@ -33,6 +33,54 @@ async fn refusals_of_one_client_are_written_60_times_a_minute() {
 }
 
 #[tokio::test]
+async fn other_refusals_are_all_written() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let elsewhere = open_webhook(&house, json!({ "allowed_cidrs": ["203.0.113.9"] })).await;
+        let small = open_webhook(&house, json!({ "max_body_bytes": 2 })).await;
+        for _ in 0..62 {
+            let refused = post(&house, &elsewhere, &[], "{}").await;
+            assert_eq!(code(refused), ErrorCode::Forbidden);
+            let refused = post(&house, &small, &[], "{} ").await;
+            assert_eq!(code(refused), ErrorCode::PayloadTooLarge);
+            let refused = post(&house, &small, &[], "{").await;
+            assert_eq!(code(refused), ErrorCode::ParseError);
+        }
+        let rows = until_rows(&house, 3 * 62).await;
+        let rejected = |row: &gatehouse_store::DeliveryRow| row.status == DeliveryStatus::Rejected;
+        assert!(rows.iter().all(rejected));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_body_without_room_counts_as_rate_limited() {
+    let database = gatehouse_store::testing::sqlite();
+    let model = crate::worker::model::FakeModel::start().await;
+    let house = House::open(&database, &model).await;
+    let webhook = open_webhook(&house, json!({})).await;
+    let (from, headers) = (crate::room::sender("192.0.2.1"), http::HeaderMap::new());
+    let intake = house
+        .webhooks
+        .begin_ingest(&webhook.public_id, &from, &headers)
+        .await
+        .unwrap();
+    let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+    let told = metrics::with_local_recorder(&recorder, || intake.no_room(1000));
+    let problem = gatehouse_domain::Problem::from(told);
+    assert_eq!(problem.code, ErrorCode::RateLimited);
+    let text = recorder.handle().render();
+    let line = format!(
+        "webhooks_rate_limited_total{{webhook=\"{}\"}} 1",
+        webhook.public_id
+    );
+    assert!(text.contains(&line), "{text}");
+    assert!(!text.contains("rejected"), "{text}");
+    house.stop().await;
+}
+
+#[tokio::test]
 async fn of_concurrent_duplicates_exactly_one_is_accepted() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;

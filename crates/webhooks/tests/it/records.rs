@@ -249,7 +249,19 @@ const WRONG: &[(&str, &str)] = &[
         "allowed_cidrs",
     ),
     (r#"{"name":"n","event_header":"X-Secret"}"#, "event_header"),
+    (
+        r#"{"name":"n","header":"X-Kind","event_header":"x-kind"}"#,
+        "event_header",
+    ),
     (r#"{"name":"n","enabled":1}"#, "enabled"),
+    (r#"{"name":"n","header":"x-EVENT-type"}"#, "header"),
+    (r#"{"name":"n","header":"X-GitHub-Delivery"}"#, "header"),
+    (r#"{"name":"n","header":"Content-Type"}"#, "header"),
+    (r#"{"name":"n","model":"a/"}"#, "model"),
+    (
+        r#"{"name":"n","auth_mode":"none","secret":"abc"}"#,
+        "secret",
+    ),
 ];
 
 fn spelled_out(text: &str) -> Value {
@@ -354,6 +366,12 @@ async fn pages_follow_each_other() {
             }
         }
         assert_eq!(seen, made);
+        for cursor in ["zzz", "", "del_0198c0de0198c0de0198c0de0198c0de"] {
+            let error = house.webhooks.list(2, Some(cursor)).await.unwrap_err();
+            let problem = gatehouse_domain::Problem::from(error);
+            assert_eq!(problem.code, ErrorCode::InvalidParams);
+            assert_eq!(problem.details["field"], "cursor");
+        }
         house.stop().await;
     })
     .await;

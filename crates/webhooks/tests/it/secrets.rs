@@ -106,6 +106,44 @@ async fn a_secret_is_encrypted_names_its_webhook_and_follows_the_vault() {
 }
 
 #[tokio::test]
+async fn a_secret_in_a_header_that_the_profile_reads_is_not_kept() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let secret = "a-secret-that-nobody-reads";
+        for (number, header) in ["X-Event-Type", "X-Delivery-Id", "X-Own"]
+            .iter()
+            .enumerate()
+        {
+            let made = create(&house, json!({ "name": "n", "secret": secret })).await;
+            // As an earlier version stored it.
+            let mut config: serde_json::Value = json!({
+                "auth": { "mode": "static_header", "header": header },
+                "source_profile": "generic", "rate_limit_per_minute": 60, "max_body_bytes": 1000,
+            });
+            config["event_header"] = json!("X-Own");
+            let change = format!(
+                "UPDATE webhooks SET config = '{config}' WHERE id = '{}'",
+                made.webhook.id
+            );
+            run_sql(&database.location, &change).await;
+            house.webhooks.reload().await.unwrap();
+            for body in ["1", "2"] {
+                accepted(post(&house, &made.webhook, &[(header, secret)], body).await);
+            }
+            let wrong = [(*header, "wrong")];
+            let refused = post(&house, &made.webhook, &wrong, "3").await;
+            assert_eq!(code(refused), ErrorCode::InvalidCredentials);
+            for row in crate::room::until_rows(&house, 3 * (number + 1)).await {
+                assert_eq!(row.event_type, None, "{header}");
+                assert!(!format!("{row:?}").contains(secret), "{header}: {row:?}");
+            }
+        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn another_node_sees_a_change_when_it_reloads() {
     everywhere(async |database, model| {
         let one = House::open(&database, &model).await;

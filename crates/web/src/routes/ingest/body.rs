@@ -45,8 +45,10 @@ pub(super) struct Read {
 pub(super) enum Unread {
     /// It is over the limit: this much was announced or came, and this much was kept.
     TooLarge { size: u64, kept: Bytes },
-    /// It did not come whole, or not in time, or there is no room for it now.
+    /// It did not come whole, or not in time.
     Refused(Problem),
+    /// There is no room for it now.
+    NoRoom,
 }
 
 /// What one body holds; given back when it is dropped.
@@ -139,7 +141,7 @@ async fn frames(mut body: Body, max_bytes: usize, client: ClientKey) -> Result<R
             });
         }
         if !share.grow(data.len()) {
-            return Err(Unread::Refused(Problem::rate_limited(1000)));
+            return Err(Unread::NoRoom);
         }
         whole.extend_from_slice(&data);
     }
@@ -200,6 +202,17 @@ mod tests {
         drop((share, more));
         assert!(Share::of(one).grow(EACH));
         assert!(!held().each.contains_key(&one));
+    }
+
+    #[tokio::test]
+    async fn a_body_without_room_is_told_from_one_that_did_not_come() {
+        let mut full = Share::of(client(12));
+        assert!(full.grow(EACH - 5));
+        let outcome = read(chunks(&[6]), 10, client(12)).await;
+        assert!(matches!(outcome, Err(Unread::NoRoom)), "{outcome:?}");
+        let broken: Result<Vec<u8>, _> = Err(std::io::Error::other("gone"));
+        let outcome = read(Body::from_stream(stream::iter([broken])), 10, client(12)).await;
+        assert!(matches!(outcome, Err(Unread::Refused(_))), "{outcome:?}");
     }
 
     #[test]

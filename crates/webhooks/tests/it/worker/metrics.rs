@@ -39,6 +39,7 @@ fn labels_have_few_values() {
         metrics::delivery("wh_a", completed, Some("push"));
         metrics::delivery("wh_a", completed, Some("a sender's own"));
         metrics::delivery("wh_a", completed, None);
+        metrics::delivery("wh_a", completed, Some("pull_request.reopened"));
         metrics::response_action("calc", "ok");
         metrics::response_action("whatever a model calls", "denied");
         metrics::rejected("wrong_signature");
@@ -51,6 +52,7 @@ fn labels_have_few_values() {
     for line in [
         r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="push"} 1"#,
         r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="other"} 2"#,
+        r#"webhooks_deliveries_total{webhook="wh_a",status="completed",event_type="pull_request.reopened"} 1"#,
         r#"webhooks_response_actions_total{tool="calc",status="ok"} 1"#,
         r#"webhooks_response_actions_total{tool="other",status="denied"} 1"#,
         r#"webhooks_deliveries_rejected_total{reason="wrong_signature"} 1"#,

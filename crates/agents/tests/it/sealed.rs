@@ -1,0 +1,67 @@
+//! Turns whose model has its key in a sealed vault.
+
+use crate::harness::{House, chat, models_over, open_secrets, told, webhook};
+use gatehouse_agents::{Agents, AgentsParts, AgentsSettings};
+use gatehouse_domain::{Actor, SystemRandom};
+use gatehouse_models::{ModelsSettings, ProviderKind, ProviderSettings};
+use secrecy::SecretString;
+use std::sync::Arc;
+
+#[tokio::test]
+async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
+    let house = House::new().await;
+    let open = async || open_secrets(&house.store, &house.database, &house.clock, true).await;
+    let password = || SecretString::from("the first password");
+    let secrets = open().await;
+    let actor = Actor::cli();
+    secrets.initialize(&actor, password()).await.unwrap();
+    // Not on this machine, where servers are asked without a key as well.
+    let far = "https://models.example.com/v1";
+    let key = SecretString::from("sk-stored");
+    let set = secrets.set_provider_key(&actor, "fake", key, far);
+    set.await.unwrap();
+
+    // As after a restart.
+    let secrets = open().await;
+    let settings = |url: &str| {
+        let provider = ProviderSettings {
+            kind: ProviderKind::Openai,
+            base_url: url.parse().unwrap(),
+            api_key: None,
+            models: vec!["m1".to_owned()],
+        };
+        ModelsSettings {
+            providers: [("fake".to_owned(), provider)].into(),
+            default: Some("fake/m1".to_owned()),
+            ..ModelsSettings::default()
+        }
+    };
+    let models = models_over(secrets.clone(), &house.clock, settings(far));
+    let parts = AgentsParts {
+        models: models.clone(),
+        store: house.store.clone(),
+        clock: house.clock.clone(),
+        random: Arc::new(SystemRandom),
+    };
+    let agents = Agents::open(parts, AgentsSettings::default())
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        let refused = agents.send_sync(webhook("webhook:a", "event", None)).await;
+        assert_eq!(told(refused.unwrap_err()).0, "VAULT_SEALED");
+    }
+    assert!(house.spoken("webhook:a").await.is_empty());
+    // A person's text is kept, as ever.
+    let report = agents.send_sync(chat(None, "hello")).await.unwrap();
+    assert_eq!(told(report.error.unwrap()).0, "VAULT_SEALED");
+    assert_eq!(house.spoken(report.session.as_str()).await.len(), 1);
+
+    let unsealed = secrets.unseal_with_password(&actor, &password()).await;
+    unsealed.unwrap();
+    models.update_settings(settings(&house.model.url));
+    let report = agents.send_sync(webhook("webhook:a", "event", None)).await;
+    assert!(report.unwrap().error.is_none());
+    let spoken: Vec<_> = house.spoken("webhook:a").await;
+    let texts: Vec<_> = spoken.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["event", "ok"]);
+}
