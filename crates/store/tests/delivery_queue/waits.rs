@@ -1,0 +1,232 @@
+//! What waits, what is found again, and what is swept.
+
+use super::*;
+
+#[tokio::test]
+async fn a_delivery_that_lost_the_one_before_it_is_found_again() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, (1..=3).map(|n| delivery(n, "a")).collect()).await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [1]);
+        let stranded =
+            || store.read(|conn| Box::pin(async move { conn.list_stranded_deliveries().await }));
+        assert_eq!(stranded().await.unwrap(), []);
+        run_sql(
+            &database.location,
+            "DELETE FROM webhook_deliveries WHERE id = 'del_00000001'",
+        )
+        .await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [0; 0]);
+        assert_eq!(stranded().await.unwrap(), [id(2)]);
+        store
+            .write(|conn| {
+                Box::pin(async move { conn.update_deliveries_due(&[id(2)], at(10)).await })
+            })
+            .await
+            .unwrap();
+        assert_eq!(claimed(&store, "me", 10, 5).await, [2]);
+        // One that comes behind a parked one takes it along, whatever became of the sweep.
+        insert(&store, vec![delivery(4, "b"), delivery(5, "b")]).await;
+        run_sql(
+            &database.location,
+            "UPDATE webhook_deliveries SET next_attempt_at = NULL WHERE id = 'del_00000004'",
+        )
+        .await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [4]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_the_vault_waits_until_it_is_released() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, vec![delivery(1, "a"), delivery(2, "a")]).await;
+        assert_eq!(claimed(&store, "me", 10, 5).await, [1]);
+        let wait = DeliveryRequeue {
+            next_attempt_at: None,
+            uncount: true,
+            error: Some(WAITS_FOR_VAULT.to_owned()),
+            session_id: None,
+        };
+        assert!(requeue(&store, 1, "me", wait).await);
+        assert_eq!(row(&store, 1).await.attempts, 0);
+        insert(&store, vec![delivery(3, "a")]).await;
+        assert_eq!(claimed(&store, "me", 10_000, 5).await, [0; 0]);
+        let (stranded, waiting) = store
+            .read(|conn| {
+                Box::pin(async move {
+                    let stranded = conn.list_stranded_deliveries().await?;
+                    let waiting = conn.list_deliveries_behind_vault().await?;
+                    Ok::<_, StoreError>((stranded, waiting))
+                })
+            })
+            .await
+            .unwrap();
+        assert_eq!((stranded, waiting), (vec![], vec![id(1)]));
+        let release = || {
+            store.write(|conn| {
+                Box::pin(async move { conn.release_delivery_from_vault(&id(1), at(50)).await })
+            })
+        };
+        assert!(release().await.unwrap());
+        assert!(!release().await.unwrap(), "once");
+        assert_eq!(claimed(&store, "me", 50, 5).await, [1]);
+        assert_eq!(row(&store, 1).await.error, None);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_was_set_back_delays_nothing_for_long() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(
+            &store,
+            (1..=3)
+                .map(|n| delivery(n * 1_000_000, &n.to_string()))
+                .collect(),
+        )
+        .await;
+        run_sql(
+            &database.location,
+            "UPDATE webhook_deliveries SET attempts = 1 WHERE id <> 'del_01000000'",
+        )
+        .await;
+        assert_eq!(claimed(&store, "me", 0, 5).await, [0; 0]);
+        let moved = store
+            .write(|conn| {
+                Box::pin(async move { conn.update_deliveries_too_late(at(0), 2_000_000).await })
+            })
+            .await
+            .unwrap();
+        assert_eq!(
+            moved, 2,
+            "the first was due when it came, the third waits too long"
+        );
+        let mut due = claimed(&store, "me", 0, 5).await;
+        due.sort_unstable();
+        assert_eq!(due, [1_000_000, 3_000_000]);
+        store.close().await;
+    }
+}
+
+/// A delivery that came after the clock was set back has a smaller id than the one that is running.
+#[tokio::test]
+async fn a_session_with_a_running_delivery_starts_no_other_whatever_its_id() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, vec![delivery(50, "a")]).await;
+        assert_eq!(claimed(&store, "me", 100, 5).await, [50]);
+        insert(&store, vec![delivery(7, "a")]).await;
+        assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
+        // The running one comes back: both run, one after the other.
+        assert!(requeue(&store, 50, "me", later(Some(100))).await);
+        assert_eq!(claimed(&store, "me", 100, 5).await, [7]);
+        assert_eq!(claimed(&store, "me", 100, 5).await, [0; 0]);
+        assert!(finish(&store, 7, "me", 100).await);
+        assert_eq!(claimed(&store, "me", 100, 5).await, [50]);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_received_and_never_queued_is_queued_at_the_start() {
+    for database in databases().await {
+        let store = database.open().await;
+        let mut received = delivery(1, "a");
+        received.status = DeliveryStatus::Received;
+        received.next_attempt_at = None;
+        insert(&store, vec![received, delivery(2, "b")]).await;
+        let queued = store
+            .write(|conn| Box::pin(async move { conn.update_received_deliveries(at(9)).await }))
+            .await
+            .unwrap();
+        assert_eq!(queued, 1);
+        assert_eq!(row(&store, 1).await.status, DeliveryStatus::Queued);
+        assert_eq!(claimed(&store, "me", 9, 5).await, [2, 1]);
+        store.close().await;
+    }
+}
+
+fn real_id(millis: i64, seed: u64) -> DeliveryId {
+    DeliveryId::generate(&ManualClock::at(at(millis)), &SeededRandom::new(seed))
+}
+
+#[tokio::test]
+async fn old_deliveries_go_and_open_ones_stay() {
+    const LIMIT: i64 = 1_795_000_000_000;
+    for database in databases().await {
+        let store = database.open().await;
+        let with = |millis: i64, seed, status| NewDelivery {
+            id: real_id(millis, seed),
+            received_at: at(millis),
+            status,
+            ..delivery(1, "a")
+        };
+        let all = vec![
+            with(LIMIT - 1, 1, DeliveryStatus::Completed),
+            with(LIMIT, 2, DeliveryStatus::Completed),
+            with(LIMIT - 1, 3, DeliveryStatus::Queued),
+            with(LIMIT - 2, 4, DeliveryStatus::Rejected),
+        ];
+        insert(&store, all).await;
+        let old = store
+            .read(|conn| Box::pin(async move { conn.list_old_deliveries(at(LIMIT), 10).await }))
+            .await
+            .unwrap();
+        let ids: Vec<_> = old.into_iter().map(|old| old.id).collect();
+        assert_eq!(ids, [real_id(LIMIT - 2, 4), real_id(LIMIT - 1, 1)]);
+        // One of them is asked for by mistake: an open one is never removed.
+        let mut asked = ids.clone();
+        asked.push(real_id(LIMIT - 1, 3));
+        let removed = store
+            .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&asked).await }))
+            .await
+            .unwrap();
+        assert_eq!(removed, 2);
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
+    for database in databases().await {
+        let store = database.open().await;
+        let with = |n, status, hook: &str| NewDelivery {
+            status,
+            webhook_id: WebhookId::from_text(hook),
+            ..delivery(n, "")
+        };
+        let mut all: Vec<_> = (1..=3)
+            .map(|n| with(n, DeliveryStatus::Filtered, "x"))
+            .collect();
+        all.extend((4..=5).map(|n| with(n, DeliveryStatus::Filtered, "y")));
+        all.extend((6..=9).map(|n| with(n, DeliveryStatus::Failed, "y")));
+        all.extend((10..=12).map(|n| with(n, DeliveryStatus::Rejected, "x")));
+        insert(&store, all).await;
+        let piles = store
+            .read(|conn| Box::pin(async move { conn.list_refused_piles(2).await }))
+            .await
+            .unwrap();
+        let told: Vec<_> = piles
+            .iter()
+            .map(|pile| (pile.webhook_id.as_str(), pile.status, pile.count))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("x", DeliveryStatus::Filtered, 3),
+                ("x", DeliveryStatus::Rejected, 3)
+            ]
+        );
+        let pile = piles[0].clone();
+        let oldest = store
+            .read(|conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
+            .await
+            .unwrap();
+        assert_eq!(oldest.len(), 1);
+        assert_eq!(oldest[0].id, id(1));
+        store.close().await;
+    }
+}
