@@ -5,7 +5,7 @@ use crate::figures::{median, millis};
 use crate::table::{Aim, Report};
 use anyhow::Result;
 use gatehouse_domain::{
-    Clock, DeliveryId, DeliveryStatus, SystemClock, SystemRandom, Timestamp, WebhookId,
+    Clock, DeliveryId, DeliveryStatus, ManualClock, SystemClock, SystemRandom, Timestamp, WebhookId,
 };
 use gatehouse_store::{ClaimRequest, NewDelivery, Store, StoreError};
 use serde_json::json;
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const GROUP: usize = 5_000;
 /// How many of them wait for the worker.
 const WAITING: usize = 1_000;
+/// A day.
+const DAY_MS: i64 = 86_400_000;
 const STARTS: usize = 5;
 const SAMPLES: usize = 50;
 
@@ -73,13 +75,16 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
 }
 
 async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
-    let clock = SystemClock::new();
+    // Of yesterday: what came within the last minute is read back at a start for the rate limits.
+    let now = SystemClock::new().now().as_millis();
+    let clock = ManualClock::at(Timestamp::from_millis(now - DAY_MS));
     let mut made = 0;
     while made < rows {
         let group: Vec<NewDelivery> = (made..rows.min(made + GROUP))
             .map(|number| row(&clock, webhook_id, number, rows))
             .collect();
         made += group.len();
+        clock.advance(Duration::from_secs(1));
         let written: Result<(), StoreError> = store
             .write(move |conn| {
                 Box::pin(async move { conn.insert_deliveries(&group).await.map(drop) })
@@ -91,7 +96,7 @@ async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {
 }
 
 /// Nearly all are done; the last ones wait.
-fn row(clock: &SystemClock, webhook_id: &str, number: usize, rows: usize) -> NewDelivery {
+fn row(clock: &ManualClock, webhook_id: &str, number: usize, rows: usize) -> NewDelivery {
     let now = clock.now();
     let waits = number + WAITING >= rows;
     let status = match number % 1000 {

@@ -65,6 +65,9 @@ CREATE INDEX webhook_deliveries_leases ON webhook_deliveries (lease_until)
     WHERE status = 'processing';
 CREATE INDEX webhook_deliveries_refused ON webhook_deliveries (webhook_id, status, id)
     WHERE status IN ('rejected', 'filtered', 'deduplicated', 'failed');
+-- The same over all webhooks, which a list by status alone asks for.
+CREATE INDEX webhook_deliveries_by_status ON webhook_deliveries (status, id)
+    WHERE status IN ('rejected', 'filtered', 'deduplicated', 'failed');
 
 -- Webhooks that were deleted and whose deliveries are still being removed, piece by piece. Nobody
 -- sees or runs a delivery of a webhook that stands here.
