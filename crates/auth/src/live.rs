@@ -80,15 +80,25 @@ impl Usage {
     }
 }
 
-/// What the map and the flush need of either kind.
+/// What the map and the flush need of each kind.
 pub(crate) trait Live {
     fn hash(&self) -> &TokenHash;
-    fn end(&self);
-    /// The moment of last use that should be written now.
-    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp>;
-    /// Notes that this moment has been written.
-    fn written(&self, at: Timestamp);
+    fn usage(&self) -> &Usage;
     fn is_expired(&self, now: Timestamp) -> bool;
+
+    fn end(&self) {
+        self.usage().end();
+    }
+
+    /// The moment of last use that should be written now.
+    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
+        self.usage().due(now, all)
+    }
+
+    /// Notes that this moment has been written.
+    fn written(&self, at: Timestamp) {
+        self.usage().written(at);
+    }
 }
 
 /// How a session's login went.
@@ -187,16 +197,8 @@ impl Live for LiveSession {
         &self.hash
     }
 
-    fn end(&self) {
-        self.usage.end();
-    }
-
-    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
-        self.usage.due(now, all)
-    }
-
-    fn written(&self, at: Timestamp) {
-        self.usage.written(at);
+    fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {
@@ -280,16 +282,8 @@ impl Live for LiveKey {
         &self.hash
     }
 
-    fn end(&self) {
-        self.usage.end();
-    }
-
-    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
-        self.usage.due(now, all)
-    }
-
-    fn written(&self, at: Timestamp) {
-        self.usage.written(at);
+    fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {

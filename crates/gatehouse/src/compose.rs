@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What loads persisted secrets at start, in the order of the specification; all of it comes after the
-/// automatic unseal. None of these keeps anything in memory yet, so each is a name without work.
+/// What persisted secrets are for, in the order of the specification; all of it comes after the automatic
+/// unseal. Each is read where it is used: variables and MCP settings when `serve` starts the servers,
+/// accounts when something is sent. There is no cron yet.
 const AFTER_UNSEAL: [&str; 4] = [
     "environment variables",
     "MCP configuration",
@@ -139,7 +140,7 @@ impl House {
             let (file, value) = (&process.auto_unseal_key_file, &process.auto_unseal_key);
             secrets.auto_unseal(file.as_deref(), value.as_ref()).await;
             for step in AFTER_UNSEAL {
-                tracing::debug!(step, "nothing to load");
+                tracing::debug!(step, "read when it is used");
             }
         }
         let auth = Auth::open(

@@ -74,16 +74,8 @@ impl Live for LiveDevice {
         &self.hash
     }
 
-    fn end(&self) {
-        self.usage.end();
-    }
-
-    fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
-        self.usage.due(now, all)
-    }
-
-    fn written(&self, at: Timestamp) {
-        self.usage.written(at);
+    fn usage(&self) -> &Usage {
+        &self.usage
     }
 
     /// A device is paired until it is revoked.
