@@ -1,0 +1,58 @@
+//! What bytes of audio are: container and codec together, as far as anybody has to know.
+
+/// A kind of audio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// MPEG audio, Layer III, with or without ID3.
+    Mp3,
+    /// AAC in ADTS.
+    Aac,
+    /// MPEG-4 with AAC: `.m4a`, `.mp4`.
+    M4a,
+    /// RIFF WAVE.
+    Wav,
+    /// WebM or Matroska with Opus or Vorbis: what a browser records.
+    Webm,
+    /// Ogg with Opus.
+    OggOpus,
+    /// Ogg with Vorbis or FLAC.
+    Ogg,
+    /// Native FLAC.
+    Flac,
+    /// Signed 16-bit little-endian samples, mono, without a header.
+    Pcm {
+        /// Samples a second.
+        rate: u32,
+    },
+}
+
+impl Kind {
+    /// Its name: that of a file's ending.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mp3 => "mp3",
+            Self::Aac => "aac",
+            Self::M4a => "m4a",
+            Self::Wav => "wav",
+            Self::Webm => "webm",
+            Self::OggOpus => "opus",
+            Self::Ogg => "ogg",
+            Self::Flac => "flac",
+            Self::Pcm { .. } => "pcm",
+        }
+    }
+
+    /// Its media type.
+    pub const fn mime_type(self) -> &'static str {
+        match self {
+            Self::Mp3 => "audio/mpeg",
+            Self::Aac => "audio/aac",
+            Self::M4a => "audio/mp4",
+            Self::Wav => "audio/wav",
+            Self::Webm => "audio/webm",
+            Self::OggOpus | Self::Ogg => "audio/ogg",
+            Self::Flac => "audio/flac",
+            Self::Pcm { .. } => "audio/pcm",
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Sounds: which kind some bytes are, how long they last, what samples they hold, and how samples become
+//! bytes of another kind. It must not know files, programs, networks or vendors.
+
+mod error;
+mod format;
+mod kind;
+
+pub use error::AudioError;
+pub use format::Format;
+pub use kind::Kind;
+
+/// Samples of one channel.
+#[derive(Clone, PartialEq)]
+pub struct Sound {
+    /// Samples a second.
+    pub rate: u32,
+    /// Signed 16-bit samples.
+    pub samples: Vec<i16>,
+}
+
+impl Sound {
+    /// How long it lasts, in milliseconds, to the nearest.
+    pub fn duration_ms(&self) -> u64 {
+        let rate = u64::from(self.rate.max(1));
+        let samples = u64::try_from(self.samples.len()).unwrap_or(u64::MAX);
+        samples.saturating_mul(1000).saturating_add(rate / 2) / rate
+    }
+}
+
+impl std::fmt::Debug for Sound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sound")
+            .field("rate", &self.rate)
+            .field("samples", &self.samples.len())
+            .finish()
+    }
+}

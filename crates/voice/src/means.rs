@@ -1,0 +1,175 @@
+//! What providers go out with: HTTP to vendors, programs on this machine, and how long either may take.
+
+use crate::VoiceError;
+use crate::programs::Programs;
+use crate::settings::Patience;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use gatehouse_outbound::{Outbound, OutboundError, Reach};
+use reqwest::{RequestBuilder, Response, header};
+use std::time::{Duration, SystemTime};
+use url::Url;
+
+/// The most of a vendor's answer that is read: an hour of speech.
+pub(crate) const MAX_ANSWER_BYTES: usize = 128 << 20;
+/// The most of an answer that is text.
+pub(crate) const MAX_TEXT_ANSWER_BYTES: usize = 16 << 20;
+/// The longest wait that a vendor's Retry-After is believed.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
+
+/// What providers go out with.
+#[derive(Clone, Debug)]
+pub(crate) struct Means {
+    pub(crate) outbound: Outbound,
+    pub(crate) programs: Programs,
+    pub(crate) patience: Patience,
+}
+
+impl Means {
+    /// A request to a vendor, to be given to [`Self::send`].
+    pub(crate) fn post(&self, url: Url) -> RequestBuilder {
+        self.outbound.client(Reach::Owner).post(url)
+    }
+
+    /// The same for reading.
+    pub(crate) fn get(&self, url: Url) -> RequestBuilder {
+        self.outbound.client(Reach::Owner).get(url)
+    }
+
+    /// Sends, and gives back an answer only if it is a success. Dropping the future ends the call.
+    pub(crate) async fn send(
+        &self,
+        provider: &'static str,
+        request: RequestBuilder,
+    ) -> Result<Response, VoiceError> {
+        let request = request
+            .build()
+            .map_err(|error| of(provider, error.into()))?;
+        let sent = self.outbound.send(Reach::Owner, request);
+        let response = tokio::time::timeout(self.patience.answer, sent)
+            .await
+            .map_err(|_elapsed| VoiceError::Timeout { provider })?
+            .map_err(|error| of(provider, error))?;
+        if response.status().is_success() {
+            Ok(response)
+        } else {
+            Err(refusal(provider, &response))
+        }
+    }
+
+    /// The answer's bytes as they come. Standing still for too long, breaking off and growing beyond all
+    /// bounds are errors; an error is the last item.
+    pub(crate) fn pieces(
+        &self,
+        provider: &'static str,
+        response: Response,
+    ) -> BoxStream<'static, Result<Bytes, VoiceError>> {
+        let idle = self.patience.idle;
+        let state = (Some(response), 0_usize);
+        let pieces = futures_util::stream::unfold(state, move |(response, read)| async move {
+            let mut response = response?;
+            let chunk = match tokio::time::timeout(idle, response.chunk()).await {
+                Err(_elapsed) => Err(VoiceError::Timeout { provider }),
+                Ok(Err(error)) => Err(of(provider, error.into())),
+                Ok(Ok(None)) => return None,
+                Ok(Ok(Some(chunk))) if chunk.len() > MAX_ANSWER_BYTES - read => {
+                    Err(VoiceError::failed(provider, "answered without end", false))
+                }
+                Ok(Ok(Some(chunk))) => Ok(chunk),
+            };
+            Some(match chunk {
+                Ok(chunk) => {
+                    let read = read + chunk.len();
+                    (Ok(chunk), (Some(response), read))
+                }
+                Err(error) => (Err(error), (None, read)),
+            })
+        });
+        pieces.boxed()
+    }
+
+    /// The whole answer, which is text.
+    pub(crate) async fn text(
+        &self,
+        provider: &'static str,
+        response: Response,
+    ) -> Result<Bytes, VoiceError> {
+        let mut pieces = self.pieces(provider, response);
+        let mut whole = Vec::new();
+        while let Some(piece) = pieces.next().await {
+            let piece = piece?;
+            if piece.len() > MAX_TEXT_ANSWER_BYTES - whole.len() {
+                return Err(VoiceError::failed(provider, "answered without end", false));
+            }
+            whole.extend_from_slice(&piece);
+        }
+        Ok(whole.into())
+    }
+}
+
+/// A base URL with a path put after it; the query is the caller's to set.
+pub(crate) fn join(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    let whole = format!("{}/{path}", base.path().trim_end_matches('/'));
+    url.set_path(&whole);
+    url.set_query(None);
+    url
+}
+
+fn of(provider: &'static str, error: OutboundError) -> VoiceError {
+    let reason = match error {
+        OutboundError::Timeout => return VoiceError::Timeout { provider },
+        OutboundError::RefusedAddress => "is at an address that must not be called",
+        OutboundError::BadUrl(_) => "is at an address that cannot be called",
+        OutboundError::Connect => "could not be reached",
+        OutboundError::Interrupted => "broke off",
+        OutboundError::BadResponse => "answered what cannot be read",
+        OutboundError::Other(_) => "could not be called",
+    };
+    VoiceError::failed(provider, reason, error.is_retryable())
+}
+
+fn refusal(provider: &'static str, response: &Response) -> VoiceError {
+    let status = response.status();
+    let reason = match status.as_u16() {
+        401 | 403 => "refused the key",
+        402 => "wants to be paid first",
+        404 => "knows no such voice, model or address",
+        413 => "takes no audio of this size",
+        429 => "takes no more requests for now",
+        300..=399 => "is somewhere else",
+        400..=499 => "refused the request",
+        _ => "failed",
+    };
+    VoiceError::Provider {
+        provider,
+        reason,
+        status: Some(status.as_u16()),
+        retryable: status.as_u16() == 429 || status.is_server_error(),
+        retry_after_seconds: retry_after(response),
+    }
+}
+
+/// Seconds, or a date (RFC 9110, section 10.2.3).
+fn retry_after(response: &Response) -> Option<u64> {
+    let value = response
+        .headers()
+        .get(header::RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim();
+    let seconds = match value.parse::<u64>() {
+        Ok(seconds) => seconds,
+        Err(_) => {
+            let at = httpdate::parse_http_date(value).ok()?;
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a vendor's date is by the wall clock"
+            )]
+            let now = SystemTime::now();
+            at.duration_since(now).ok()?.as_secs()
+        }
+    };
+    Some(seconds.clamp(1, MAX_RETRY_AFTER.as_secs()))
+}

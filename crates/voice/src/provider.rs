@@ -1,0 +1,116 @@
+//! Which providers there are: their ids, and the vendors' names that are taken as input.
+
+use crate::VoiceError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Makes an enum of providers with the table of its ids, aliases and names.
+macro_rules! providers {
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $each:literal])+ $variant:ident = $id:literal, $alias:literal, $label:literal;)+ }) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum $name {
+            $($(#[doc = $each])+ #[serde(rename = $id)] $variant,)+
+        }
+
+        impl $name {
+            /// Every one, in the order in which the first that is configured is chosen.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// Its id.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $id),+ }
+            }
+
+            /// The vendor's name, taken for the id as input.
+            pub const fn alias(self) -> &'static str {
+                match self { $(Self::$variant => $alias),+ }
+            }
+
+            /// What people call it.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$variant => $label),+ }
+            }
+
+            /// The provider of this id or alias.
+            pub fn find(name: &str) -> Option<Self> {
+                let is_it = |id: &Self| id.as_str() == name || id.alias() == name;
+                Self::ALL.iter().copied().find(is_it)
+            }
+
+            /// The same of a caller's input.
+            pub fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
+                Self::find(name).ok_or_else(|| {
+                    let all: Vec<&str> = Self::ALL.iter().map(|id| id.as_str()).collect();
+                    VoiceError::invalid(field, format!("there is no such provider; there are {}", all.join(", ")))
+                })
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+providers! {
+    /// Who speaks.
+    TtsId {
+        /// By voice ids, hosted.
+        ElevenLabs = "tts_cloud_1", "elevenlabs", "ElevenLabs";
+        /// Hosted, and servers that are compatible with it.
+        OpenAi = "tts_cloud_2", "openai", "OpenAI";
+        /// Hosted.
+        Google = "tts_cloud_3", "google", "Google Cloud";
+        /// A program here.
+        Piper = "tts_local_1", "piper", "Piper";
+        /// A server of one's own.
+        Coqui = "tts_local_2", "coqui", "Coqui";
+    }
+}
+
+providers! {
+    /// Who listens.
+    SttId {
+        /// Whisper and its successors, hosted, and compatible servers.
+        OpenAi = "stt_cloud_1", "whisper", "OpenAI";
+        /// Hosted.
+        Groq = "stt_cloud_2", "groq", "Groq";
+        /// Hosted.
+        Deepgram = "stt_cloud_3", "deepgram", "Deepgram";
+        /// Hosted.
+        Google = "stt_cloud_4", "google", "Google Cloud";
+        /// Hosted.
+        Mistral = "stt_cloud_5", "mistral", "Mistral";
+        /// Voxtral behind a server of one's own.
+        Voxtral = "stt_local_1", "voxtral-local", "Voxtral (local)";
+        /// A program here.
+        WhisperCli = "stt_local_2", "whisper-cli", "whisper.cpp";
+        /// A program here.
+        SherpaOnnx = "stt_local_3", "sherpa-onnx", "sherpa-onnx";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_aliases_name_one_provider_each() {
+        let mut names = std::collections::HashSet::new();
+        for id in TtsId::ALL {
+            assert!(names.insert(id.as_str()) && names.insert(id.alias()));
+            assert_eq!(TtsId::find(id.alias()), Some(*id));
+        }
+        names.clear();
+        for id in SttId::ALL {
+            assert!(names.insert(id.as_str()) && names.insert(id.alias()));
+            assert_eq!(SttId::find(id.as_str()), Some(*id));
+        }
+        assert_eq!(TtsId::find("Piper"), None);
+        assert!(TtsId::parse("provider", "stt_cloud_1").is_err());
+    }
+}

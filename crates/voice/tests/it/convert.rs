@@ -1,0 +1,1 @@
+//! Speaking through the handle.

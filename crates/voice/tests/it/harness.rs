@@ -1,0 +1,1 @@
+//! The room, open, over a database of its own.

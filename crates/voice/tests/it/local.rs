@@ -1,0 +1,1 @@
+//! Programs and servers on this machine.

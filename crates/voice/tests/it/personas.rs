@@ -1,0 +1,1 @@
+//! Personas, stored and applied.

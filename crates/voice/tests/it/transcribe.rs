@@ -1,0 +1,1 @@
+//! Listening through the handle.
