@@ -8,6 +8,7 @@
 mod capability;
 mod error;
 mod means;
+mod persona;
 mod programs;
 mod provider;
 mod settings;
@@ -15,6 +16,10 @@ mod stt;
 mod tts;
 
 pub use error::VoiceError;
+pub use persona::{
+    ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
+    PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
+};
 pub use provider::{SttId, TtsId};
 pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
