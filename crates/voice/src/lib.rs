@@ -27,3 +27,4 @@ pub use settings::{
     TtsSettings, VoiceSettings,
 };
 pub use stt::{Segment, Word};
+pub use text::markup::{MarkupFilter, Tag};

@@ -1,4 +1,5 @@
 //! Texts before they are spoken: what markup asks for, what can be said of Markdown, and how a long text
 //! is cut. Pure; knows no provider.
 
+pub(crate) mod markup;
 pub(crate) mod split;
