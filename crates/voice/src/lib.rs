@@ -13,6 +13,7 @@ mod programs;
 mod provider;
 mod settings;
 mod stt;
+mod subtitles;
 mod text;
 mod tts;
 

@@ -2,4 +2,5 @@
 //! is cut. Pure; knows no provider.
 
 pub(crate) mod markup;
+pub(crate) mod speakable;
 pub(crate) mod split;
