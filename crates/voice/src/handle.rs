@@ -42,7 +42,7 @@ pub(crate) struct Inner {
     pub(crate) secrets: Secrets,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
-    pub(crate) cache: Cache,
+    pub(crate) cache: Arc<Cache>,
     outbound: Outbound,
     state: ArcSwap<State>,
 }
@@ -56,7 +56,9 @@ pub(crate) struct State {
 impl Voice {
     /// Opens the room. Nothing is called and nothing read yet.
     pub fn open(parts: VoiceParts, settings: VoiceSettings) -> Self {
-        let cache = Cache::new(parts.secrets.clone(), parts.data_dir.join("voice-cache"));
+        let directory = parts.data_dir.join("voice-cache");
+        let random = Arc::clone(&parts.random);
+        let cache = Arc::new(Cache::new(parts.secrets.clone(), random, directory));
         let state = State::new(&parts.outbound, settings, None);
         Self(Arc::new(Inner {
             store: parts.store,
