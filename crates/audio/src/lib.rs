@@ -4,10 +4,13 @@
 mod error;
 mod format;
 mod kind;
+mod resample;
+mod sample;
 
 pub use error::AudioError;
 pub use format::Format;
 pub use kind::Kind;
+pub use resample::Resampler;
 
 /// Samples of one channel.
 #[derive(Clone, PartialEq)]
