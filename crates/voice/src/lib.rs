@@ -11,6 +11,7 @@ mod error;
 mod handle;
 mod listening;
 mod means;
+mod persona;
 mod place;
 mod programs;
 mod provider;
@@ -23,6 +24,10 @@ mod tts;
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
 pub use listening::{MAX_AUDIO_BYTES, TranscribeRequest, Transcript};
+pub use persona::{
+    ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
+    PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
+};
 pub use provider::{SttId, TtsId};
 pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
