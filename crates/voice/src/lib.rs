@@ -5,6 +5,7 @@
 //! for; audio is recognised, made into what a provider takes, and comes back as text. This room must not
 //! know RPC, HTTP servers or what a setting is called.
 
+mod aac;
 mod capability;
 mod error;
 mod means;
