@@ -6,7 +6,10 @@
 //! know RPC, HTTP servers or what a setting is called.
 
 mod aac;
+<<<<<<< HEAD
 mod cache;
+=======
+>>>>>>> local
 mod capability;
 mod error;
 mod handle;
