@@ -1,6 +1,7 @@
 //! Sounds for vendors to answer with: a tone that lasts longer the longer the text is.
 
 use super::mood::Verdict;
+use gatehouse_audio::{Format, Sound, encode};
 
 /// Samples a second of everything here, unless a vendor is asked for another rate.
 pub const RATE: u32 = 24_000;
@@ -47,23 +48,28 @@ pub fn wav(text: &str, rate: u32) -> Vec<u8> {
     wav
 }
 
-/// MP3 of whole seconds: its frames can be repeated.
 pub fn mp3(text: &str) -> Vec<u8> {
-    include_bytes!("../../fixtures/tone.mp3").repeat(seconds(text))
-}
-
-/// AAC in ADTS, in the same way.
-pub fn aac(text: &str) -> Vec<u8> {
-    include_bytes!("../../fixtures/tone.aac").repeat(seconds(text))
-}
-
-fn seconds(text: &str) -> usize {
-    duration_ms(text).div_ceil(1000).max(1)
+    encoded(text, Format::Mp3)
 }
 
 /// Ogg Opus, 48 kHz.
 pub fn opus(text: &str) -> Vec<u8> {
-    todo!("gatehouse_audio::encode {}", text.len())
+    encoded(text, Format::Opus)
+}
+
+fn encoded(text: &str, format: Format) -> Vec<u8> {
+    let samples = samples(text, RATE);
+    let sound = Sound {
+        rate: RATE,
+        samples,
+    };
+    encode(&sound, format).unwrap()
+}
+
+/// AAC in ADTS, of whole seconds: its frames can be repeated.
+pub fn aac(text: &str) -> Vec<u8> {
+    let seconds = duration_ms(text).div_ceil(1000).max(1);
+    include_bytes!("../../fixtures/tone.aac").repeat(seconds)
 }
 
 /// The format of this name, as OpenAI and those who follow it call it.
