@@ -26,7 +26,6 @@ use reqwest::header::ACCEPT;
 use serde_json::{Map, Value, json};
 
 const ID: TtsId = TtsId::ElevenLabs;
-const BASE: &str = "https://api.elevenlabs.io/v1";
 const DEFAULT_VOICE: &str = "JBFqnCBsd6RMkjVDRZzb";
 const DEFAULT_MODEL: &str = "eleven_multilingual_v2";
 /// Of `pcm_24000`.
@@ -58,7 +57,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
         ));
     }
     let path = format!("text-to-speech/{voice}/stream");
-    let mut url = join(&wire::base(call, BASE)?, &path);
+    let mut url = join(wire::base(call)?, &path);
     url.query_pairs_mut()
         .append_pair("output_format", output_format);
     let mut request = means.post(url).header(ACCEPT, accept(encoding));

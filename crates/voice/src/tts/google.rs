@@ -25,7 +25,6 @@ use gatehouse_audio::Format;
 use serde::Serialize;
 
 const ID: TtsId = TtsId::Google;
-const BASE: &str = "https://texttospeech.googleapis.com/v1";
 /// The vendor wants a language, and has voices for this one in every family.
 const DEFAULT_LANGUAGE: &str = "en-US";
 /// What samples are asked for at, so that all pieces of a long text agree.
@@ -93,7 +92,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
             sample_rate_hertz: (call.want == Want::Samples).then_some(SAMPLE_RATE),
         },
     };
-    let url = join(&wire::base(call, BASE)?, "text:synthesize");
+    let url = join(wire::base(call)?, "text:synthesize");
     let mut request = means.post(url).json(&body);
     if let Some(key) = wire::key(ID, call, "")? {
         request = request.header("x-goog-api-key", key);

@@ -22,7 +22,6 @@ use reqwest::header::AUTHORIZATION;
 use serde::Serialize;
 
 const ID: TtsId = TtsId::OpenAi;
-const BASE: &str = "https://api.openai.com/v1";
 const DEFAULT_VOICE: &str = "alloy";
 const DEFAULT_MODEL: &str = "gpt-4o-mini-tts";
 /// Of `pcm`.
@@ -68,7 +67,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
             .as_deref()
             .filter(|_| follows_instructions(model)),
     };
-    let url = join(&wire::base(call, BASE)?, "audio/speech");
+    let url = join(wire::base(call)?, "audio/speech");
     let mut request = means.post(url).json(&body);
     if let Some(key) = wire::key(ID, call, "Bearer ")? {
         request = request.header(AUTHORIZATION, key);

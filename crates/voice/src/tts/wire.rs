@@ -16,13 +16,11 @@ use url::Url;
 /// Bytes as they come; an error is the last item.
 pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
-/// Where the vendor is: what the call says, else the vendor's own address.
-pub(super) fn base(call: &TtsCall, default: &'static str) -> Result<Url, VoiceError> {
-    match &call.base_url {
-        Some(url) => Ok(url.clone()),
-        None => Url::parse(default)
-            .map_err(|_| VoiceError::Internal("a vendor's default address is no URL")),
-    }
+/// Where the vendor is.
+pub(super) fn base(call: &TtsCall) -> Result<&Url, VoiceError> {
+    call.base_url.as_ref().ok_or(VoiceError::Internal(
+        "a speaker was called without its address",
+    ))
 }
 
 /// The key as a header's value, with what stands before it. It is marked as a secret, so that no log of

@@ -43,7 +43,14 @@ fn look(seen: &Seen) -> Look<Verdict> {
             return no(400, format!("a key came: {name}"));
         }
     }
-    let parameters = ["text", "speaker_id", "language_id", "speaker_wav", "style_wav", "model_name"];
+    let parameters = [
+        "text",
+        "speaker_id",
+        "language_id",
+        "speaker_wav",
+        "style_wav",
+        "model_name",
+    ];
     strict::query(seen, &parameters, 400)?;
     if !seen.body.is_empty() {
         return no(400, "a body came with GET");
@@ -52,7 +59,10 @@ fn look(seen: &Seen) -> Look<Verdict> {
     if text.trim().is_empty() {
         return no(400, "Text parameter is required");
     }
-    for (name, known) in [("speaker_id", Coqui::SPEAKERS), ("language_id", Coqui::LANGUAGES)] {
+    for (name, known) in [
+        ("speaker_id", Coqui::SPEAKERS),
+        ("language_id", Coqui::LANGUAGES),
+    ] {
         if strict::parameter(seen, name).is_some_and(|it| !it.is_empty() && !known.contains(&it)) {
             return no(500, format!("TTS synthesis failed: {name}"));
         }

@@ -10,10 +10,27 @@ use std::ops::Deref;
 use url::Url;
 
 const FORMATS: &[&str] = &[
-    "mp3_22050_32", "mp3_24000_48", "mp3_44100_32", "mp3_44100_64", "mp3_44100_96", "mp3_44100_128",
-    "mp3_44100_192", "pcm_8000", "pcm_16000", "pcm_22050", "pcm_24000", "pcm_32000", "pcm_44100",
-    "pcm_48000", "ulaw_8000", "alaw_8000", "opus_48000_32", "opus_48000_64", "opus_48000_96",
-    "opus_48000_128", "opus_48000_192",
+    "mp3_22050_32",
+    "mp3_24000_48",
+    "mp3_44100_32",
+    "mp3_44100_64",
+    "mp3_44100_96",
+    "mp3_44100_128",
+    "mp3_44100_192",
+    "pcm_8000",
+    "pcm_16000",
+    "pcm_22050",
+    "pcm_24000",
+    "pcm_32000",
+    "pcm_44100",
+    "pcm_48000",
+    "ulaw_8000",
+    "alaw_8000",
+    "opus_48000_32",
+    "opus_48000_64",
+    "opus_48000_96",
+    "opus_48000_128",
+    "opus_48000_192",
 ];
 const MODELS: &[(&str, usize)] = &[
     ("eleven_v3", 5000),
@@ -24,9 +41,18 @@ const MODELS: &[(&str, usize)] = &[
     ("eleven_turbo_v2", 30_000),
 ];
 const FIELDS: &[&str] = &[
-    "text", "model_id", "language_code", "voice_settings", "pronunciation_dictionary_locators", "seed",
-    "previous_text", "next_text", "previous_request_ids", "next_request_ids",
-    "apply_text_normalization", "apply_language_text_normalization",
+    "text",
+    "model_id",
+    "language_code",
+    "voice_settings",
+    "pronunciation_dictionary_locators",
+    "seed",
+    "previous_text",
+    "next_text",
+    "previous_request_ids",
+    "next_request_ids",
+    "apply_text_normalization",
+    "apply_language_text_normalization",
 ];
 
 pub struct ElevenLabs(Server);
@@ -62,7 +88,11 @@ fn look(seen: &Seen) -> Look<Verdict> {
         .unwrap_or_default();
     strict::route(seen, "POST", &format!("/v1/text-to-speech/{voice}/stream"))?;
     strict::header(seen, "xi-api-key", ElevenLabs::KEY, 401)?;
-    let parameters = ["output_format", "enable_logging", "optimize_streaming_latency"];
+    let parameters = [
+        "output_format",
+        "enable_logging",
+        "optimize_streaming_latency",
+    ];
     strict::query(seen, &parameters, 422)?;
     let format = strict::parameter(seen, "output_format").unwrap_or("mp3_44100_128");
     if !FORMATS.contains(&format) {
@@ -83,7 +113,13 @@ fn look(seen: &Seen) -> Look<Verdict> {
         return no(404, "voice_not_found");
     }
     if let Some(settings) = body.object("voice_settings")? {
-        settings.knows(&["stability", "similarity_boost", "style", "use_speaker_boost", "speed"])?;
+        settings.knows(&[
+            "stability",
+            "similarity_boost",
+            "style",
+            "use_speaker_boost",
+            "speed",
+        ])?;
         let stability = settings.number("stability", 0.0..=1.0)?;
         settings.number("similarity_boost", 0.0..=1.0)?;
         settings.number("style", 0.0..=1.0)?;
@@ -95,9 +131,7 @@ fn look(seen: &Seen) -> Look<Verdict> {
     Ok(match format.split_once('_') {
         Some(("mp3", _)) => Verdict::Fine("audio/mpeg", tone::mp3(text)),
         Some(("opus", _)) => Verdict::Fine("audio/opus", tone::opus(text)),
-        Some(("pcm", rate)) => {
-            Verdict::Fine("audio/pcm", tone::pcm(text, rate.parse().unwrap()))
-        }
+        Some(("pcm", rate)) => Verdict::Fine("audio/pcm", tone::pcm(text, rate.parse().unwrap())),
         _ => return no(501, format!("{format} is not played here")),
     })
 }

@@ -13,7 +13,9 @@ use std::ops::Deref;
 use url::Url;
 
 const MAX_BYTES: usize = 5000;
-const RATES: &[f64] = &[8000.0, 12_000.0, 16_000.0, 22_050.0, 24_000.0, 44_100.0, 48_000.0];
+const RATES: &[f64] = &[
+    8000.0, 12_000.0, 16_000.0, 22_050.0, 24_000.0, 44_100.0, 48_000.0,
+];
 
 pub struct GoogleTts(Server);
 
@@ -53,9 +55,11 @@ fn look(seen: &Seen) -> Look<Verdict> {
     let json = seen.json();
     let body = strict::body(seen, &json, 400)?;
     body.knows(&["input", "voice", "audioConfig", "advancedVoiceOptions"])?;
-    let (Some(input), Some(voice), Some(audio)) =
-        (body.object("input")?, body.object("voice")?, body.object("audioConfig")?)
-    else {
+    let (Some(input), Some(voice), Some(audio)) = (
+        body.object("input")?,
+        body.object("voice")?,
+        body.object("audioConfig")?,
+    ) else {
         return no(400, "input, voice and audioConfig are required");
     };
     input.knows(&["text"])?;
@@ -77,8 +81,14 @@ fn look(seen: &Seen) -> Look<Verdict> {
         other => return no(400, format!("no such encoding: {other}")),
     };
     // Two spaces and lines, as the vendor writes it.
-    let answer = format!("{{\n  \"audioContent\": \"{}\"\n}}\n", STANDARD.encode(bytes));
-    Ok(Verdict::Fine("application/json; charset=UTF-8", answer.into()))
+    let answer = format!(
+        "{{\n  \"audioContent\": \"{}\"\n}}\n",
+        STANDARD.encode(bytes)
+    );
+    Ok(Verdict::Fine(
+        "application/json; charset=UTF-8",
+        answer.into(),
+    ))
 }
 
 fn look_at_voice<'a>(voice: &Object<'a>) -> Look<Option<&'a str>> {
@@ -101,12 +111,20 @@ fn look_at_voice<'a>(voice: &Object<'a>) -> Look<Option<&'a str>> {
 
 fn look_at_audio(audio: &Object<'_>, voice: Option<&str>) -> Look<()> {
     audio.knows(&[
-        "audioEncoding", "speakingRate", "pitch", "volumeGainDb", "sampleRateHertz", "effectsProfileId",
+        "audioEncoding",
+        "speakingRate",
+        "pitch",
+        "volumeGainDb",
+        "sampleRateHertz",
+        "effectsProfileId",
     ])?;
     audio.number("speakingRate", 0.25..=2.0)?;
     let pitch = audio.number("pitch", -20.0..=20.0)?;
     if pitch.is_some() && voice == Some(GoogleTts::CHIRP_VOICE) {
-        return no(400, "this voice does not support pitch parameters at this time");
+        return no(
+            400,
+            "this voice does not support pitch parameters at this time",
+        );
     }
     Ok(())
 }

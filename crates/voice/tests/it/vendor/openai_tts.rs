@@ -12,9 +12,20 @@ const FIRST_VOICES: &[&str] = &[
     "alloy", "ash", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer",
 ];
 const LATER_VOICES: &[&str] = &["ballad", "verse", "marin", "cedar"];
-const MODELS: &[&str] = &["tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15"];
+const MODELS: &[&str] = &[
+    "tts-1",
+    "tts-1-hd",
+    "gpt-4o-mini-tts",
+    "gpt-4o-mini-tts-2025-12-15",
+];
 const FIELDS: &[&str] = &[
-    "model", "input", "voice", "instructions", "response_format", "speed", "stream_format",
+    "model",
+    "input",
+    "voice",
+    "instructions",
+    "response_format",
+    "speed",
+    "stream_format",
 ];
 const MAX_CHARACTERS: usize = 4096;
 

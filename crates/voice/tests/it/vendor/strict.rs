@@ -41,7 +41,10 @@ pub fn query(seen: &Seen, names: &[&str], status: u16) -> Look<()> {
     for (index, (name, _)) in seen.query.iter().enumerate() {
         let is_again = seen.query.iter().take(index).any(|(it, _)| it == name);
         if is_again || !names.contains(&name.as_str()) {
-            return no(status, format!("the parameter {name} is not known, or twice"));
+            return no(
+                status,
+                format!("the parameter {name} is not known, or twice"),
+            );
         }
     }
     Ok(())
