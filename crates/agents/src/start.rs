@@ -38,6 +38,8 @@ pub(crate) struct Turn {
     pub(crate) model: Option<String>,
     pub(crate) system_suffix: Option<String>,
     pub(crate) origin: Origin,
+    /// Whether what it answers was spoken.
+    pub(crate) was_spoken: bool,
     pub(crate) actor: Actor,
     pub(crate) cancel: CancellationToken,
     /// Who waits for the end.
@@ -120,6 +122,7 @@ async fn begin(
         id: sent.turn_id.clone(),
         number: stored.message.turn_no,
         agent: stored.agent,
+        was_spoken: stored.message.audio.is_some(),
         model: request.model,
         system_suffix: request.system_suffix,
         origin: request.origin,
@@ -279,7 +282,7 @@ impl Inner {
             input_tokens: None,
             output_tokens: None,
             model: None,
-            audio: None,
+            audio: request.audio.clone(),
             created_at: self.clock.now(),
         };
         let (wanted, new) = (request.agent.clone(), place.new);
