@@ -124,7 +124,11 @@ impl Conn {
         let query =
             sqlx::query("UPDATE chat_messages SET audio = $3 WHERE session_id = $1 AND id = $2");
         let query = query.bind(session.as_str()).bind(id.as_str()).bind(audio);
-        Ok(self.run(query).await? > 0)
+        let is_there = self.run(query).await? > 0;
+        if is_there {
+            self.update_session_audio_message(audio, id).await?;
+        }
+        Ok(is_there)
     }
 
     /// The message with this id in a session.

@@ -1,14 +1,14 @@
 //! Answers that are spoken: what readers see of them, in which order things happen, what may go wrong.
 
 use crate::fake_model::{Act, call, say};
-use crate::harness::{House, TestTool, chat, houses, until, until_done, webhook};
+use crate::harness::{House, TestTool, chat, houses, told, until, until_done, webhook};
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{
     Answer, AnswerFilter, Audience, Filtered, Role, SendRequest, Speaker, ToolPolicy,
 };
-use gatehouse_domain::id::SessionId;
-use gatehouse_domain::{Actor, ErrorCode, Problem};
-use gatehouse_store::StoreError;
+use gatehouse_domain::id::{AudioId, SessionId};
+use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
+use gatehouse_store::{SessionAudioRow, StoreError};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -425,27 +425,98 @@ async fn without_a_speaker_nothing_is_taken_out() {
     assert_eq!(house.say(None, "Hi").await.text, MARK);
 }
 
+/// Somebody said this in a session; the audio's id.
+async fn said(house: &House, session: &str, id: &str, transcript: &str) -> String {
+    let row = SessionAudioRow {
+        id: AudioId::from_text(id),
+        session_id: SessionId::from_text(session),
+        message_id: None,
+        is_inbound: true,
+        format: "wav".to_owned(),
+        mime_type: "audio/wav".to_owned(),
+        size: 1,
+        duration_ms: 1,
+        transcript: Some(transcript.to_owned()),
+        created_at: house.clock.now(),
+    };
+    let write = house.store.write(move |conn| {
+        Box::pin(async move { conn.insert_session_audio(&row, vec![0], 1000).await })
+    });
+    let stored: Result<bool, StoreError> = write.await;
+    assert!(stored.unwrap());
+    id.to_owned()
+}
+
 #[tokio::test]
 async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
+    for house in houses().await {
+        let speaker = TestSpeaker::always();
+        house.agents.register_speaker(speaker.clone());
+        let first = house.say(None, "Hi").await;
+        let session = first.session.as_str();
+        let named = |audio: &str| SendRequest {
+            audio: Some(audio.to_owned()),
+            ..chat(Some(session), "Hello, corrected")
+        };
+        let audio = said(&house, session, "aud_5", "Hallo").await;
+        house.agents.send_sync(named(&audio)).await.unwrap();
+        // Without its id a text counts as spoken if it is exactly what was heard, and only once.
+        said(&house, session, "aud_6", "How are you?").await;
+        house.say(Some(session), "How are you").await;
+        house.say(Some(session), " How are you?\n").await;
+        house.say(Some(session), "How are you?").await;
+        // And not for ever.
+        said(&house, session, "aud_7", "Yes.").await;
+        house.clock.advance(Duration::from_secs(3601));
+        house.say(Some(session), "Yes.").await;
+
+        let spoke: Vec<bool> = speaker
+            .heard()
+            .iter()
+            .map(|heard| heard.user_spoke)
+            .collect();
+        assert_eq!(spoke, [false, true, false, true, false, false]);
+        let history = house.history(session).await;
+        let of_user = history.iter().filter(|m| m.role == Role::User);
+        let audio: Vec<_> = of_user.map(|m| m.audio.as_deref()).collect();
+        assert_eq!(
+            audio,
+            [None, Some("aud_5"), None, Some("aud_6"), None, None]
+        );
+
+        // What is not there, is another session's, or was said by the agent is refused, and nothing is stored.
+        let other = house.say(None, "Other").await;
+        let theirs = said(&house, other.session.as_str(), "aud_8", "Theirs").await;
+        for bad in ["aud_9", "a\0b", "", &theirs] {
+            let refused = house.agents.send(named(bad)).await.unwrap_err();
+            assert_eq!(told(refused).1, "audio_id", "{bad}");
+        }
+        let new = SendRequest {
+            audio: Some(theirs),
+            ..chat(None, "New")
+        };
+        assert_eq!(
+            told(house.agents.send(new).await.unwrap_err()).1,
+            "audio_id"
+        );
+        assert_eq!(house.history(session).await.len(), 12);
+        assert_eq!(house.agents.count_sessions().await.unwrap(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_never_counts_as_somebody_who_spoke() {
     let house = House::new().await;
     let speaker = TestSpeaker::always();
     house.agents.register_speaker(speaker.clone());
-    let first = house.say(None, "Hi").await;
-    let request = SendRequest {
-        audio: Some("aud_5".to_owned()),
-        ..chat(Some(first.session.as_str()), "Hello")
-    };
-    house.agents.send_sync(request).await.unwrap();
-    let spoke: Vec<bool> = speaker
-        .heard()
-        .iter()
-        .map(|heard| heard.user_spoke)
-        .collect();
-    assert_eq!(spoke, [false, true]);
+    let first = house.agents.send_sync(webhook("webhook:a", "One", None));
+    let first = first.await.unwrap();
+    said(&house, first.session.as_str(), "aud_1", "Two").await;
+    let second = house.agents.send_sync(webhook("webhook:a", "Two", None));
+    second.await.unwrap();
     let history = house.history(first.session.as_str()).await;
-    let user = &history[2];
     assert_eq!(
-        (user.role, user.audio.as_deref()),
-        (Role::User, Some("aud_5"))
+        (history[2].content.as_str(), history[2].audio.as_deref()),
+        ("Two", None)
     );
 }
