@@ -6,10 +6,7 @@
 //! know RPC, HTTP servers or what a setting is called.
 
 mod aac;
-<<<<<<< HEAD
 mod cache;
-=======
->>>>>>> local
 mod capability;
 mod error;
 mod handle;
