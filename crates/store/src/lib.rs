@@ -44,6 +44,7 @@ mod ssh_keys;
 )]
 pub mod testing;
 mod vault_record;
+mod voice_personas;
 mod webhooks;
 mod writer;
 
@@ -75,6 +76,7 @@ pub use protected::{ProtectedRow, SecretTable};
 pub use setup_code::SetupCodeRow;
 pub use ssh_keys::SshKeyRow;
 pub use vault_record::VaultRow;
+pub use voice_personas::VoicePersonaRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 
 use futures_util::future::BoxFuture;

@@ -6,19 +6,34 @@
 //! know RPC, HTTP servers or what a setting is called.
 
 mod aac;
+mod cache;
 mod capability;
 mod error;
+mod handle;
+mod listening;
 mod means;
+mod persona;
+mod place;
 mod programs;
 mod provider;
 mod settings;
+mod speech;
+mod status;
 mod stt;
 mod tts;
 
 pub use error::VoiceError;
+pub use handle::{Voice, VoiceParts};
+pub use listening::{MAX_AUDIO_BYTES, TranscribeRequest, Transcript};
+pub use persona::{
+    ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
+    PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
+};
 pub use provider::{SttId, TtsId};
 pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
     TtsSettings, VoiceSettings,
 };
+pub use speech::{Attempt, Converted, SpeechRequest};
+pub use status::{ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, Word};
