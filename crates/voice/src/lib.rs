@@ -20,7 +20,9 @@ mod settings;
 mod speech;
 mod status;
 mod stt;
+mod text;
 mod tts;
+mod usage;
 
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
@@ -34,6 +36,6 @@ pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
     TtsSettings, VoiceSettings,
 };
-pub use speech::{Attempt, Converted, SpeechRequest};
+pub use speech::{Attempt, Converted, SpeechRequest, Streamed};
 pub use status::{ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, Word};
