@@ -3,9 +3,14 @@
 mod deepgram;
 mod google;
 mod groq;
+mod hint;
+mod label;
+mod language;
 mod mistral;
 mod openai;
+mod reading;
 mod sherpa_onnx;
+mod transcriptions;
 mod voxtral;
 mod whisper_cli;
 
