@@ -1,13 +1,28 @@
 //! Sounds: which kind some bytes are, how long they last, what samples they hold, and how samples become
 //! bytes of another kind. It must not know files, programs, networks or vendors.
 
+mod encode;
 mod error;
 mod format;
+mod join;
 mod kind;
+#[cfg(feature = "mp3")]
+mod mp3_encode;
+mod opus_encode;
+mod pcm;
+mod pending;
+mod resample;
+mod sample;
+mod wav_header;
 
+pub use encode::{Encoder, encode};
 pub use error::AudioError;
 pub use format::Format;
+pub use join::join;
 pub use kind::Kind;
+pub use pending::{WavStream, duration_ms, sniff, to_wav};
+pub use pcm::{PcmStream, pcm_of_samples, samples_of_pcm};
+pub use resample::Resampler;
 
 /// Samples of one channel.
 #[derive(Clone, PartialEq)]

@@ -1,5 +1,6 @@
 //! Whether a change at run time may be stored. Storing it is the caller's business.
 
+use crate::alias::canonical_key;
 use crate::key::{Change, describe, find_key};
 use crate::layers::Layers;
 use crate::merge::Origin;
@@ -66,7 +67,7 @@ impl From<SetError> for Problem {
 
 /// Whether a key, or a section, is known.
 pub fn check_key(key: &str) -> Result<(), SetError> {
-    let section = format!("{key}.");
+    let section = format!("{}.", canonical_key(key));
     if find_key(key).is_some() || describe().iter().any(|spec| spec.key.starts_with(&section)) {
         Ok(())
     } else {
@@ -93,6 +94,7 @@ impl Layers {
         current: &BTreeMap<String, Value>,
     ) -> Result<(), SetError> {
         let spec = find_key(key).ok_or_else(|| unknown(key))?;
+        let key = &*canonical_key(key);
         if let Change::Elsewhere(reason) | Change::Never(reason) = spec.change {
             return Err(SetError::NotSettable {
                 key: key.to_owned(),

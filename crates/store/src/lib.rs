@@ -33,6 +33,7 @@ mod open;
 mod passkeys;
 mod password;
 mod protected;
+mod session_audio;
 mod settings;
 mod setup_code;
 mod ssh_keys;
@@ -44,6 +45,7 @@ mod ssh_keys;
 )]
 pub mod testing;
 mod vault_record;
+mod voice_personas;
 mod webhooks;
 mod writer;
 
@@ -72,9 +74,11 @@ pub use inbox::InboxMessageRow;
 pub use open::{Location, migration_versions};
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
+pub use session_audio::SessionAudioRow;
 pub use setup_code::SetupCodeRow;
 pub use ssh_keys::SshKeyRow;
 pub use vault_record::VaultRow;
+pub use voice_personas::VoicePersonaRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 
 use futures_util::future::BoxFuture;

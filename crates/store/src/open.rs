@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 7] = [
+const MIGRATIONS: [(i64, &str, &str); 9] = [
     (
         1,
         "settings",
@@ -30,6 +30,16 @@ const MIGRATIONS: [(i64, &str, &str); 7] = [
         include_str!("../migrations/0006_webhooks.sql"),
     ),
     (7, "devices", include_str!("../migrations/0007_devices.sql")),
+    (
+        8,
+        "voice_personas",
+        include_str!("../migrations/0008_voice_personas.sql"),
+    ),
+    (
+        9,
+        "session_audio",
+        include_str!("../migrations/0009_session_audio.sql"),
+    ),
 ];
 
 /// How many connections read. SQLite's each have a thread and a page cache.

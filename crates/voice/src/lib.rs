@@ -5,12 +5,17 @@
 //! for; audio is recognised, made into what a provider takes, and comes back as text. This room must not
 //! know RPC, HTTP servers or what a setting is called.
 
+mod aac;
+<<<<<<< HEAD
 mod cache;
+=======
+>>>>>>> local
 mod capability;
 mod error;
 mod handle;
 mod listening;
 mod means;
+mod persona;
 mod place;
 mod programs;
 mod provider;
@@ -18,16 +23,22 @@ mod settings;
 mod speech;
 mod status;
 mod stt;
+mod text;
 mod tts;
+mod usage;
 
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
 pub use listening::{MAX_AUDIO_BYTES, TranscribeRequest, Transcript};
+pub use persona::{
+    ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
+    PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
+};
 pub use provider::{SttId, TtsId};
 pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
     TtsSettings, VoiceSettings,
 };
-pub use speech::{Attempt, Converted, SpeechRequest};
+pub use speech::{Attempt, Converted, SpeechRequest, Streamed};
 pub use status::{ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, Word};

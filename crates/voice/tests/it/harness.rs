@@ -66,9 +66,8 @@ impl Home {
 
     pub async fn store_key(&self, id: &str, key: &str, base_url: &str) {
         let key = SecretString::from(key);
-        let stored = self
-            .secrets
-            .set_provider_key(&Actor::cli(), id, key, base_url);
+        let actor = Actor::cli();
+        let stored = self.secrets.set_provider_key(&actor, id, key, base_url);
         stored.await.unwrap();
     }
 }

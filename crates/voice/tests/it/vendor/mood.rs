@@ -85,6 +85,11 @@ impl Verdict {
 /// Compares a request with the vendor's documents.
 pub type Judge = Arc<dyn Fn(Seen) -> BoxFuture<'static, Verdict> + Send + Sync>;
 
+/// A judge who needs no waiting.
+pub fn judge(verdict: impl Fn(&Seen) -> Verdict + Send + Sync + 'static) -> Judge {
+    Arc::new(move |seen| Box::pin(std::future::ready(verdict(&seen))))
+}
+
 /// A vendor's server.
 pub struct Server {
     origin: Url,

@@ -1,0 +1,143 @@
+//! What a request, a persona and the settings come to at one provider. Pure: the table of what providers
+//! can do is given to it.
+
+use super::{FallbackPolicy, Persona, PersonaBinding, instructions};
+use crate::VoiceError;
+use crate::capability::{Instructions, TtsCapability};
+use crate::provider::TtsId;
+use crate::settings::TtsProviderSettings;
+
+/// What a request says of the voice. Within the bounds of requests by now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RequestVoice {
+    pub(crate) voice: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) speed: Option<f64>,
+    pub(crate) stability: Option<f64>,
+    pub(crate) similarity_boost: Option<f64>,
+}
+
+/// What was chosen. Nothing is set that the provider cannot do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Chosen {
+    pub(crate) voice: Option<String>,
+    pub(crate) model: Option<String>,
+    /// Within the provider's range.
+    pub(crate) speed: Option<f64>,
+    pub(crate) stability: Option<f64>,
+    pub(crate) similarity_boost: Option<f64>,
+    pub(crate) pitch: Option<f64>,
+    pub(crate) instructions: Option<String>,
+    /// Members of the request, by the names they have there, that this provider cannot follow.
+    pub(crate) ignored: Vec<&'static str>,
+}
+
+/// Request, binding and settings, in this order, for one field; and whether the provider takes it.
+struct Field<T> {
+    name: &'static str,
+    takes: bool,
+    request: Option<T>,
+    binding: Option<T>,
+    settings: Option<T>,
+}
+
+impl<T> Field<T> {
+    fn choose(self, ignored: &mut Vec<&'static str>) -> Option<T> {
+        if self.takes {
+            return self.request.or(self.binding).or(self.settings);
+        }
+        if self.request.is_some() {
+            ignored.push(self.name);
+        }
+        None
+    }
+}
+
+/// Chooses. The request beats the persona's binding, the binding beats the settings. Without a binding
+/// for this provider the persona's policy decides; `NotConfigured` when that is `fail`.
+pub(crate) fn apply(
+    persona: Option<&Persona>,
+    provider: TtsId,
+    request: &RequestVoice,
+    settings: &TtsProviderSettings,
+    capability: &TtsCapability,
+) -> Result<Chosen, VoiceError> {
+    let binding = persona.and_then(|persona| persona.binding(provider));
+    let keeps_prompt = match persona.map(|persona| persona.fallback) {
+        Some(FallbackPolicy::Fail) if binding.is_none() => return Err(no_binding(provider)),
+        Some(FallbackPolicy::ProviderDefaults) if binding.is_none() => false,
+        _ => capability.instructions == Instructions::Full,
+    };
+    let prompt = persona.filter(|_| keeps_prompt);
+    let mut ignored = Vec::new();
+    let voice = Field {
+        name: "voiceId",
+        takes: capability.voice,
+        request: request.voice.clone(),
+        binding: binding.and_then(|binding| binding.voice_id.clone()),
+        settings: settings.voice.clone(),
+    };
+    let model = Field {
+        name: "model",
+        takes: capability.model,
+        request: request.model.clone(),
+        binding: binding.and_then(|binding| binding.model.clone()),
+        settings: settings.model.clone(),
+    };
+    let speed = Field {
+        name: "speed",
+        takes: capability.speed.is_some(),
+        request: request.speed,
+        binding: binding.and_then(speed_of),
+        settings: settings.speed,
+    };
+    let stability = Field {
+        name: "stability",
+        takes: capability.stability,
+        request: request.stability,
+        binding: binding.and_then(|binding| binding.stability),
+        settings: settings.stability,
+    };
+    let similarity_boost = Field {
+        name: "similarityBoost",
+        takes: capability.stability,
+        request: request.similarity_boost,
+        binding: binding.and_then(|binding| binding.similarity_boost),
+        settings: settings.similarity_boost,
+    };
+    Ok(Chosen {
+        voice: voice.choose(&mut ignored),
+        model: model.choose(&mut ignored),
+        speed: speed
+            .choose(&mut ignored)
+            .map(|speed| near(speed, capability)),
+        stability: stability.choose(&mut ignored),
+        similarity_boost: similarity_boost.choose(&mut ignored),
+        pitch: binding
+            .and_then(|binding| binding.pitch)
+            .filter(|_| capability.pitch),
+        instructions: prompt.and_then(|persona| instructions(&persona.prompt)),
+        ignored,
+    })
+}
+
+/// A speaking rate is a speed; a binding that has both has the same number twice.
+fn speed_of(binding: &PersonaBinding) -> Option<f64> {
+    binding.speed.or(binding.speaking_rate)
+}
+
+/// The nearest speed that the provider takes.
+fn near(speed: f64, capability: &TtsCapability) -> f64 {
+    match &capability.speed {
+        Some(range) => speed.max(*range.start()).min(*range.end()),
+        None => speed,
+    }
+}
+
+fn no_binding(provider: TtsId) -> VoiceError {
+    let hint = format!(
+        "The persona has no binding for {provider}, and its fallback policy is fail: add a binding, \
+         choose another provider, or change the policy."
+    );
+    VoiceError::not_configured("persona_binding", hint)
+}

@@ -1,0 +1,1 @@
+//! Personas as callers make and change them, in a real database.
