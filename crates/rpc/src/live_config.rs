@@ -2,6 +2,8 @@
 //! translates settings into what the rooms below take.
 
 pub mod rooms;
+#[cfg(feature = "voice")]
+pub mod voice;
 
 use crate::method::told;
 use arc_swap::ArcSwap;
