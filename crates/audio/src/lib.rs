@@ -10,6 +10,7 @@ mod kind;
 mod mp3_encode;
 mod opus_encode;
 mod pcm;
+mod pending;
 mod resample;
 mod sample;
 mod wav_header;
@@ -19,6 +20,7 @@ pub use error::AudioError;
 pub use format::Format;
 pub use join::join;
 pub use kind::Kind;
+pub use pending::{WavStream, duration_ms, sniff, to_wav};
 pub use pcm::{PcmStream, pcm_of_samples, samples_of_pcm};
 pub use resample::Resampler;
 

@@ -12,8 +12,9 @@ use crate::AudioError;
 const RATES: [u32; 6] = [16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 /// From this rate on it is MPEG-1, with twice the samples in a frame.
 const MPEG_1: u32 = 32_000;
-/// How hard LAME searches, from 0 to 9: 5 is its own choice, and hears as well on speech as better ones.
-const QUALITY: Quality = Quality::Good;
+/// How hard LAME searches, from 0 (best) to 9. Its own choice is 5; this takes half as long again, and is still
+/// more than a hundred times as fast as the sound.
+const QUALITY: Quality = Quality::VeryNice;
 /// Samples that are given to LAME at once, so that its buffer stays small.
 const PIECE: usize = 8_192;
 /// What a flush may write at most, as `lame.h` says.

@@ -19,8 +19,10 @@ const PACKETS_A_SECOND: u32 = 50;
 const BITS_A_SECOND: i32 = 40_000;
 /// Beyond this the encoder takes more time than its gain is worth for speech.
 const COMPLEXITY: i32 = 5;
-/// Packets on a page while somebody listens: 100 ms.
+/// Packets on a page while somebody listens: 100 ms. A page is ended by the packet after it.
 const LIVE_PAGE: u32 = 5;
+/// Packets on the first page while somebody listens: what is said is heard at once.
+const FIRST_LIVE_PAGE: u32 = 1;
 /// Packets on a page of a whole sound: one second, the most that RFC 7845 advises (section 6).
 const WHOLE_PAGE: u32 = 50;
 /// More payload than a page of ours has: the writer ends pages only where it is told to.
@@ -41,7 +43,9 @@ pub struct OpusEncode {
     /// Samples that were pushed.
     taken: u64,
     packets_on_page: u32,
+    /// Packets on this page and on those after it.
     page: u32,
+    further_pages: u32,
     packet: Vec<u8>,
 }
 
@@ -83,7 +87,8 @@ impl OpusEncode {
             pre_skip,
             taken: 0,
             packets_on_page: 0,
-            page: if live { LIVE_PAGE } else { WHOLE_PAGE },
+            page: if live { FIRST_LIVE_PAGE } else { WHOLE_PAGE },
+            further_pages: if live { LIVE_PAGE } else { WHOLE_PAGE },
             packet: vec![0; MAX_PACKET_BYTES],
         })
     }
@@ -141,7 +146,11 @@ impl OpusEncode {
         let ends = self.packets_on_page >= self.page;
         self.writer
             .set_page_target(if ends { 1 } else { NO_TARGET });
-        self.packets_on_page = if ends { 1 } else { self.packets_on_page + 1 };
+        if ends {
+            self.packets_on_page = 0;
+            self.page = self.further_pages;
+        }
+        self.packets_on_page += 1;
         match ticks {
             Some(ticks) => self.writer.write_packet_with_duration(packet, ticks),
             None => self.writer.write_packet(packet),

@@ -141,7 +141,7 @@ pub(crate) const fn tts(id: TtsId) -> TtsCapability {
             max_characters: 1000,
             max_bytes: 4000,
             voice: true,
-            model: false,
+            model: true,
             instructions: Instructions::None,
             speed: None,
             stability: false,

@@ -4,6 +4,7 @@
 use crate::VoiceError;
 use crate::cache::Cache;
 use crate::means::Means;
+use crate::persona::{PersonaEvent, Personas};
 use crate::programs::Programs;
 use crate::settings::VoiceSettings;
 use arc_swap::ArcSwap;
@@ -14,6 +15,10 @@ use gatehouse_store::Store;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// How many changes a slow listener may be behind.
+const EVENTS: usize = 64;
 
 /// What this room stands on.
 #[derive(Debug)]
@@ -43,6 +48,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) cache: Arc<Cache>,
+    personas: Personas,
+    persona_events: broadcast::Sender<PersonaEvent>,
     outbound: Outbound,
     state: ArcSwap<State>,
 }
@@ -60,12 +67,17 @@ impl Voice {
         let random = Arc::clone(&parts.random);
         let cache = Arc::new(Cache::new(parts.secrets.clone(), random, directory));
         let state = State::new(&parts.outbound, settings, None);
+        let persona_events = broadcast::Sender::new(EVENTS);
+        let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
+        let personas = Personas::new(store, clock, persona_events.clone());
         Self(Arc::new(Inner {
             store: parts.store,
             secrets: parts.secrets,
             clock: parts.clock,
             random: parts.random,
             cache,
+            personas,
+            persona_events,
             outbound: parts.outbound,
             state: ArcSwap::from_pointee(state),
         }))
@@ -76,6 +88,16 @@ impl Voice {
         let old = self.0.state.load_full();
         let new = State::new(&self.0.outbound, settings, Some(&old));
         self.0.state.store(Arc::new(new));
+    }
+
+    /// The personas.
+    pub fn personas(&self) -> &Personas {
+        &self.0.personas
+    }
+
+    /// Listens to changes of personas made here, from now on.
+    pub fn subscribe_personas(&self) -> broadcast::Receiver<PersonaEvent> {
+        self.0.persona_events.subscribe()
     }
 
     pub(crate) fn state(&self) -> Arc<State> {

@@ -5,7 +5,11 @@
 //! for; audio is recognised, made into what a provider takes, and comes back as text. This room must not
 //! know RPC, HTTP servers or what a setting is called.
 
+mod aac;
+<<<<<<< HEAD
 mod cache;
+=======
+>>>>>>> local
 mod capability;
 mod error;
 mod handle;
@@ -19,7 +23,9 @@ mod settings;
 mod speech;
 mod status;
 mod stt;
+mod text;
 mod tts;
+mod usage;
 
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
@@ -33,6 +39,6 @@ pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
     TtsSettings, VoiceSettings,
 };
-pub use speech::{Attempt, Converted, SpeechRequest};
+pub use speech::{Attempt, Converted, SpeechRequest, Streamed};
 pub use status::{ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, Word};

@@ -1,13 +1,15 @@
 //! A text to the whole audio: `tts.convert`.
 
-use super::request::{self, SpeechRequest};
+use super::attempt::Attempt;
+use super::made::Made;
+use super::order::Order;
+use super::request::SpeechRequest;
+use crate::cache::Spoken;
 use crate::provider::TtsId;
+use crate::usage;
 use crate::{Voice, VoiceError};
 use bytes::Bytes;
 use gatehouse_audio::Format;
-use gatehouse_domain::Problem;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// Speech, whole.
 #[derive(Clone, Debug)]
@@ -30,56 +32,91 @@ pub struct Converted {
     pub warning: Option<String>,
 }
 
-/// That a provider was asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Attempt {
-    /// Its id.
-    pub provider: TtsId,
-    /// Whether it spoke.
-    pub ok: bool,
-    /// Why it did not: the code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<&'static str>,
-    /// Why it did not: a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
-
-impl Attempt {
-    pub(crate) const fn good(provider: TtsId) -> Self {
-        Self {
-            provider,
-            ok: true,
-            code: None,
-            message: None,
-        }
-    }
-
-    pub(crate) fn failed(provider: TtsId, problem: &Problem) -> Self {
-        Self {
-            provider,
-            ok: false,
-            code: Some(problem.code.name()),
-            message: Some(problem.message.clone()),
-        }
-    }
-}
-
 impl Voice {
-    /// Speaks a text and gives the whole audio.
+    /// Speaks a text and gives the whole audio. Dropping the future ends what was begun.
     pub async fn convert(&self, request: SpeechRequest) -> Result<Converted, VoiceError> {
-        let state = self.state();
-        let checked = request::check(&request, &state.settings.tts)?;
-        let provider = match checked.provider {
-            Some(id) => id,
-            None => self.chosen_tts(&state).await.ok_or_else(nobody)?.0,
-        };
-        self.attempt(&state, provider, &request, checked.format)
-            .await
+        let order = self.order(request).await?;
+        let mut tries = Tries::default();
+        for id in &order.speakers {
+            match self.say(&order, *id).await {
+                Ok((made, cached)) => {
+                    tries.attempts.push(Attempt::good(*id));
+                    return Ok(Converted {
+                        audio: made.audio,
+                        format: order.format,
+                        duration_ms: made.duration_ms,
+                        provider: *id,
+                        persona: order.persona.map(|persona| persona.id),
+                        cached,
+                        attempts: tries.attempts,
+                        warning: made.warning,
+                    });
+                }
+                Err(error) => tries.failed(*id, error)?,
+            }
+        }
+        Err(tries.over())
+    }
+
+    /// One speaker says all of it; or it was kept from the last time.
+    async fn say(&self, order: &Order, id: TtsId) -> Result<(Made, bool), VoiceError> {
+        let job = self.job(order, id).await?;
+        let (cache, most) = (&self.0.cache, order.state.settings.cache_max_bytes);
+        if let Some(name) = &job.name
+            && let Some(spoken) = cache.find(name, most).await
+        {
+            let made = Made {
+                audio: spoken.audio,
+                duration_ms: spoken.duration_ms,
+                warning: job.warning(),
+                is_sound: true,
+            };
+            return Ok((made, true));
+        }
+        let characters = order.text.chars().count();
+        let counting = usage::begin("tts", id.as_str());
+        let made = counting.of(job.make(&order.state).await)?;
+        usage::spoken(id, characters, made.duration_ms);
+        if let (Some(name), true) = (&job.name, made.is_sound) {
+            let spoken = Spoken {
+                audio: made.audio.clone(),
+                duration_ms: made.duration_ms,
+            };
+            cache.keep(name, spoken, most).await;
+        }
+        Ok((made, false))
     }
 }
 
-pub(crate) fn nobody() -> VoiceError {
-    let hint = "Nobody can speak yet: set a provider's key or model below `voice.tts`.";
-    VoiceError::not_configured("voice.tts.provider", hint)
+/// Who was asked in vain.
+#[derive(Default)]
+pub(super) struct Tries {
+    pub(super) attempts: Vec<Attempt>,
+    first: Option<VoiceError>,
+}
+
+impl Tries {
+    /// Notes a failure. One that is not the speaker's ends it: no other would do better, or no other is
+    /// meant to.
+    pub(super) fn failed(&mut self, id: TtsId, error: VoiceError) -> Result<(), VoiceError> {
+        let is_first = self.first.is_none();
+        if is_first && !error.is_providers() {
+            return Err(error);
+        }
+        self.attempts.push(Attempt::failed(id, &error));
+        self.first.get_or_insert(error);
+        Ok(())
+    }
+
+    /// Nobody is left.
+    pub(super) fn over(mut self) -> VoiceError {
+        match self.first.take() {
+            Some(first) if self.attempts.len() > 1 => VoiceError::Attempts {
+                first: Box::new(first),
+                attempts: self.attempts,
+            },
+            Some(first) => first,
+            None => VoiceError::Internal("nobody was asked to speak"),
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! Who speaks: the one trait, and one file a provider.
 
+mod audio_content;
 mod coqui;
 mod elevenlabs;
 mod google;
 mod openai;
 mod piper;
+mod wire;
 
 use crate::means::Means;
 use crate::provider::TtsId;

@@ -1,2 +1,10 @@
 //! Vendors played by HTTP servers, one file each, built from their published documents: they check what they
 //! are sent and refuse what the vendor would refuse.
+
+pub mod coqui;
+pub mod elevenlabs;
+pub mod google_tts;
+pub mod mood;
+pub mod openai_tts;
+pub mod strict;
+pub mod tone;
