@@ -3,11 +3,13 @@
 mod deepgram;
 mod google;
 mod groq;
+mod locale;
 mod mistral;
 mod openai;
 mod sherpa_onnx;
 mod voxtral;
 mod whisper_cli;
+mod words;
 
 use crate::means::Means;
 use crate::provider::SttId;
