@@ -3,6 +3,7 @@
 mod deepgram;
 mod google;
 mod groq;
+mod locale;
 mod hint;
 mod label;
 mod language;
@@ -13,6 +14,7 @@ mod sherpa_onnx;
 mod transcriptions;
 mod voxtral;
 mod whisper_cli;
+mod words;
 
 use crate::means::Means;
 use crate::provider::SttId;
