@@ -5,7 +5,7 @@ use proptest::prelude::*;
 const WRITTEN: &[u8] = b"{
 	\"systeminfo\": \"WHISPER : COREML = 0\",
 	\"model\": { \"type\": \"base\", \"multilingual\": true },
-	\"params\": { \"model\": \"m\\xff.bin\", \"language\": \"auto\", \"translate\": false },
+	\"params\": { \"model\": \"m\xff.bin\", \"language\": \"auto\", \"translate\": false },
 	\"result\": { \"language\": \"de\" },
 	\"transcription\": [
 		{
