@@ -6,10 +6,7 @@
 //! know RPC, HTTP servers or what a setting is called.
 
 mod aac;
-<<<<<<< HEAD
 mod cache;
-=======
->>>>>>> local
 mod capability;
 mod error;
 mod handle;
@@ -29,7 +26,7 @@ mod usage;
 
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
-pub use listening::{MAX_AUDIO_BYTES, TranscribeRequest, Transcript};
+pub use listening::{MAX_AUDIO_BYTES, SubtitleFormat, TranscribeRequest, Transcript};
 pub use persona::{
     ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
     PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,

@@ -1,129 +1,140 @@
-//! A transcript as subtitles: `SubRip` and `WebVTT` (<https://www.w3.org/TR/webvtt1/>). Pure.
+//! A transcript as subtitles. Pure.
+//!
+//! `SubRip` has no standard; what players read is at <https://matroska.org/technical/subtitles.html#srt-subtitles>.
+//! `WebVTT` is at <https://www.w3.org/TR/webvtt1/>.
 
-use super::Transcript;
-use crate::stt::Segment;
+use super::transcribe::Transcript;
+use crate::stt::{Segment, Word};
 use std::fmt::Write as _;
 
-/// The longest cue that is made of words, in characters: two lines of a screen.
+/// The most characters that stand together when words are put into lines: two lines on a screen.
 const MAX_CUE_CHARACTERS: usize = 84;
-/// The same in seconds.
+/// The longest that words stand together.
 const MAX_CUE_SECONDS: f64 = 7.0;
-/// A pause between two words that ends a cue, in seconds.
-const PAUSE_SECONDS: f64 = 1.0;
+/// A silence that ends a cue.
+const SILENCE_SECONDS: f64 = 1.0;
+/// How long a text is shown when nobody knows when it was said.
+const UNKNOWN_SECONDS: f64 = 1.0;
+/// Hours have two digits at least; more than this is no recording.
+const MAX_SECONDS: f64 = 3_600_000.0;
+
+/// How subtitles are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubtitleFormat {
+    /// `SubRip`.
+    Srt,
+    /// `WebVTT`.
+    Vtt,
+}
 
 impl Transcript {
-    /// As `SubRip`.
-    pub fn srt(&self) -> String {
-        let mut text = String::new();
-        for (number, cue) in (1..).zip(self.cues()) {
-            let (start, end) = (moment(cue.start, ','), moment(cue.end, ','));
-            let words = lines(&cue.text);
-            let _ = write!(text, "{number}\n{start} --> {end}\n{words}\n\n");
-        }
-        text
-    }
-
-    /// As `WebVTT`.
-    pub fn vtt(&self) -> String {
-        let mut text = String::from("WEBVTT\n\n");
-        for cue in self.cues() {
-            let (start, end) = (moment(cue.start, '.'), moment(cue.end, '.'));
-            let words = escaped(&lines(&cue.text));
-            let _ = write!(text, "{start} --> {end}\n{words}\n\n");
-        }
-        text
-    }
-
-    /// What is shown together: segments, else words that fit, else everything at once.
-    fn cues(&self) -> Vec<Segment> {
-        let cues = if self.segments.is_empty() {
-            self.cues_of_words()
-        } else {
+    /// The transcript as subtitles: by the provider's segments, else by its words, else as one.
+    pub fn subtitles(&self, format: SubtitleFormat) -> String {
+        let cues = if !self.segments.is_empty() {
             self.segments.clone()
-        };
-        let is_shown = |cue: &Segment| !cue.text.trim().is_empty();
-        cues.into_iter().filter(is_shown).map(forwards).collect()
-    }
-
-    fn cues_of_words(&self) -> Vec<Segment> {
-        if self.words.is_empty() {
-            return vec![Segment {
+        } else if self.words.is_empty() {
+            vec![Segment {
                 text: self.text.clone(),
                 start: 0.0,
-                end: self.duration_seconds,
-            }];
-        }
-        let mut cues: Vec<Segment> = Vec::new();
-        for word in &self.words {
-            let fits = |cue: &&mut Segment| {
-                let length = cue.text.chars().count() + 1 + word.word.chars().count();
-                length <= MAX_CUE_CHARACTERS
-                    && word.end - cue.start <= MAX_CUE_SECONDS
-                    && word.start - cue.end < PAUSE_SECONDS
-            };
-            match cues.last_mut().filter(fits) {
-                Some(cue) => {
-                    cue.text.push(' ');
-                    cue.text.push_str(word.word.trim());
-                    cue.end = word.end;
-                }
-                None => cues.push(Segment {
-                    text: word.word.trim().to_owned(),
-                    start: word.start,
-                    end: word.end,
-                }),
-            }
-        }
-        cues
+                end: self.duration_seconds.max(UNKNOWN_SECONDS),
+            }]
+        } else {
+            grouped(&self.words)
+        };
+        write(&cues, format)
     }
 }
 
-/// A cue that does not end before it begins.
-fn forwards(mut cue: Segment) -> Segment {
-    cue.start = if cue.start.is_finite() { cue.start.max(0.0) } else { 0.0 };
-    cue.end = if cue.end.is_finite() { cue.end.max(cue.start) } else { cue.start };
-    cue
+/// Words that stand together on the screen.
+fn grouped(words: &[Word]) -> Vec<Segment> {
+    let mut cues: Vec<Segment> = Vec::new();
+    for word in words {
+        let text = word.word.trim();
+        match cues.last_mut().filter(|cue| fits(cue, word, text)) {
+            Some(cue) => {
+                let _ = write!(cue.text, " {text}");
+                cue.end = word.end;
+            }
+            None => cues.push(Segment {
+                text: text.to_owned(),
+                start: word.start,
+                end: word.end,
+            }),
+        }
+    }
+    cues
 }
 
-/// `01:02:03,004`.
+fn fits(cue: &Segment, word: &Word, text: &str) -> bool {
+    cue.text.chars().count() + 1 + text.chars().count() <= MAX_CUE_CHARACTERS
+        && word.end - cue.start <= MAX_CUE_SECONDS
+        && word.start - cue.end < SILENCE_SECONDS
+        && !cue.text.ends_with(['.', '!', '?', '…', '。', '！', '？'])
+}
+
+fn write(cues: &[Segment], format: SubtitleFormat) -> String {
+    let mut all = match format {
+        SubtitleFormat::Srt => String::new(),
+        SubtitleFormat::Vtt => "WEBVTT\n\n".to_owned(),
+    };
+    let mut number = 0;
+    for cue in cues {
+        // A blank line would end the cue.
+        let text = cue.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.is_empty() {
+            continue;
+        }
+        number += 1;
+        let start = milliseconds(cue.start);
+        let end = milliseconds(cue.end).max(start + 1);
+        let (start, end, text) = match format {
+            SubtitleFormat::Srt => {
+                let _ = writeln!(all, "{number}");
+                (time(start, ','), time(end, ','), text.replace("-->", "->"))
+            }
+            SubtitleFormat::Vtt => (time(start, '.'), time(end, '.'), escaped(&text)),
+        };
+        let _ = write!(all, "{start} --> {end}\n{text}\n\n");
+    }
+    all
+}
+
+/// What would be markup (section 4.2.2 of `WebVTT`).
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "not negative and not endless by now"
+    reason = "within bounds by now"
 )]
-fn moment(seconds: f64, point: char) -> String {
-    let millis = (seconds * 1000.0).round() as u64;
-    let (seconds, millis) = (millis / 1000, millis % 1000);
-    let (minutes, seconds) = (seconds / 60, seconds % 60);
-    let (hours, minutes) = (minutes / 60, minutes % 60);
-    format!("{hours:02}:{minutes:02}:{seconds:02}{point}{millis:03}")
+fn milliseconds(seconds: f64) -> u64 {
+    // What is no number becomes the beginning.
+    let seconds = seconds.clamp(0.0, MAX_SECONDS);
+    (seconds * 1000.0).round() as u64
 }
 
-/// An empty line would end the cue, and `-->` be taken for times.
-fn lines(text: &str) -> String {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines: Vec<&str> = lines.collect();
-    lines.join("\n").replace("-->", "->")
-}
-
-/// Text in a cue of `WebVTT` knows `&` and `<` as beginnings of something else.
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;")
+fn time(milliseconds: u64, point: char) -> String {
+    let (seconds, rest) = (milliseconds / 1000, milliseconds % 1000);
+    let (minutes, hours) = (seconds / 60 % 60, seconds / 3600);
+    format!("{hours:02}:{minutes:02}:{:02}{point}{rest:03}", seconds % 60)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::SttId;
-    use crate::stt::Word;
+    use crate::SttId;
+    use proptest::prelude::*;
 
     fn transcript(text: &str) -> Transcript {
         Transcript {
             text: text.to_owned(),
             language: "en".to_owned(),
             confidence: None,
-            duration_seconds: 3723.5,
+            duration_seconds: 2.5,
             words: Vec::new(),
             segments: Vec::new(),
             provider: SttId::OpenAi,
@@ -131,72 +142,79 @@ mod tests {
     }
 
     fn segment(text: &str, start: f64, end: f64) -> Segment {
-        Segment {
-            text: text.to_owned(),
-            start,
-            end,
+        let text = text.to_owned();
+        Segment { text, start, end }
+    }
+
+    fn word(word: &str, start: f64, end: f64) -> Word {
+        let word = word.to_owned();
+        Word { word, start, end }
+    }
+
+    #[test]
+    fn segments_are_cues() {
+        let mut heard = transcript("a b");
+        heard.segments = vec![
+            segment(" Hello\n\nthere ", 0.0, 1.2346),
+            segment("", 1.3, 1.4),
+            segment("a <b> & --> c", 3661.5, 3661.5),
+        ];
+        assert_eq!(
+            heard.subtitles(SubtitleFormat::Srt),
+            "1\n00:00:00,000 --> 00:00:01,235\nHello there\n\n\
+             2\n01:01:01,500 --> 01:01:01,501\na <b> & -> c\n\n"
+        );
+        assert_eq!(
+            heard.subtitles(SubtitleFormat::Vtt),
+            "WEBVTT\n\n00:00:00.000 --> 00:00:01.235\nHello there\n\n\
+             01:01:01.500 --> 01:01:01.501\na &lt;b&gt; &amp; --&gt; c\n\n"
+        );
+    }
+
+    #[test]
+    fn words_are_put_together() {
+        let mut heard = transcript("");
+        heard.words = vec![
+            word("One", 0.0, 0.3),
+            word("two.", 0.3, 0.6),
+            word("Three", 0.7, 1.0),
+            word("four", 2.0, 2.2),
+            word("five", 2.9, 9.0),
+            word("six", 9.0, 9.01),
+        ];
+        let lines = heard.subtitles(SubtitleFormat::Srt);
+        let texts: Vec<&str> = lines.lines().skip(2).step_by(4).collect();
+        // Ended by a sentence, by a silence of one second, by seven seconds.
+        assert_eq!(texts, ["One two.", "Three", "four five", "six"]);
+        let long: Vec<Word> = (0..20).map(|_| word("123456789", 0.0, 0.0)).collect();
+        let counts: Vec<usize> = grouped(&long).iter().map(|cue| cue.text.len()).collect();
+        assert_eq!(counts, [79, 79, 39]);
+    }
+
+    #[test]
+    fn without_times_all_is_one() {
+        let heard = transcript("Hello.");
+        let expected = "1\n00:00:00,000 --> 00:00:02,500\nHello.\n\n";
+        assert_eq!(heard.subtitles(SubtitleFormat::Srt), expected);
+        let mut silent = transcript(" ");
+        silent.duration_seconds = 0.0;
+        assert_eq!(silent.subtitles(SubtitleFormat::Srt), "");
+        assert_eq!(silent.subtitles(SubtitleFormat::Vtt), "WEBVTT\n\n");
+    }
+
+    proptest! {
+        #[test]
+        fn every_cue_has_its_lines(
+            given in proptest::collection::vec(("\\PC{0,20}", any::<f64>(), any::<f64>()), 0..8)
+        ) {
+            let cues: Vec<Segment> =
+                given.iter().map(|(text, start, end)| segment(text, *start, *end)).collect();
+            let kept = cues.iter().filter(|cue| !cue.text.trim().is_empty()).count();
+            for format in [SubtitleFormat::Srt, SubtitleFormat::Vtt] {
+                let text = write(&cues, format);
+                prop_assert_eq!(text.matches(" --> ").count(), kept);
+                prop_assert_eq!(text.contains("\n\n\n"), false);
+            }
         }
-    }
-
-    #[test]
-    fn segments_become_cues() {
-        let of = Transcript {
-            segments: vec![
-                segment(" Tom & Jerry <3 \n\n a --> b ", 0.0, 1.2345),
-                segment("  ", 2.0, 3.0),
-                segment("The end.", 3599.9996, 3.0),
-            ],
-            ..transcript("")
-        };
-        assert_eq!(
-            of.srt(),
-            "1\n00:00:00,000 --> 00:00:01,235\nTom & Jerry <3\na -> b\n\n\
-             2\n01:00:00,000 --> 01:00:00,000\nThe end.\n\n"
-        );
-        assert_eq!(
-            of.vtt(),
-            "WEBVTT\n\n00:00:00.000 --> 00:00:01.235\nTom &amp; Jerry &lt;3\na -&gt; b\n\n\
-             01:00:00.000 --> 01:00:00.000\nThe end.\n\n"
-        );
-    }
-
-    #[test]
-    fn without_times_there_is_one_cue() {
-        assert_eq!(
-            transcript("Hello.").srt(),
-            "1\n00:00:00,000 --> 01:02:03,500\nHello.\n\n"
-        );
-        assert_eq!(transcript(" ").srt(), "");
-        assert_eq!(transcript("").vtt(), "WEBVTT\n\n");
-    }
-
-    #[test]
-    fn words_are_put_together_until_they_are_too_many_or_somebody_pauses() {
-        let word = |n: f64, text: &str| Word {
-            word: text.to_owned(),
-            start: n,
-            end: n + 0.4,
-        };
-        let mut words: Vec<Word> = (0..4).map(|n| word(f64::from(n) * 0.5, "word")).collect();
-        words.push(word(3.0, "later"));
-        let of = Transcript {
-            words,
-            ..transcript("")
-        };
-        let texts: Vec<String> = of.cues().into_iter().map(|cue| cue.text).collect();
-        assert_eq!(texts, ["word word word word", "later"]);
-        let long = Transcript {
-            words: (0..30).map(|n| word(f64::from(n) * 0.1, "abcdefgh")).collect(),
-            ..transcript("")
-        };
-        let cues = long.cues();
-        // Nine words and the spaces between them are 80 characters; a tenth would be 89.
-        assert_eq!(cues[0].text.chars().count(), 80);
-        assert_eq!(cues.len(), 4);
-        let slow = Transcript {
-            words: (0..20).map(|n| word(f64::from(n), "a")).collect(),
-            ..transcript("")
-        };
-        assert!(slow.cues().iter().all(|cue| cue.end - cue.start <= MAX_CUE_SECONDS));
     }
 }

@@ -3,11 +3,18 @@
 mod deepgram;
 mod google;
 mod groq;
+mod locale;
+mod hint;
+mod label;
+mod language;
 mod mistral;
 mod openai;
+mod reading;
 mod sherpa_onnx;
+mod transcriptions;
 mod voxtral;
 mod whisper_cli;
+mod words;
 
 use crate::means::Means;
 use crate::provider::SttId;
