@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use gatehouse_domain::Problem;
-use gatehouse_voice::{SttId, TranscribeRequest, Transcript, Voice};
+use gatehouse_voice::{SttId, SubtitleFormat, TranscribeRequest, Transcript, Voice};
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use schemars::JsonSchema;
@@ -144,8 +144,8 @@ fn read_wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
 fn respond(wanted: &Wanted, transcript: Transcript) -> Response {
     match wanted.format.as_str() {
         "text" => text(format!("{}\n", transcript.text), "text/plain; charset=utf-8"),
-        "srt" => text(transcript.srt(), "application/x-subrip; charset=utf-8"),
-        "vtt" => text(transcript.vtt(), "text/vtt; charset=utf-8"),
+        "srt" => text(transcript.subtitles(SubtitleFormat::Srt), "application/x-subrip; charset=utf-8"),
+        "vtt" => text(transcript.subtitles(SubtitleFormat::Vtt), "text/vtt; charset=utf-8"),
         "verbose_json" => json(&verbose(wanted, &transcript)),
         _ => json(&Transcription {
             text: transcript.text,
