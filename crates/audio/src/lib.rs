@@ -1,16 +1,35 @@
 //! Sounds: which kind some bytes are, how long they last, what samples they hold, and how samples become
 //! bytes of another kind. It must not know files, programs, networks or vendors.
 
+mod adts;
+mod decode;
+mod decoder;
+mod duration;
 mod error;
+mod flac;
 mod format;
+mod frames;
 mod kind;
+mod mp3;
+mod mp4;
+mod ogg;
+mod opus_decode;
+mod output;
+mod read;
 mod resample;
 mod sample;
+mod sniff;
+mod wav;
+mod webm;
 
+pub use decode::{decode, to_wav};
+pub use duration::duration_ms;
 pub use error::AudioError;
 pub use format::Format;
 pub use kind::Kind;
 pub use resample::Resampler;
+pub use sniff::sniff;
+pub use wav::WavStream;
 
 /// Samples of one channel.
 #[derive(Clone, PartialEq)]
