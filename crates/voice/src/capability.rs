@@ -158,10 +158,13 @@ pub(crate) const fn stt(id: SttId) -> SttCapability {
     const fn common(kind: Kind) -> bool {
         !matches!(kind, Kind::Aac | Kind::Pcm { .. })
     }
-    const fn wav_only(kind: Kind) -> bool {
-        matches!(kind, Kind::Wav)
+    /// Programs get samples of 16 kHz whatever came: they do not take every WAV either.
+    const fn none(_: Kind) -> bool {
+        false
     }
     const MIB: usize = 1 << 20;
+    /// Two hours of samples.
+    const SAMPLES: usize = 256 * MIB;
     let cloud = SttCapability {
         accepts: common,
         max_bytes: 25 * MIB,
@@ -202,13 +205,14 @@ pub(crate) const fn stt(id: SttId) -> SttCapability {
             ..cloud
         },
         SttId::WhisperCli => SttCapability {
-            accepts: wav_only,
-            times: Times::Segments,
+            accepts: none,
+            max_bytes: SAMPLES,
             is_local: true,
             ..cloud
         },
         SttId::SherpaOnnx => SttCapability {
-            accepts: wav_only,
+            accepts: none,
+            max_bytes: SAMPLES,
             prompt: false,
             detects_language: false,
             is_local: true,
