@@ -20,8 +20,8 @@ pub use error::AudioError;
 pub use format::Format;
 pub use join::join;
 pub use kind::Kind;
-pub use pending::{WavStream, duration_ms, sniff, to_wav};
 pub use pcm::{PcmStream, pcm_of_samples, samples_of_pcm};
+pub use pending::{WavStream, duration_ms, sniff, to_wav};
 pub use resample::Resampler;
 
 /// Samples of one channel.
