@@ -30,7 +30,11 @@ pub const LACKS: &[Lack] = &[
     Lack {
         id: TtsId::ElevenLabs,
         why: "its request has no instructions: of a persona, voice and numbers arrive",
-        cases: &["instructions_arrive", "a_prompt_arrives_as_instructions", "without_a_binding_the_prompt_is_kept"],
+        cases: &[
+            "instructions_arrive",
+            "a_prompt_arrives_as_instructions",
+            "without_a_binding_the_prompt_is_kept",
+        ],
     },
     Lack {
         id: TtsId::ElevenLabs,

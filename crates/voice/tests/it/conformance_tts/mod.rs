@@ -133,15 +133,26 @@ with_cases!(tests_of coqui Coqui);
 
 /// A bench, unless it is declared that this provider lacks what the case is about.
 async fn bench_for(id: TtsId, case: &str) -> Option<Bench> {
-    let lacks = LACKS.iter().any(|lack| lack.id == id && lack.cases.contains(&case));
-    if lacks { None } else { Some(Bench::new(id).await) }
+    let lacks = LACKS
+        .iter()
+        .any(|lack| lack.id == id && lack.cases.contains(&case));
+    if lacks {
+        None
+    } else {
+        Some(Bench::new(id).await)
+    }
 }
 
 #[test]
 fn what_is_lacking_is_declared_once_and_leaves_enough() {
     let all: HashSet<&str> = CASES.iter().copied().collect();
     assert_eq!(all.len(), CASES.len(), "a case is there twice");
-    for id in [TtsId::ElevenLabs, TtsId::OpenAi, TtsId::Google, TtsId::Coqui] {
+    for id in [
+        TtsId::ElevenLabs,
+        TtsId::OpenAi,
+        TtsId::Google,
+        TtsId::Coqui,
+    ] {
         let mut lacking = HashSet::new();
         for lack in LACKS.iter().filter(|lack| lack.id == id) {
             assert!(!lack.why.is_empty());
@@ -150,6 +161,9 @@ fn what_is_lacking_is_declared_once_and_leaves_enough() {
                 assert!(lacking.insert(*case), "{id} lacks {case} twice");
             }
         }
-        assert!(all.len() - lacking.len() >= ENOUGH, "{id} has too few cases");
+        assert!(
+            all.len() - lacking.len() >= ENOUGH,
+            "{id} has too few cases"
+        );
     }
 }

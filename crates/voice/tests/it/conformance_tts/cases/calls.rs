@@ -61,7 +61,12 @@ pub async fn a_stream_that_breaks_says_so_at_its_end(bench: Bench) {
     let mut streamed = voice.stream(native(&bench, TEXT)).await.unwrap();
     let mut bytes = 0;
     let error = loop {
-        match streamed.body.next().await.expect("a broken stream ends as if it were whole") {
+        match streamed
+            .body
+            .next()
+            .await
+            .expect("a broken stream ends as if it were whole")
+        {
             Ok(piece) => bytes += piece.len(),
             Err(error) => break error,
         }
@@ -75,7 +80,9 @@ pub async fn a_stream_that_breaks_says_so_at_its_end(bench: Bench) {
 
 pub async fn several_at_once_do_not_mix(bench: Bench) {
     let voice = bench.voice().await;
-    let texts: Vec<String> = (1..=5).map(|count| "Again and again. ".repeat(count)).collect();
+    let texts: Vec<String> = (1..=5)
+        .map(|count| "Again and again. ".repeat(count))
+        .collect();
     let calls = texts.iter().map(|text| {
         let request = SpeechRequest {
             format: Some("wav".to_owned()),
@@ -87,7 +94,10 @@ pub async fn several_at_once_do_not_mix(bench: Bench) {
     for (text, converted) in texts.iter().zip(all) {
         let expected = tone::duration_ms(text.trim());
         let measured = usize::try_from(converted.unwrap().duration_ms).unwrap();
-        assert!(measured.abs_diff(expected) <= 20, "{measured} ms instead of {expected}");
+        assert!(
+            measured.abs_diff(expected) <= 20,
+            "{measured} ms instead of {expected}"
+        );
     }
     assert_eq!(bench.server().requests().len(), 5);
 }
@@ -110,7 +120,11 @@ pub async fn another_speaks_where_it_is_listed(mut bench: Bench) {
     bench.server().set_mood(Mood::Status(503, None));
     let converted = bench.say(SpeechRequest::new(TEXT)).await.unwrap();
     assert_eq!(converted.provider, other.id);
-    let attempts: Vec<_> = converted.attempts.iter().map(|it| (it.provider, it.ok)).collect();
+    let attempts: Vec<_> = converted
+        .attempts
+        .iter()
+        .map(|it| (it.provider, it.ok))
+        .collect();
     assert_eq!(attempts, [(bench.id, false), (other.id, true)]);
     assert_eq!(converted.attempts[0].code, Some("PROVIDER_FAILED"));
 }
@@ -152,6 +166,9 @@ pub async fn switched_off_calls_nobody(mut bench: Bench) {
 
 pub async fn the_status_names_it(bench: Bench) {
     let status = bench.voice().await.tts_status().await;
-    assert_eq!((status.provider.as_str(), status.configured), (bench.id.as_str(), true));
+    assert_eq!(
+        (status.provider.as_str(), status.configured),
+        (bench.id.as_str(), true)
+    );
     assert!(bench.is_untouched());
 }

@@ -16,20 +16,31 @@ async fn gives(bench: &Bench, format: Option<&str>, begins: &[&[u8]]) {
     assert_eq!(converted.format.as_str(), format);
     assert_eq!(converted.warning, None);
     assert!(!converted.cached && converted.attempts.len() == 1);
-    let is_kind = begins.iter().any(|begin| converted.audio.starts_with(begin));
+    let is_kind = begins
+        .iter()
+        .any(|begin| converted.audio.starts_with(begin));
     assert!(is_kind, "{:?}", converted.audio.get(..8));
     let expected = tone::duration_ms(TEXT);
     let measured = usize::try_from(converted.duration_ms).unwrap();
     // A played vendor's AAC has whole seconds.
     let off = if format == "aac" { 1000 } else { 80 };
-    assert!(measured.abs_diff(expected) <= off, "{measured} ms instead of {expected}");
+    assert!(
+        measured.abs_diff(expected) <= off,
+        "{measured} ms instead of {expected}"
+    );
 }
 
 pub async fn mp3_is_the_usual_format(bench: Bench) {
     gives(&bench, None, MP3).await;
 }
 
-const MP3: &[&[u8]] = &[&[0xff, 0xfb], &[0xff, 0xf3], &[0xff, 0xf2], &[0xff, 0xfa], b"ID3"];
+const MP3: &[&[u8]] = &[
+    &[0xff, 0xfb],
+    &[0xff, 0xf3],
+    &[0xff, 0xf2],
+    &[0xff, 0xfa],
+    b"ID3",
+];
 
 pub async fn gives_mp3(bench: Bench) {
     gives(&bench, Some("mp3"), MP3).await;
@@ -66,7 +77,10 @@ pub async fn gives_pcm(bench: Bench) {
     let (converted, _) = bench.heard(request).await;
     let samples = tone::duration_ms(TEXT) * 24;
     let given = converted.audio.len() / 2;
-    assert!(given.abs_diff(samples) <= 24 * 20, "{given} instead of {samples}");
+    assert!(
+        given.abs_diff(samples) <= 24 * 20,
+        "{given} instead of {samples}"
+    );
     assert_eq!(converted.audio.len() % 2, 0);
 }
 

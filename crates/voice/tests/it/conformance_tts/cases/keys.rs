@@ -57,6 +57,9 @@ pub async fn a_key_that_no_header_may_have_is_told_without_it(mut bench: Bench) 
 pub async fn a_key_of_the_vault_arrives(mut bench: Bench) {
     bench.provider().api_key = None;
     let base_url = bench.provider().base_url.clone().unwrap();
-    bench.home.store_key(bench.id.as_str(), bench.key(), base_url.as_str()).await;
+    bench
+        .home
+        .store_key(bench.id.as_str(), bench.key(), base_url.as_str())
+        .await;
     bench.heard(SpeechRequest::new(TEXT)).await;
 }

@@ -10,9 +10,15 @@ use serde_json::{Value, json};
 async fn with_persona(bench: &Bench, members: Value) -> Voice {
     let voice = bench.voice().await;
     let mut persona = json!({ "id": "narrator", "label": "Narrator" });
-    persona.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    persona
+        .as_object_mut()
+        .unwrap()
+        .extend(members.as_object().unwrap().clone());
     let personas = voice.personas();
-    personas.create(serde_json::from_value(persona).unwrap()).await.unwrap();
+    personas
+        .create(serde_json::from_value(persona).unwrap())
+        .await
+        .unwrap();
     personas.set_active(Some("narrator")).await.unwrap();
     voice
 }
@@ -92,7 +98,14 @@ pub async fn a_prompt_arrives_as_instructions(bench: Bench) {
     let voice = with_persona(&bench, members).await;
     let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
     let instructions = said.instructions.unwrap();
-    for words in ["An old sailor", "Like a pirate", "Cornish", "Slow", "On deck", "Never sing"] {
+    for words in [
+        "An old sailor",
+        "Like a pirate",
+        "Cornish",
+        "Slow",
+        "On deck",
+        "Never sing",
+    ] {
         assert!(instructions.contains(words), "{instructions}");
     }
 }

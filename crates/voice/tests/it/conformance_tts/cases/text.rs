@@ -21,11 +21,17 @@ pub async fn letters_of_all_alphabets_arrive(bench: Bench) {
 pub async fn marks_of_json_and_urls_arrive(bench: Bench) {
     let text = r#"She said "no" & left: 100% + 1 = all; why? \o/ {x}"#;
     let (_, said) = bench.heard(SpeechRequest::new(text)).await;
-    assert!(said.text.contains(r#""no" & left: 100% + 1 = all; why?"#), "{}", said.text);
+    assert!(
+        said.text.contains(r#""no" & left: 100% + 1 = all; why?"#),
+        "{}",
+        said.text
+    );
 }
 
 pub async fn markdown_is_not_said(bench: Bench) {
-    let (_, said) = bench.heard(SpeechRequest::new("# Title\n\nThis is **bold**.")).await;
+    let (_, said) = bench
+        .heard(SpeechRequest::new("# Title\n\nThis is **bold**."))
+        .await;
     assert!(said.text.contains("Title") && said.text.contains("This is bold."));
     assert!(!said.text.contains(['#', '*']), "{}", said.text);
 }
@@ -86,8 +92,14 @@ pub async fn a_longer_one_is_two_and_sounds_as_one(bench: Bench) {
     let letters = |text: &str| text.split_whitespace().collect::<String>();
     let all: String = said.iter().map(|said| letters(&said.text)).collect();
     assert_eq!(all, letters(&text));
-    assert!(said.iter().all(|said| said.text.ends_with('.')), "split within a sentence");
+    assert!(
+        said.iter().all(|said| said.text.ends_with('.')),
+        "split within a sentence"
+    );
     let expected: usize = said.iter().map(|said| tone::duration_ms(&said.text)).sum();
     let measured = usize::try_from(converted.duration_ms).unwrap();
-    assert!(measured.abs_diff(expected) <= 50, "{measured} ms instead of {expected}");
+    assert!(
+        measured.abs_diff(expected) <= 50,
+        "{measured} ms instead of {expected}"
+    );
 }

@@ -117,14 +117,22 @@ pub async fn an_empty_answer(bench: Bench) {
     let problem = in_mood(&bench, Mood::Empty).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], true);
-    assert!(problem.message.contains("gave no audio"), "{}", problem.message);
+    assert!(
+        problem.message.contains("gave no audio"),
+        "{}",
+        problem.message
+    );
 }
 
 async fn is_no_audio(bench: Bench, mood: Mood) {
     let problem = in_mood(&bench, mood).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], false);
-    assert!(problem.message.contains("answered what is no audio"), "{}", problem.message);
+    assert!(
+        problem.message.contains("answered what is no audio"),
+        "{}",
+        problem.message
+    );
 }
 
 pub async fn a_web_page_is_no_audio(bench: Bench) {
@@ -147,5 +155,9 @@ pub async fn nobody_is_there(mut bench: Bench) {
     let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["retryable"], true);
-    assert!(problem.message.contains("could not be reached"), "{}", problem.message);
+    assert!(
+        problem.message.contains("could not be reached"),
+        "{}",
+        problem.message
+    );
 }

@@ -75,7 +75,15 @@ pub async fn an_unknown_voice_is_the_vendors_refusal(bench: Bench) {
 
 /// A voice's name is text like any other, also where it stands in the path.
 pub async fn a_voice_cannot_change_the_address(bench: Bench) {
-    for voice in ["../../models", "a/b", "x?output_format=pcm_8000", "x#y", "%2e%2e", ".", ".."] {
+    for voice in [
+        "../../models",
+        "a/b",
+        "x?output_format=pcm_8000",
+        "x#y",
+        "%2e%2e",
+        ".",
+        "..",
+    ] {
         let error = bench.say(with_voice(voice)).await.unwrap_err();
         let code = bench.told(error).code;
         if bench.id == TtsId::ElevenLabs {
@@ -84,10 +92,22 @@ pub async fn a_voice_cannot_change_the_address(bench: Bench) {
             assert_eq!(code, ErrorCode::ProviderFailed, "{voice}");
         }
     }
-    let all_voices: Vec<_> = bench.all_said().into_iter().filter_map(|said| said.voice).collect();
+    let all_voices: Vec<_> = bench
+        .all_said()
+        .into_iter()
+        .filter_map(|said| said.voice)
+        .collect();
     let expected: &[&str] = match bench.id {
         TtsId::ElevenLabs => &[],
-        _ => &["../../models", "a/b", "x?output_format=pcm_8000", "x#y", "%2e%2e", ".", ".."],
+        _ => &[
+            "../../models",
+            "a/b",
+            "x?output_format=pcm_8000",
+            "x#y",
+            "%2e%2e",
+            ".",
+            "..",
+        ],
     };
     assert_eq!(all_voices, expected);
 }
@@ -122,7 +142,11 @@ pub async fn a_speed_beyond_the_vendors_is_moved_and_told(bench: Bench) {
     let [_, most] = bench.facts().speeds;
     let (converted, said) = bench.heard(with_speed(4.0)).await;
     assert_eq!(said.speed, Some(most));
-    assert!(converted.warning.is_some_and(|warning| warning.contains("speed")));
+    assert!(
+        converted
+            .warning
+            .is_some_and(|warning| warning.contains("speed"))
+    );
 }
 
 pub async fn a_speed_beyond_all_is_refused(bench: Bench) {
@@ -141,7 +165,10 @@ pub async fn stability_and_similarity_arrive(bench: Bench) {
         ..SpeechRequest::new(TEXT)
     };
     let (converted, said) = bench.heard(request).await;
-    assert_eq!((said.stability, said.similarity_boost), (Some(0.0), Some(1.0)));
+    assert_eq!(
+        (said.stability, said.similarity_boost),
+        (Some(0.0), Some(1.0))
+    );
     assert_eq!((said.speed, converted.warning), (None, None));
 }
 
@@ -149,7 +176,10 @@ pub async fn the_settings_stability_and_similarity_arrive(mut bench: Bench) {
     bench.provider().stability = Some(0.3);
     bench.provider().similarity_boost = Some(0.8);
     let (_, said) = bench.heard(SpeechRequest::new(TEXT)).await;
-    assert_eq!((said.stability, said.similarity_boost), (Some(0.3), Some(0.8)));
+    assert_eq!(
+        (said.stability, said.similarity_boost),
+        (Some(0.3), Some(0.8))
+    );
 }
 
 pub async fn a_stability_beyond_one_is_refused(bench: Bench) {
@@ -177,7 +207,10 @@ pub async fn instructions_arrive(bench: Bench) {
         ..SpeechRequest::new(TEXT)
     };
     let (converted, said) = bench.heard(request).await;
-    assert_eq!((said.instructions.as_deref(), converted.warning), (Some("Whisper."), None));
+    assert_eq!(
+        (said.instructions.as_deref(), converted.warning),
+        (Some("Whisper."), None)
+    );
 }
 
 pub async fn the_settings_language_arrives(mut bench: Bench) {
@@ -186,8 +219,15 @@ pub async fn the_settings_language_arrives(mut bench: Bench) {
     voice.convert(SpeechRequest::new(TEXT)).await.unwrap();
     // A voice that the request brings has its own language.
     voice.convert(with_voice(GoogleTts::VOICE)).await.unwrap();
-    let languages: Vec<_> = bench.all_said().into_iter().map(|said| said.language).collect();
-    assert_eq!(languages, [Some("de-DE".to_owned()), Some("en-US".to_owned())]);
+    let languages: Vec<_> = bench
+        .all_said()
+        .into_iter()
+        .map(|said| said.language)
+        .collect();
+    assert_eq!(
+        languages,
+        [Some("de-DE".to_owned()), Some("en-US".to_owned())]
+    );
 }
 
 pub async fn what_it_cannot_do_is_told_and_not_sent(bench: Bench) {
@@ -209,7 +249,10 @@ pub async fn what_it_cannot_do_is_told_and_not_sent(bench: Bench) {
         ("speed", said.speed.is_some()),
         ("stability", said.stability.is_some()),
         ("similarityBoost", said.similarity_boost.is_some()),
-        ("instructions", said.instructions.is_some() || bench.id == TtsId::OpenAi),
+        (
+            "instructions",
+            said.instructions.is_some() || bench.id == TtsId::OpenAi,
+        ),
     ];
     for (field, is_sent) in sent {
         let is_ignored = facts.ignores.contains(&field);
