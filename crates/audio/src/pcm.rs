@@ -45,7 +45,7 @@ impl PcmStream {
 
     /// The end: half a sample that still waits is no sample.
     pub fn finish(self) {
-        drop(self);
+        let Self { half: _ } = self;
     }
 }
 

@@ -16,6 +16,7 @@ mod persona;
 mod place;
 mod programs;
 mod provider;
+mod session_audio;
 mod settings;
 mod speech;
 mod status;
@@ -32,6 +33,7 @@ pub use persona::{
     PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
 };
 pub use provider::{SttId, TtsId};
+pub use session_audio::{HeardAudio, NewAudio, StoredAudio};
 pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
     TtsSettings, VoiceSettings,

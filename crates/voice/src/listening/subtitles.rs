@@ -120,7 +120,10 @@ fn milliseconds(seconds: f64) -> u64 {
 fn time(milliseconds: u64, point: char) -> String {
     let (seconds, rest) = (milliseconds / 1000, milliseconds % 1000);
     let (minutes, hours) = (seconds / 60 % 60, seconds / 3600);
-    format!("{hours:02}:{minutes:02}:{:02}{point}{rest:03}", seconds % 60)
+    format!(
+        "{hours:02}:{minutes:02}:{:02}{point}{rest:03}",
+        seconds % 60
+    )
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 mod deepgram;
 mod google;
 mod groq;
-mod locale;
 mod hint;
 mod label;
 mod language;
+mod locale;
 mod mistral;
 mod openai;
 mod reading;

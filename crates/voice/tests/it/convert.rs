@@ -41,7 +41,10 @@ async fn every_format_is_what_it_says() {
         };
         let spoken = voice.convert(request).await.unwrap();
         assert_eq!(spoken.format.as_str(), format);
-        assert!(about(spoken.duration_ms, tone::duration_ms(text)), "{format}: {spoken:?}");
+        assert!(
+            about(spoken.duration_ms, tone::duration_ms(text)),
+            "{format}: {spoken:?}"
+        );
         assert_eq!((spoken.warning, spoken.cached), (None, false), "{format}");
     }
     assert_eq!(vendor.complaints(), Vec::<String>::new());
@@ -71,11 +74,18 @@ async fn limits_and_wrong_input() {
         (fields(|r| r.speed = Some(4.001)), "speed"),
         (fields(|r| r.speed = Some(f64::NAN)), "speed"),
         (fields(|r| r.stability = Some(-0.001)), "stability"),
-        (fields(|r| r.similarity_boost = Some(1.001)), "similarityBoost"),
+        (
+            fields(|r| r.similarity_boost = Some(1.001)),
+            "similarityBoost",
+        ),
         (fields(|r| r.voice = Some("a\nb".into())), "voiceId"),
         (fields(|r| r.model = Some(" ".into())), "model"),
     ] {
-        assert_eq!(refused(&voice, request.clone()).await, invalid(field), "{request:?}");
+        assert_eq!(
+            refused(&voice, request.clone()).await,
+            invalid(field),
+            "{request:?}"
+        );
     }
     assert_eq!(vendor.requests().len(), 0);
     voice.convert(with("zehn Zeich")).await.unwrap();
@@ -89,7 +99,10 @@ async fn limits_and_wrong_input() {
     settings.tts.enabled = false;
     voice.update_settings(settings);
     let off = refused(&voice, with("Hello.")).await;
-    assert_eq!(off, (ErrorCode::NotConfigured, "voice.tts.enabled".to_owned()));
+    assert_eq!(
+        off,
+        (ErrorCode::NotConfigured, "voice.tts.enabled".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -97,7 +110,10 @@ async fn nobody_is_configured() {
     let home = Home::new().await;
     let voice = home.voice(crate::harness::settings()).await;
     let (code, what) = refused(&voice, SpeechRequest::new("Hello.")).await;
-    assert_eq!((code, what.as_str()), (ErrorCode::NotConfigured, "voice.tts.provider"));
+    assert_eq!(
+        (code, what.as_str()),
+        (ErrorCode::NotConfigured, "voice.tts.provider")
+    );
     let status = voice.tts_status().await;
     assert_eq!((status.provider.as_str(), status.configured), ("", false));
     for (provider, setting) in [

@@ -20,7 +20,10 @@ async fn with_vault() -> (Home, OpenAiTts, VoiceSettings) {
     settings.cache_max_bytes = 1 << 20;
     let home = Home::with_vault(true).await;
     let password = SecretString::from("a password of some length");
-    home.secrets.initialize(&Actor::cli(), password).await.unwrap();
+    home.secrets
+        .initialize(&Actor::cli(), password)
+        .await
+        .unwrap();
     (home, vendor, settings)
 }
 
@@ -33,7 +36,10 @@ async fn the_same_again_costs_nothing() {
     let first = voice.convert(hello()).await.unwrap();
     let again = voice.convert(hello()).await.unwrap();
     assert_eq!((first.cached, again.cached), (false, true));
-    assert_eq!((&first.audio, first.duration_ms), (&again.audio, again.duration_ms));
+    assert_eq!(
+        (&first.audio, first.duration_ms),
+        (&again.audio, again.duration_ms)
+    );
     let after_restart = home.voice(settings).await;
     assert!(after_restart.convert(hello()).await.unwrap().cached);
     assert_eq!(vendor.requests().len(), 1);
@@ -73,7 +79,10 @@ async fn an_open_vault_encrypts_and_a_sealed_one_keeps_nothing() {
     voice.convert(other).await.unwrap();
     assert_eq!(kept(home.database.directory()), files);
     let password = SecretString::from("a password of some length");
-    home.secrets.unseal_with_password(&Actor::cli(), &password).await.unwrap();
+    home.secrets
+        .unseal_with_password(&Actor::cli(), &password)
+        .await
+        .unwrap();
     assert!(voice.convert(wav()).await.unwrap().cached);
     assert_eq!(vendor.requests().len(), 3);
 }
@@ -126,7 +135,10 @@ async fn it_never_grows_beyond_its_size() {
     for number in 0..10 {
         voice.convert(wav(number)).await.unwrap();
         let sizes = kept(home.database.directory());
-        let total: u64 = sizes.iter().map(|file| file.metadata().unwrap().len()).sum();
+        let total: u64 = sizes
+            .iter()
+            .map(|file| file.metadata().unwrap().len())
+            .sum();
         assert!(total <= 400_000, "{total}");
     }
     assert!(voice.convert(wav(9)).await.unwrap().cached);

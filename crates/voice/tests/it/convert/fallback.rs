@@ -66,7 +66,10 @@ async fn the_one_that_failed_is_named_and_its_voice_stays_with_it() {
     assert_ne!(asked[0].json()["voice"], ElevenLabs::VOICE);
     first.set_mood(Mood::Fine);
     let spoken = voice.convert(hello()).await.unwrap();
-    assert_eq!((spoken.provider, spoken.attempts.len()), (TtsId::ElevenLabs, 1));
+    assert_eq!(
+        (spoken.provider, spoken.attempts.len()),
+        (TtsId::ElevenLabs, 1)
+    );
 }
 
 #[tokio::test]
@@ -81,7 +84,10 @@ async fn when_all_fail_the_first_ones_reason_is_told() {
     assert_eq!(problem.details["retry_after_seconds"], 7);
     assert_eq!(problem.details["attempts"].as_array().unwrap().len(), 2);
     let all = format!("{problem:?}");
-    assert!(!all.contains("SECRET") && !all.contains(ElevenLabs::KEY), "{all}");
+    assert!(
+        !all.contains("SECRET") && !all.contains(ElevenLabs::KEY),
+        "{all}"
+    );
 }
 
 #[tokio::test]

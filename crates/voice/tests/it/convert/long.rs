@@ -14,7 +14,9 @@ fn prose(characters: usize) -> String {
     let mut number = 0;
     while text.chars().count() < characters {
         number += 1;
-        text.push_str(&format!("Sentence {number} tells of a river, and öf snow. "));
+        text.push_str(&format!(
+            "Sentence {number} tells of a river, and öf snow. "
+        ));
     }
     text.chars().take(characters - 1).chain(['.']).collect()
 }
@@ -38,7 +40,11 @@ async fn a_hundred_thousand_characters_without_loss() {
         .collect();
     assert_eq!(said.concat(), text);
     assert!(said.len() > 20 && said.iter().all(|piece| piece.chars().count() <= 4096));
-    assert!(about(spoken.duration_ms, tone::duration_ms(&text)), "{}", spoken.duration_ms);
+    assert!(
+        about(spoken.duration_ms, tone::duration_ms(&text)),
+        "{}",
+        spoken.duration_ms
+    );
     let measured = gatehouse_audio::duration_ms(&spoken.audio, spoken.format.kind()).unwrap();
     assert!(about(measured, tone::duration_ms(&text)), "{measured}");
     assert_eq!(vendor.complaints(), Vec::<String>::new());
@@ -47,7 +53,11 @@ async fn a_hundred_thousand_characters_without_loss() {
 #[tokio::test]
 async fn pieces_are_joined_to_the_sample() {
     let (eleven, google) = (ElevenLabs::start().await, GoogleTts::start().await);
-    let mut settings = tts_at(TtsId::ElevenLabs, eleven.base_url().as_str(), ElevenLabs::KEY);
+    let mut settings = tts_at(
+        TtsId::ElevenLabs,
+        eleven.base_url().as_str(),
+        ElevenLabs::KEY,
+    );
     let other = tts_at(TtsId::Google, google.base_url().as_str(), GoogleTts::KEY);
     settings.tts.providers.extend(other.tts.providers);
     settings.tts.max_text_length = 20_000;

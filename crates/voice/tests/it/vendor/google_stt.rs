@@ -13,7 +13,14 @@ pub async fn google() -> Listener {
     Listener::start(|seen| async move { rules(&seen) }.boxed()).await
 }
 
-const MODELS: &[&str] = &["default", "command_and_search", "phone_call", "video", "latest_long", "latest_short"];
+const MODELS: &[&str] = &[
+    "default",
+    "command_and_search",
+    "phone_call",
+    "video",
+    "latest_long",
+    "latest_short",
+];
 const LANGUAGES: &[&str] = &["en-US", "en-GB", "de-DE", "de-CH", "fr-FR"];
 const FIELDS: &[&str] = &[
     "encoding",
@@ -31,10 +38,16 @@ const NUMBERS: [&str; 10] = [
 ];
 
 fn object<'a>(value: &'a Value, known: &[&str]) -> Result<&'a Map<String, Value>, Refusal> {
-    let object = value.as_object().ok_or((400, "expected an object".to_owned()))?;
+    let object = value
+        .as_object()
+        .ok_or((400, "expected an object".to_owned()))?;
     for name in object.keys() {
         let is_known = known.contains(&name.as_str());
-        must(is_known, 400, format!("Invalid JSON payload received. Unknown name \"{name}\""))?;
+        must(
+            is_known,
+            400,
+            format!("Invalid JSON payload received. Unknown name \"{name}\""),
+        )?;
     }
     Ok(object)
 }
@@ -42,26 +55,63 @@ fn object<'a>(value: &'a Value, known: &[&str]) -> Result<&'a Map<String, Value>
 fn rules(seen: &Seen) -> Result<Value, Refusal> {
     must(seen.path == "/v1/speech:recognize", 404, "no such method")?;
     must(seen.method == "POST", 405, "not this way")?;
-    must(seen.query.is_empty(), 400, "a key does not belong into the query")?;
-    must(seen.header("authorization").is_none(), 401, "an API key is no token")?;
+    must(
+        seen.query.is_empty(),
+        400,
+        "a key does not belong into the query",
+    )?;
+    must(
+        seen.header("authorization").is_none(),
+        401,
+        "an API key is no token",
+    )?;
     let key = seen.header("x-goog-api-key");
-    must(key.is_some(), 403, "Method doesn't allow unregistered callers")?;
-    must(key == Some(KEY), 400, "API key not valid. Please pass a valid API key.")?;
-    must(seen.header("content-type") == Some("application/json"), 400, "expected JSON")?;
-    must(seen.body.len() <= 10 << 20, 400, "Request payload size exceeds the limit")?;
+    must(
+        key.is_some(),
+        403,
+        "Method doesn't allow unregistered callers",
+    )?;
+    must(
+        key == Some(KEY),
+        400,
+        "API key not valid. Please pass a valid API key.",
+    )?;
+    must(
+        seen.header("content-type") == Some("application/json"),
+        400,
+        "expected JSON",
+    )?;
+    must(
+        seen.body.len() <= 10 << 20,
+        400,
+        "Request payload size exceeds the limit",
+    )?;
     let body = seen.json();
     let body = object(&body, &["config", "audio"])?;
     let none = Value::Null;
     let config = object(body.get("config").unwrap_or(&none), FIELDS)?;
     let audio = object(body.get("audio").unwrap_or(&none), &["content"])?;
-    let content = audio.get("content").and_then(Value::as_str).unwrap_or_default();
-    let audio = STANDARD.decode(content).map_err(|_| (400, "Base64 decoding failed".to_owned()))?;
+    let content = audio
+        .get("content")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let audio = STANDARD
+        .decode(content)
+        .map_err(|_| (400, "Base64 decoding failed".to_owned()))?;
     must(!audio.is_empty(), 400, "RecognitionAudio not set.")?;
     let text = |name: &str| config.get(name).and_then(Value::as_str);
     let language = text("languageCode").unwrap_or_default();
-    must(LANGUAGES.contains(&language), 400, "Invalid recognition 'config': bad language code.")?;
+    must(
+        LANGUAGES.contains(&language),
+        400,
+        "Invalid recognition 'config': bad language code.",
+    )?;
     let model = text("model").unwrap_or("default");
-    must(MODELS.contains(&model), 400, "Invalid recognition 'config': Incorrect model specified.")?;
+    must(
+        MODELS.contains(&model),
+        400,
+        "Invalid recognition 'config': Incorrect model specified.",
+    )?;
     for name in ["enableWordTimeOffsets", "enableAutomaticPunctuation"] {
         let is_switch = config.get(name).is_none_or(Value::is_boolean);
         must(is_switch, 400, format!("{name} is no boolean"))?;
@@ -78,7 +128,11 @@ fn phrases(config: &Map<String, Value>) -> Result<(), Refusal> {
     for context in contexts.into_iter().flatten() {
         let context = object(context, &["phrases", "boost"])?;
         let phrases = context.get("phrases").and_then(Value::as_array);
-        let fits = |phrase: &Value| phrase.as_str().is_some_and(|text| text.chars().count() <= 100);
+        let fits = |phrase: &Value| {
+            phrase
+                .as_str()
+                .is_some_and(|text| text.chars().count() <= 100)
+        };
         let are_fine = phrases.is_some_and(|all| all.len() <= 5000 && all.iter().all(fits));
         must(are_fine, 400, "Phrase is too long")?;
     }
@@ -90,9 +144,17 @@ fn sound(encoding: Option<&str>, rate: Option<u64>, audio: &[u8]) -> Result<(), 
     let is_rated = rate.is_some_and(|rate| (8000..=48_000).contains(&rate));
     let is_what_it_says = match encoding {
         Some("LINEAR16") => {
-            must(is_rated, 400, "sample_rate_hertz must be between 8000 and 48000")?;
+            must(
+                is_rated,
+                400,
+                "sample_rate_hertz must be between 8000 and 48000",
+            )?;
             let seconds = audio.len() as u64 / 2 / rate.unwrap();
-            must(seconds <= 60, 400, "Sync input too long. For audio longer than 1 min use LongRunningRecognize with a 'uri' parameter.")?;
+            must(
+                seconds <= 60,
+                400,
+                "Sync input too long. For audio longer than 1 min use LongRunningRecognize with a 'uri' parameter.",
+            )?;
             audio.len() % 2 == 0 && !audio.starts_with(b"RIFF")
         }
         Some("OGG_OPUS") => is_rated && looks_like("ogg", audio),
@@ -101,12 +163,18 @@ fn sound(encoding: Option<&str>, rate: Option<u64>, audio: &[u8]) -> Result<(), 
         None => looks_like("flac", audio) || looks_like("wav", audio),
         Some(other) => return Err((400, format!("Invalid value at 'config.encoding': {other}"))),
     };
-    must(is_what_it_says, 400, "Invalid recognition 'config': bad encoding.")
+    must(
+        is_what_it_says,
+        400,
+        "Invalid recognition 'config': bad encoding.",
+    )
 }
 
 /// "hello real world", at some loudness a number in place of "real", and in silence nothing.
 fn answer(audio: &[u8], has_times: bool, language: &str) -> Value {
-    let samples = audio.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
+    let samples = audio
+        .chunks_exact(2)
+        .map(|pair| i16::from_le_bytes([pair[0], pair[1]]));
     let loudest = samples.map(i16::unsigned_abs).max().unwrap_or_default();
     if loudest == 0 {
         return json!({"totalBilledTime": "0s", "requestId": "7"});

@@ -84,8 +84,12 @@ pub async fn form(seen: &Seen) -> Result<Form, Refusal> {
             continue;
         }
         files += 1;
-        part.file_name().unwrap_or_default().clone_into(&mut form.file_name);
-        part.content_type().unwrap_or_default().clone_into(&mut form.media_type);
+        part.file_name()
+            .unwrap_or_default()
+            .clone_into(&mut form.file_name);
+        part.content_type()
+            .unwrap_or_default()
+            .clone_into(&mut form.media_type);
         form.audio = part.bytes().await.map_err(|e| bad(e.to_string()))?;
     }
     must(files == 1, 400, "expected one file")?;
@@ -93,11 +97,19 @@ pub async fn form(seen: &Seen) -> Result<Form, Refusal> {
 }
 
 async fn rules(vendor: Vendor, seen: Seen) -> Result<Value, Refusal> {
-    let base = if vendor == Vendor::Groq { "/openai/v1" } else { "/v1" };
+    let base = if vendor == Vendor::Groq {
+        "/openai/v1"
+    } else {
+        "/v1"
+    };
     let path = seen.path.strip_prefix(base).unwrap_or_default();
     let key = format!("Bearer {}", super::listener::KEY);
     let wanted = (vendor != Vendor::Vllm).then_some(key.as_str());
-    must(seen.header("authorization") == wanted, 401, "Incorrect API key")?;
+    must(
+        seen.header("authorization") == wanted,
+        401,
+        "Incorrect API key",
+    )?;
     must(seen.query.is_empty(), 400, "nothing belongs into the query")?;
     if vendor == Vendor::Vllm && path == "/models" && seen.method == "GET" {
         return Ok(json!({"object": "list", "data": [
@@ -107,13 +119,21 @@ async fn rules(vendor: Vendor, seen: Seen) -> Result<Value, Refusal> {
     }
     must(path == "/audio/transcriptions", 404, "no such address")?;
     must(seen.method == "POST", 405, "not this way")?;
-    must(seen.body.len() <= 25 << 20, 413, "Maximum content size limit exceeded")?;
+    must(
+        seen.body.len() <= 25 << 20,
+        413,
+        "Maximum content size limit exceeded",
+    )?;
     let form = form(&seen).await?;
     file(vendor, &form)?;
     let model = form.one("model")?.unwrap_or_default();
     must(!model.is_empty(), 400, "you must provide a model parameter")?;
     let unknown = if vendor == Vendor::Mistral { 400 } else { 404 };
-    must(models(vendor).contains(&model), unknown, "The model does not exist")?;
+    must(
+        models(vendor).contains(&model),
+        unknown,
+        "The model does not exist",
+    )?;
     let language = form.one("language")?;
     let code = language.unwrap_or("en");
     must(
@@ -153,12 +173,20 @@ fn file(vendor: Vendor, form: &Form) -> Result<(), Refusal> {
         _ => &["flac", "mp3", "m4a", "ogg", "wav", "webm"],
     };
     let formats = taken.join(", ");
-    must(taken.contains(&name), 400, format!("Supported formats: {formats}"))?;
+    must(
+        taken.contains(&name),
+        400,
+        format!("Supported formats: {formats}"),
+    )?;
     let media = ending(&form.media_type);
     must(media == Some(name), 400, "the media type is not the name's")?;
     must(!form.audio.is_empty(), 400, "the audio is too short")?;
     let is_audio = looks_like(name, &form.audio);
-    must(is_audio, 400, "Audio file might be corrupted or unsupported")
+    must(
+        is_audio,
+        400,
+        "Audio file might be corrupted or unsupported",
+    )
 }
 
 fn only(form: &Form, known: &[&str]) -> Result<(), Refusal> {
@@ -189,42 +217,95 @@ fn openai_rules(model: &str, form: &Form) -> Result<(), Refusal> {
         format!("response_format '{format}' is not compatible with model '{model}'"),
     )?;
     let strategy = form.one("chunking_strategy")?;
-    must(!tells_speakers || strategy == Some("auto"), 400, "chunking_strategy is required")?;
+    must(
+        !tells_speakers || strategy == Some("auto"),
+        400,
+        "chunking_strategy is required",
+    )?;
     let included = form.all("include[]");
-    must(included.iter().all(|what| *what == "logprobs"), 400, "no such include")
+    must(
+        included.iter().all(|what| *what == "logprobs"),
+        400,
+        "no such include",
+    )
 }
 
 fn whisper_rules(form: &Form) -> Result<(), Refusal> {
     let granularities = "timestamp_granularities[]";
-    only(form, &["model", "language", "prompt", "response_format", "temperature", granularities])?;
+    only(
+        form,
+        &[
+            "model",
+            "language",
+            "prompt",
+            "response_format",
+            "temperature",
+            granularities,
+        ],
+    )?;
     form.one("prompt")?;
     let format = form.one("response_format")?.unwrap_or("json");
-    must(["json", "text", "srt", "vtt", "verbose_json"].contains(&format), 400, "no such format")?;
+    must(
+        ["json", "text", "srt", "vtt", "verbose_json"].contains(&format),
+        400,
+        "no such format",
+    )?;
     let wanted = form.all(granularities);
     let is_verbose = format == "verbose_json";
-    must(wanted.is_empty() || is_verbose, 400, "timestamps need verbose_json")?;
-    must(wanted.iter().all(|g| ["word", "segment"].contains(g)), 400, "no such granularity")
+    must(
+        wanted.is_empty() || is_verbose,
+        400,
+        "timestamps need verbose_json",
+    )?;
+    must(
+        wanted.iter().all(|g| ["word", "segment"].contains(g)),
+        400,
+        "no such granularity",
+    )
 }
 
 fn mistral_rules(form: &Form) -> Result<(), Refusal> {
     only(
         form,
-        &["model", "language", "temperature", "diarize", "context_bias", "timestamp_granularities"],
+        &[
+            "model",
+            "language",
+            "temperature",
+            "diarize",
+            "context_bias",
+            "timestamp_granularities",
+        ],
     )?;
     let times = form.all("timestamp_granularities");
-    must(times.iter().all(|g| ["segment", "word"].contains(g)), 422, "no such granularity")?;
+    must(
+        times.iter().all(|g| ["segment", "word"].contains(g)),
+        422,
+        "no such granularity",
+    )?;
     let excluded = !times.is_empty() && form.one("language")?.is_some();
-    must(!excluded, 400, "timestamp_granularities is not compatible with language")?;
+    must(
+        !excluded,
+        400,
+        "timestamp_granularities is not compatible with language",
+    )?;
     let bias = form.all("context_bias");
     must(bias.len() <= 100, 422, "at most 100 items")?;
     let is_item = |item: &&str| !item.is_empty() && !item.contains([',', ' ', '\t', '\n']);
-    must(bias.iter().all(is_item), 422, "context_bias does not match ^[^,\\s]+$")
+    must(
+        bias.iter().all(is_item),
+        422,
+        "context_bias does not match ^[^,\\s]+$",
+    )
 }
 
 fn vllm_rules(form: &Form) -> Result<(), Refusal> {
     only(form, &["model", "language", "response_format"])?;
     let format = form.one("response_format")?.unwrap_or("json");
-    must(format != "verbose_json", 400, "Currently do not support verbose_json for this model")?;
+    must(
+        format != "verbose_json",
+        400,
+        "Currently do not support verbose_json for this model",
+    )?;
     must(["json", "text"].contains(&format), 400, "no such format")
 }
 
@@ -233,20 +314,32 @@ fn answer(vendor: Vendor, form: &Form, code: &str) -> Value {
     let segment = json!({"id": 0, "seek": 0, "start": 0.0, "end": 1.5, "text": " Hello real world.",
         "tokens": [1, 2, 3, 4], "temperature": 0.0, "avg_logprob": -0.25,
         "compression_ratio": 0.8, "no_speech_prob": 0.01});
-    let name = LANGUAGES.iter().find(|(known, _)| *known == code).unwrap().1;
+    let name = LANGUAGES
+        .iter()
+        .find(|(known, _)| *known == code)
+        .unwrap()
+        .1;
     let format = form.all("response_format");
     let mut answer = json!({"text": " Hello real world."});
     let mut put = |name: &str, value: Value| answer[name] = value;
     match (vendor, format.first().copied()) {
         (Vendor::Mistral, _) => {
             put("model", json!("voxtral-mini-2602"));
-            put("language", form.all("language").first().map_or(json!("en"), |l| json!(l)));
+            put(
+                "language",
+                form.all("language")
+                    .first()
+                    .map_or(json!("en"), |l| json!(l)),
+            );
             let has_times = !form.all("timestamp_granularities").is_empty();
             let said = json!([{"type": "transcription_segment", "text": " Hello real world.",
                 "start": 0.0, "end": 1.5}]);
             put("segments", if has_times { said } else { json!([]) });
-            put("usage", json!({"prompt_audio_seconds": 2, "prompt_tokens": 4,
-                "completion_tokens": 4, "total_tokens": 8}));
+            put(
+                "usage",
+                json!({"prompt_audio_seconds": 2, "prompt_tokens": 4,
+                "completion_tokens": 4, "total_tokens": 8}),
+            );
         }
         (Vendor::Vllm, _) => put("usage", json!({"type": "duration", "seconds": 2})),
         (_, Some("verbose_json")) => {
@@ -255,11 +348,14 @@ fn answer(vendor: Vendor, form: &Form, code: &str) -> Value {
             put("duration", json!(1.5));
             let wanted = form.all("timestamp_granularities[]");
             if wanted.contains(&"word") {
-                put("words", json!([
-                    {"word": "Hello", "start": 0.0, "end": 0.5},
-                    {"word": "real", "start": 0.5, "end": 0.9},
-                    {"word": "world", "start": 0.9, "end": 1.4},
-                ]));
+                put(
+                    "words",
+                    json!([
+                        {"word": "Hello", "start": 0.0, "end": 0.5},
+                        {"word": "real", "start": 0.5, "end": 0.9},
+                        {"word": "world", "start": 0.9, "end": 1.4},
+                    ]),
+                );
             }
             if wanted.is_empty() || wanted.contains(&"segment") {
                 put("segments", json!([segment]));
@@ -268,13 +364,19 @@ fn answer(vendor: Vendor, form: &Form, code: &str) -> Value {
         (_, Some("diarized_json")) => {
             put("task", json!("transcribe"));
             put("duration", json!(1.5));
-            put("segments", json!([{"type": "transcript.text.segment", "id": "seg_1", "start": 0.0,
-                "end": 1.5, "text": " Hello real world.", "speaker": "A"}]));
+            put(
+                "segments",
+                json!([{"type": "transcript.text.segment", "id": "seg_1", "start": 0.0,
+                "end": 1.5, "text": " Hello real world.", "speaker": "A"}]),
+            );
         }
-        _ if form.all("include[]").contains(&"logprobs") => put("logprobs", json!([
-            {"token": "Hello", "logprob": -0.5, "bytes": [72]},
-            {"token": " world", "logprob": 0.0, "bytes": [32]},
-        ])),
+        _ if form.all("include[]").contains(&"logprobs") => put(
+            "logprobs",
+            json!([
+                {"token": "Hello", "logprob": -0.5, "bytes": [72]},
+                {"token": " world", "logprob": 0.0, "bytes": [32]},
+            ]),
+        ),
         _ => (),
     }
     answer
