@@ -1,8 +1,13 @@
 //! Sounds: which kind some bytes are, how long they last, what samples they hold, and how samples become
 //! bytes of another kind. It must not know files, programs, networks or vendors.
 
+mod adts;
+mod decode;
+mod decoder;
+mod duration;
 mod encode;
 mod error;
+mod flac;
 mod format;
 mod join;
 mod kind;
@@ -10,19 +15,32 @@ mod kind;
 mod mp3_encode;
 mod opus_encode;
 mod pcm;
-mod pending;
 mod resample;
 mod sample;
 mod wav_header;
 
 pub use encode::{Encoder, encode};
+mod frames;
+mod mp3;
+mod mp4;
+mod ogg;
+mod opus_decode;
+mod output;
+mod read;
+mod sniff;
+mod wav;
+mod webm;
+
+pub use decode::{decode, to_wav};
+pub use duration::duration_ms;
 pub use error::AudioError;
 pub use format::Format;
 pub use join::join;
 pub use kind::Kind;
 pub use pcm::{PcmStream, pcm_of_samples, samples_of_pcm};
-pub use pending::{WavStream, duration_ms, sniff, to_wav};
 pub use resample::Resampler;
+pub use sniff::sniff;
+pub use wav::WavStream;
 
 /// Samples of one channel.
 #[derive(Clone, PartialEq)]
