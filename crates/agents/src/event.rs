@@ -118,6 +118,9 @@ pub struct Done {
     /// Why it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// Why its answer was not spoken although it was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audio_error: Option<Failure>,
 }
 
 /// A problem as an event tells it: `{code, message}` and the extra fields of the code.
@@ -221,6 +224,7 @@ mod tests {
             turn_id,
             usage: Usage::default(),
             error: Some(Failure(problem)),
+            audio_error: None,
         }));
         assert_eq!(
             params(&done),

@@ -7,11 +7,12 @@ use crate::error::AgentsError;
 use crate::event::{self, AgentEvent};
 use crate::lanes::Lanes;
 use crate::registry::ToolRegistry;
+use crate::speaker::Speaker;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_models::Models;
 use gatehouse_store::Store;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
@@ -64,6 +65,7 @@ pub(crate) struct Inner {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) settings: ArcSwap<AgentsSettings>,
     pub(crate) tools: ToolRegistry,
+    pub(crate) speaker: OnceLock<Arc<dyn Speaker>>,
     pub(crate) lanes: Lanes,
     pub(crate) approvals: Approvals,
     pub(crate) tasks: TaskTracker,
@@ -89,6 +91,7 @@ impl Agents {
             random: parts.random,
             settings: ArcSwap::from_pointee(settings),
             tools: ToolRegistry::default(),
+            speaker: OnceLock::new(),
             lanes: Lanes::default(),
             approvals: Approvals::default(),
             tasks: TaskTracker::new(),
@@ -107,6 +110,14 @@ impl Agents {
     /// The tools that turns may be offered.
     pub fn tools(&self) -> &ToolRegistry {
         &self.0.tools
+    }
+
+    /// Who speaks answers, from now on and for good. There is one: a second is refused, which the log
+    /// tells.
+    pub fn register_speaker(&self, speaker: Arc<dyn Speaker>) {
+        if self.0.speaker.set(speaker).is_err() {
+            tracing::error!("somebody else speaks answers already");
+        }
     }
 
     /// Listens from now on. A listener that falls 1,024 events behind misses the oldest.

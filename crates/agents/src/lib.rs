@@ -25,6 +25,7 @@ mod send;
 mod session;
 mod sessions;
 mod share;
+mod speaker;
 mod start;
 mod tool;
 mod turn;
@@ -42,4 +43,5 @@ pub use send::{Action, ActionStatus, Origin, SendRequest, Sent, Target, TurnRepo
 pub use session::{Session, Source};
 pub use sessions::SessionPage;
 pub use share::{Share, SharedMessage, SharedSession};
+pub use speaker::{Answer, AnswerFilter, Filtered, Marks, Speaker};
 pub use tool::{Audience, Tool, ToolContext, ToolError};

@@ -45,6 +45,8 @@ pub struct SendRequest {
     pub session: Target,
     /// The text.
     pub text: String,
+    /// The id of the audio, when the text was spoken.
+    pub audio: Option<String>,
     /// Which agent answers from now on; the session's own, or `default`, when absent.
     pub agent: Option<String>,
     /// Which model answers this once.
@@ -65,6 +67,7 @@ impl SendRequest {
         Self {
             session: Target::New,
             text: text.into(),
+            audio: None,
             agent: None,
             model: None,
             system_suffix: None,
@@ -131,6 +134,10 @@ pub struct TurnReport {
     pub turn_id: TurnId,
     /// The agent's answer; what it had said so far when the turn ended early.
     pub text: String,
+    /// The id of the answer's audio, when it was spoken.
+    pub audio: Option<String>,
+    /// Why it was not spoken although it was to be.
+    pub audio_error: Option<Problem>,
     /// Tokens of all calls of models in the turn.
     pub usage: Usage,
     /// How long it ran, without the time that it waited for its turn.

@@ -11,8 +11,8 @@ use crate::send::{Origin, SendRequest, Sent, Target, TurnReport};
 use crate::session::Source;
 use crate::sessions::MAX_LABEL_CHARACTERS;
 use crate::{presets, sessions, turn};
-use gatehouse_domain::Actor;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
+use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_models::ModelError;
 use gatehouse_store::{ChatMessageRow, ChatSessionRow, Conn};
 use std::sync::Arc;
@@ -25,6 +25,8 @@ const MAX_MODEL_CHARACTERS: usize = 200;
 const MAX_KEY_CHARACTERS: usize = 1000;
 /// How much of a text names its session.
 const LABEL_OF_TEXT_CHARACTERS: usize = 60;
+/// How long before a text its audio may have come, when the text does not name it.
+const HEARD_BEFORE_MS: i64 = 60 * 60 * 1000;
 
 /// A turn in its lane. Its text is stored.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub(crate) struct Turn {
     pub(crate) model: Option<String>,
     pub(crate) system_suffix: Option<String>,
     pub(crate) origin: Origin,
+    /// Whether what it answers was spoken.
+    pub(crate) was_spoken: bool,
     pub(crate) actor: Actor,
     pub(crate) cancel: CancellationToken,
     /// Who waits for the end.
@@ -120,6 +124,7 @@ async fn begin(
         id: sent.turn_id.clone(),
         number: stored.message.turn_no,
         agent: stored.agent,
+        was_spoken: stored.message.audio.is_some(),
         model: request.model,
         system_suffix: request.system_suffix,
         origin: request.origin,
@@ -254,6 +259,11 @@ impl Inner {
         }
     }
 
+    /// Audio that came before this moment is not looked for.
+    fn heard_since(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().as_millis().saturating_sub(HEARD_BEFORE_MS))
+    }
+
     /// Stores the text as the first message of a new turn, with the session when it is new. Webhook
     /// text taints the session in the same transaction: there is no moment when the one is there
     /// without the other.
@@ -283,6 +293,7 @@ impl Inner {
             created_at: self.clock.now(),
         };
         let (wanted, new) = (request.agent.clone(), place.new);
+        let (audio, heard_since) = (request.audio.clone(), self.heard_since());
         let write = self.store.write(move |conn| {
             Box::pin(async move {
                 if let Some(row) = &new {
@@ -295,7 +306,12 @@ impl Inner {
                 let id = &message.session_id;
                 let number = conn.claim_chat_turn(id, &agent, from_webhook).await?;
                 message.turn_no = number.ok_or_else(gone)?;
+                message.audio = find_audio(conn, &message, audio, heard_since).await?;
                 message.seq = conn.insert_chat_message(&message).await?.ok_or_else(gone)?;
+                if let Some(audio) = &message.audio {
+                    conn.update_session_audio_message(audio, &message.id)
+                        .await?;
+                }
                 Ok(Stored {
                     session_key: session.key,
                     agent,
@@ -305,6 +321,39 @@ impl Inner {
         });
         write.await
     }
+}
+
+/// The audio of a text that was spoken: the one that is named, which must be there; else what was just
+/// heard in this session, if it was exactly this text. What a webhook brings was not spoken.
+async fn find_audio(
+    conn: &mut Conn,
+    message: &ChatMessageRow,
+    named: Option<String>,
+    heard_since: Timestamp,
+) -> Result<Option<String>, AgentsError> {
+    let session = &message.session_id;
+    if let Some(id) = named {
+        let found = if id.contains('\0') {
+            None
+        } else {
+            conn.find_session_audio(session, &id).await?
+        };
+        return match found.filter(|audio| audio.is_inbound) {
+            Some(audio) => Ok(Some(audio.id.to_string())),
+            None => Err(AgentsError::invalid(
+                "audio_id",
+                "nothing that was said to this session",
+            )),
+        };
+    }
+    if message.from_webhook {
+        return Ok(None);
+    }
+    let text = message.content.trim();
+    let heard = conn
+        .find_session_audio_heard(session, text, heard_since)
+        .await?;
+    Ok(heard.map(|id| id.to_string()))
 }
 
 /// The webhook's session of this key, or a new one. A session that no webhook made is not theirs.

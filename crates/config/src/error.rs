@@ -50,6 +50,18 @@ impl ConfigError {
         }
     }
 
+    /// One setting in both of its spellings.
+    pub(crate) fn twice(place: &str, key: &str, other: &str) -> Self {
+        let (first, second) = (key.min(other), key.max(other));
+        Self {
+            key: Some(key.to_owned()),
+            ..Self::new(
+                place,
+                format!("`{first}` and `{second}` are one setting: keep one of them"),
+            )
+        }
+    }
+
     pub(crate) fn at(mut self, line: Option<usize>) -> Self {
         self.line = line;
         self

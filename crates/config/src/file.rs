@@ -1,5 +1,6 @@
 //! Reads the TOML file into dotted keys with their lines.
 
+use crate::alias::{canonical_key, canonical_path, other_spelling};
 use crate::error::ConfigError;
 use crate::key::{ID, KeySpec, describe, is_valid_id};
 use crate::suggest;
@@ -99,7 +100,7 @@ impl Walk<'_> {
 
     fn entry(&mut self, value: &DeValue<'_>, path: &mut Vec<String>, line: usize) {
         let key = path.join(".");
-        let checked = match (place_of(path), value) {
+        let checked = match (place_of(&canonical_path(path)), value) {
             (Place::Section, DeValue::Table(table)) => return self.table(table, path),
             (Place::Setting(spec), value) => from_json(spec.kind, &to_json(value)),
             (Place::Section, _) => Err(InvalidValue::new("expected a table")),
@@ -116,11 +117,23 @@ impl Walk<'_> {
             }
         };
         match checked {
-            Ok(value) => drop(self.values.insert(key, Located { value, line })),
+            Ok(value) => self.insert(key, Located { value, line }),
             Err(reason) => {
                 let error = ConfigError::invalid(self.name, &key, &reason);
                 self.errors.push(error.at(Some(line)));
             }
+        }
+    }
+
+    /// A key that has two spellings stands once, in the one or the other.
+    fn insert(&mut self, key: String, located: Located) {
+        let canonical = canonical_key(&key).into_owned();
+        let line = located.line;
+        if let (Some(earlier), Some(other)) =
+            (self.values.insert(canonical, located), other_spelling(&key))
+        {
+            let error = ConfigError::twice(self.name, &key, &other);
+            self.errors.push(error.at(Some(line.max(earlier.line))));
         }
     }
 }
@@ -140,6 +153,10 @@ fn to_json(value: &DeValue<'_>) -> Value {
                 pairs.map(|(key, value)| (key.get_ref().to_string(), to_json(value.get_ref())));
             Value::Object(pairs.collect())
         }
-        DeValue::Float(_) | DeValue::Datetime(_) => Value::Null,
+        DeValue::Float(number) => number
+            .as_str()
+            .parse::<f64>()
+            .map_or(Value::Null, Value::from),
+        DeValue::Datetime(_) => Value::Null,
     }
 }

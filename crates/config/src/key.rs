@@ -1,7 +1,9 @@
 //! The table of settings. What a key is, who may change it and when the change holds are data here;
 //! the sample, the schema and the scope rules only read it.
 
+use crate::alias::canonical_key;
 use crate::section;
+use crate::section::voice::providers::Named;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
@@ -45,6 +47,13 @@ pub enum Kind {
         /// The most.
         max: i64,
     },
+    /// A number within bounds, both allowed.
+    Number {
+        /// The least, in thousandths.
+        min_thousandths: i32,
+        /// The most, in thousandths.
+        max_thousandths: i32,
+    },
     /// Text of a certain form.
     Text(Rule),
     /// A list of such texts; in the environment separated by commas, or a JSON array.
@@ -71,6 +80,8 @@ pub enum Rule {
     HeaderName,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// One of these providers, by id or by the vendor's name; becomes the id.
+    Provider(&'static [Named]),
     /// A path; a relative one counts from the data directory.
     File,
     /// `provider/model`.
@@ -132,7 +143,7 @@ impl KeySpec {
                 rule,
                 Rule::WebUrl | Rule::BaseUrl | Rule::Origin | Rule::File | Rule::DatabaseUrl
             ),
-            Kind::Flag | Kind::Whole { .. } | Kind::Variables => false,
+            Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } | Kind::Variables => false,
         };
         outside || ADMIN_KEYS.contains(&self.key) || ADMIN_SECTIONS.contains(&section_of(self.key))
     }
@@ -183,12 +194,7 @@ impl KeySpec {
     /// The variable that sets it. Dots and hyphens within an id become underscores.
     pub(crate) fn env_name(&self, id: &str) -> String {
         let id = id.replace(['.', '-'], "_");
-        let name = self
-            .key
-            .replace('.', "__")
-            .replace('-', "_")
-            .replace(ID, &id);
-        format!("SERVICE_{}", name.to_ascii_uppercase())
+        variable(self.key).replace(&ID.to_ascii_uppercase(), &id.to_ascii_uppercase())
     }
 
     /// The key that a variable sets, with the id in lower case.
@@ -207,22 +213,30 @@ impl KeySpec {
     }
 }
 
+/// The variable that sets a key which has no id in it, or that of the pattern.
+pub(crate) fn variable(key: &str) -> String {
+    let name = key.replace('.', "__").replace('-', "_");
+    format!("SERVICE_{}", name.to_ascii_uppercase())
+}
+
 /// Every setting, in the order of the sample.
 pub fn describe() -> &'static [KeySpec] {
     static KEYS: LazyLock<Vec<KeySpec>> = LazyLock::new(|| section::KEYS.concat());
     &KEYS
 }
 
-/// The setting that a dotted key names.
+/// The setting that a dotted key names, in whichever spelling.
 pub fn find_key(key: &str) -> Option<&'static KeySpec> {
-    describe().iter().find(|spec| spec.id_in(key).is_some())
+    let key = canonical_key(key);
+    describe().iter().find(|spec| spec.id_in(&key).is_some())
 }
 
 /// The variable that sets a key.
 pub fn env_name(key: &str) -> Option<String> {
+    let key = canonical_key(key);
     describe()
         .iter()
-        .find_map(|spec| spec.id_in(key).map(|id| spec.env_name(id)))
+        .find_map(|spec| spec.id_in(&key).map(|id| spec.env_name(id)))
 }
 
 /// Whether changing a key needs `operator.admin`. A key that is not known goes by its section.

@@ -1,5 +1,6 @@
 //! The sources of settings as they were at start, each validated: flags, environment, file.
 
+use crate::alias::{canonical_key, canonical_variable, other_variable};
 use crate::environment::{Environment, NAMES};
 use crate::error::ConfigError;
 use crate::file::{self, FileValues};
@@ -115,7 +116,7 @@ impl Layers {
 
     /// The source that fixes a key against changes at run time.
     pub fn fixed_by(&self, key: &str) -> Option<Origin> {
-        if self.command_line.contains_key(key) {
+        if self.command_line.contains_key(&*canonical_key(key)) {
             return Some(Origin::CommandLine);
         }
         let name = env_name(key)?;
@@ -227,13 +228,13 @@ fn read_environment(
     environment: &Environment,
     warnings: &mut Vec<String>,
 ) -> Result<BTreeMap<String, Variable>, ConfigError> {
-    let mut variables = BTreeMap::new();
+    let mut variables: BTreeMap<String, Variable> = BTreeMap::new();
     for name in environment.own_names() {
         let proper = ALIASES
             .iter()
             .find(|(alias, _)| *alias == name)
-            .map_or(name, |pair| pair.1);
-        let Some(spec) = spec_of_variable(proper) else {
+            .map_or_else(|| canonical_variable(name), |pair| pair.1.into());
+        let Some(spec) = spec_of_variable(&proper) else {
             unknown_variable(name, warnings)?;
             continue;
         };
@@ -246,16 +247,23 @@ fn read_environment(
             value,
             name: name.to_owned(),
         };
-        // The short name wins: it is the one in every document.
-        let (winner, loser) = match variables.remove(proper) {
+        // The short name wins: it is the one in every document. Of two names of a provider none wins.
+        let (winner, loser) = match variables.remove(&*proper) {
             None => (variable, None),
+            Some(earlier) if other_variable(spec).is_some() => {
+                return Err(ConfigError::twice(
+                    "environment",
+                    &variable.name,
+                    &earlier.name,
+                ));
+            }
             Some(earlier) if proper == name => (earlier, Some(variable)),
             Some(earlier) => (variable, Some(earlier)),
         };
         if let Some(loser) = loser.filter(|loser| loser.value != winner.value) {
             warnings.push(format!("{} wins over {}", winner.name, loser.name));
         }
-        variables.insert(proper.to_owned(), winner);
+        variables.insert(proper.into_owned(), winner);
     }
     Ok(variables)
 }
@@ -274,7 +282,8 @@ fn unknown_variable(name: &str, warnings: &mut Vec<String>) -> Result<(), Config
     if name.contains("__") {
         let known: Vec<String> = describe()
             .iter()
-            .map(|spec| spec.env_name("<ID>"))
+            .flat_map(|spec| [Some(spec.env_name("<ID>")), other_variable(spec)])
+            .flatten()
             .collect();
         let near = suggest::nearest(name, known.iter().map(String::as_str));
         return Err(ConfigError::unknown("environment", "variable", name, near));

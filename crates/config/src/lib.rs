@@ -5,6 +5,7 @@
 //! follow from it. Each section's keys and typed struct stand together in one file below `section`.
 //! This room knows nothing of HTTP or SQL: run-time changes come in as a map of dotted keys.
 
+mod alias;
 mod environment;
 mod error;
 mod file;
@@ -23,6 +24,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use alias::canonical_key;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use key::{
@@ -47,6 +49,8 @@ pub use section::proxy::Proxy;
 pub use section::server::{AllowedOrigin, Server, Tls};
 pub use section::tools::{SearchProvider, Tools, WebSearch};
 pub use section::vault::Vault;
+pub use section::voice::providers::{STT_PROVIDERS, TTS_PROVIDERS};
+pub use section::voice::{AutoSpeak, Voice, VoiceProvider, VoiceStt, VoiceTts};
 pub use section::webhooks::Webhooks;
 pub use set::SetError;
 pub use set::check_key;

@@ -109,6 +109,15 @@ impl<'a> Reader<'a> {
         number.ok_or_else(|| Bad::new(key, "expected a whole number"))
     }
 
+    /// A number; none when unset.
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        self.value(key).as_f64()
+    }
+
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        !self.value(key).is_null()
+    }
+
     pub(crate) fn text(&self, key: &str) -> Option<&'a str> {
         self.value(key).as_str()
     }

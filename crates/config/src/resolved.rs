@@ -1,5 +1,6 @@
 //! Puts the sources together with the run-time changes: what holds, and where it comes from.
 
+use crate::alias::canonical_key;
 use crate::error::ConfigError;
 use crate::key::{Change, ID, KeySpec, describe, env_name, find_key, section_of};
 use crate::layers::Layers;
@@ -168,7 +169,9 @@ pub(crate) fn accept(
             None => warnings.push(skipped(key, "there is no such setting")),
             Some((Change::Never(reason), _)) => warnings.push(skipped(key, reason)),
             Some((_, Err(reason))) => warnings.push(skipped(key, &reason.to_string())),
-            Some((_, Ok(value))) => drop(accepted.insert(key.clone(), value)),
+            Some((_, Ok(value))) => {
+                accepted.insert(canonical_key(key).into_owned(), value);
+            }
         }
     }
     (accepted, warnings)
@@ -178,7 +181,7 @@ impl Resolved {
     /// Where a key's value comes from.
     pub fn origin(&self, key: &str) -> Origin {
         self.merged
-            .get(key)
+            .get(&*canonical_key(key))
             .map_or(Origin::Default, |entry| entry.origin)
     }
 
@@ -201,11 +204,12 @@ impl Resolved {
         };
         let mut values = Vec::new();
         for key in keys {
+            let key = &*canonical_key(key);
             let below = format!("{key}.");
             let mut found = self
                 .merged
                 .iter()
-                .filter(|(k, _)| *k == key || k.starts_with(&below));
+                .filter(|(k, _)| k.as_str() == key || k.starts_with(&below));
             values.extend(found.by_ref().map(|(key, entry)| shown(key, entry)));
             if let (None, Some(spec)) = (self.merged.get(key), find_key(key)) {
                 let entry = Entry {

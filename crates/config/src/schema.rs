@@ -1,5 +1,6 @@
 //! The JSON Schema of the file, for editors.
 
+use crate::alias;
 use crate::key::{ID, KeySpec, Kind, Rule, describe};
 use serde_json::{Map, Value, json};
 
@@ -9,6 +10,19 @@ pub fn json_schema() -> Value {
     for spec in describe() {
         let parts: Vec<&str> = spec.key.split('.').collect();
         insert(&mut properties, &parts, spec);
+    }
+    // A table that has two names is described under both.
+    for (section, id, name) in alias::tables() {
+        let above = format!("/{}/properties", section.replace('.', "/properties/"));
+        let mut all = Value::Object(std::mem::take(&mut properties));
+        if let Some(Value::Object(tables)) = all.pointer_mut(&above)
+            && let Some(table) = tables.get(id).cloned()
+        {
+            tables.insert(name.to_owned(), table);
+        }
+        if let Value::Object(all) = all {
+            properties = all;
+        }
     }
     let mut schema = object(properties);
     schema.insert(
@@ -63,6 +77,14 @@ fn leaf(spec: &KeySpec) -> Value {
     let mut schema = match spec.kind {
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number {
+            min_thousandths,
+            max_thousandths,
+        } => json!({
+            "type": "number",
+            "minimum": f64::from(min_thousandths) / 1000.0,
+            "maximum": f64::from(max_thousandths) / 1000.0,
+        }),
         Kind::Text(rule) => text(rule),
         Kind::List(rule) => json!({ "type": "array", "items": text(rule) }),
         Kind::Variables => json!({ "type": "object", "additionalProperties": text(Rule::Secret) }),
@@ -79,6 +101,10 @@ fn leaf(spec: &KeySpec) -> Value {
 fn text(rule: Rule) -> Value {
     match rule {
         Rule::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Rule::Provider(names) => {
+            let all: Vec<&str> = names.iter().flat_map(|(id, alias)| [*id, *alias]).collect();
+            json!({ "type": "string", "enum": all })
+        }
         Rule::WebUrl | Rule::BaseUrl => json!({ "type": "string", "format": "uri" }),
         Rule::Secret => json!({ "type": "string", "writeOnly": true }),
         Rule::Network => json!({ "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] }),

@@ -1,5 +1,6 @@
 //! Whether a change at run time may be stored. Storing it is the caller's business.
 
+use crate::alias::canonical_key;
 use crate::key::{Change, describe, find_key};
 use crate::layers::Layers;
 use crate::merge::Origin;
@@ -66,7 +67,7 @@ impl From<SetError> for Problem {
 
 /// Whether a key, or a section, is known.
 pub fn check_key(key: &str) -> Result<(), SetError> {
-    let section = format!("{key}.");
+    let section = format!("{}.", canonical_key(key));
     if find_key(key).is_some() || describe().iter().any(|spec| spec.key.starts_with(&section)) {
         Ok(())
     } else {
@@ -84,15 +85,16 @@ fn unknown(key: &str) -> SetError {
 }
 
 impl Layers {
-    /// Whether a key may be set to a value at run time, given the changes stored so far. `null`
-    /// takes a stored change back.
+    /// Whether a key may be set to a value at run time, given the changes stored so far: the value in
+    /// its one spelling, to be stored. `null` takes a stored change back.
     pub fn check_set(
         &self,
         key: &str,
         value: &Value,
         current: &BTreeMap<String, Value>,
-    ) -> Result<(), SetError> {
+    ) -> Result<Value, SetError> {
         let spec = find_key(key).ok_or_else(|| unknown(key))?;
+        let key = &*canonical_key(key);
         if let Change::Elsewhere(reason) | Change::Never(reason) = spec.change {
             return Err(SetError::NotSettable {
                 key: key.to_owned(),
@@ -110,16 +112,17 @@ impl Layers {
             });
         }
         let (mut changes, _) = accept(current);
-        if value.is_null() {
+        let stored = if value.is_null() {
             changes.remove(key);
+            Value::Null
         } else {
             let checked = from_json(spec.kind, value);
-            changes.insert(
-                key.to_owned(),
-                checked.map_err(|reason| SetError::Invalid { reason })?,
-            );
-        }
+            let checked = checked.map_err(|reason| SetError::Invalid { reason })?;
+            changes.insert(key.to_owned(), checked.clone());
+            checked
+        };
         self.check_together(&changes)
-            .map_err(|bad| SetError::Invalid { reason: bad.reason })
+            .map_err(|bad| SetError::Invalid { reason: bad.reason })?;
+        Ok(stored)
     }
 }

@@ -1,5 +1,6 @@
 //! The known name that a mistaken one was probably meant to be.
 
+use crate::alias;
 use crate::key::{ID, describe};
 use std::collections::BTreeSet;
 use strsim::damerau_levenshtein;
@@ -21,13 +22,19 @@ pub(crate) fn close<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
 pub(crate) fn key(name: &str) -> Option<String> {
     let keys: Vec<String> = describe()
         .iter()
-        .map(|spec| with_id_of(name, spec.key))
+        .flat_map(|spec| {
+            let other = alias::other_spelling(spec.key);
+            std::iter::once(with_id_of(name, spec.key)).chain(other)
+        })
         .collect();
     nearest(name, keys.iter().map(String::as_str))
 }
 
 /// The nearest section.
 pub(crate) fn section(name: &str) -> Option<String> {
+    let aliases: Vec<String> = alias::tables()
+        .map(|(section, _, alias)| format!("{section}.{alias}"))
+        .collect();
     let sections: BTreeSet<&str> = describe()
         .iter()
         .flat_map(|spec| {
@@ -36,6 +43,7 @@ pub(crate) fn section(name: &str) -> Option<String> {
                 .filter_map(|(at, _)| spec.key.get(..at))
         })
         .filter(|section| !section.ends_with(ID))
+        .chain(aliases.iter().map(String::as_str))
         .collect();
     nearest(name, sections)
 }

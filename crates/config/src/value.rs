@@ -2,6 +2,7 @@
 //! and never repeat the value, which may be a secret.
 
 use crate::key::{Kind, Rule};
+use crate::section::voice::providers;
 use crate::section::{database::DatabaseUrl, log, models, proxy, server::AllowedOrigin};
 use gatehouse_domain::Cidr;
 use serde_json::Value;
@@ -36,6 +37,10 @@ pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue
             _ => Err(InvalidValue::new("expected true or false")),
         },
         Kind::Whole { min, max } => whole(value.as_i64(), min, max),
+        Kind::Number {
+            min_thousandths,
+            max_thousandths,
+        } => number(value.as_f64(), min_thousandths, max_thousandths),
         Kind::Text(rule) => text(rule, value).map(Value::String),
         Kind::List(rule) => match value {
             Value::Array(items) if items.len() > MAX_ENTRIES => Err(InvalidValue::new(format!(
@@ -57,6 +62,10 @@ pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, InvalidValue> {
     match kind {
         Kind::Flag => flag(text).map(Value::Bool),
         Kind::Whole { min, max } => whole(text.parse().ok(), min, max),
+        Kind::Number {
+            min_thousandths,
+            max_thousandths,
+        } => number(text.parse().ok(), min_thousandths, max_thousandths),
         Kind::Text(_) => from_json(kind, &Value::from(text)),
         Kind::List(_) => from_json(kind, &list(text)?),
         Kind::Variables => from_json(kind, &assignments(text)?),
@@ -144,6 +153,18 @@ fn whole(number: Option<i64>, min: i64, max: i64) -> Result<Value, InvalidValue>
     }
 }
 
+/// A number within bounds; infinities and what is no number are within none.
+fn number(number: Option<f64>, min: i32, max: i32) -> Result<Value, InvalidValue> {
+    let (min, max) = (f64::from(min) / 1000.0, f64::from(max) / 1000.0);
+    match number {
+        // Minus zero is zero.
+        Some(number) if (min..=max).contains(&number) => Ok(Value::from(number + 0.0)),
+        _ => Err(InvalidValue(format!(
+            "expected a number from {min} to {max}"
+        ))),
+    }
+}
+
 fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
     let text = value
         .as_str()
@@ -170,6 +191,7 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         Rule::HeaderName => proxy::check_header(text),
         Rule::OneOf(words) if words.contains(&text) => Ok(text.to_owned()),
         Rule::OneOf(words) => Err(InvalidValue::expected_one_of(words)),
+        Rule::Provider(names) => providers::id_of(names, text).map(str::to_owned),
         Rule::File if text.is_empty() || text.contains('\0') => {
             Err(InvalidValue::new("expected a path"))
         }

@@ -68,6 +68,8 @@ ids! {
     MessageId = "msg_";
     /// One turn of an agent: from a text to its answer.
     TurnId = "turn_";
+    /// Something that was said aloud in a chat session.
+    AudioId = "aud_";
     /// A tool call that waits for somebody's yes.
     ApprovalId = "apr_";
     /// A webhook's record; senders know it by its public id.

@@ -20,8 +20,8 @@ pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use delivery_status::DeliveryStatus;
 pub use error_code::ErrorCode;
 pub use id::{
-    ApiKeyId, ApprovalId, AuthSessionId, ChallengeId, DeliveryId, DeviceId, InboxMessageId,
-    MessageId, PasskeyId, RequestId, SessionId, TurnId, WebhookId,
+    ApiKeyId, ApprovalId, AudioId, AuthSessionId, ChallengeId, DeliveryId, DeviceId,
+    InboxMessageId, MessageId, PasskeyId, RequestId, SessionId, TurnId, WebhookId,
 };
 pub use keyed_windows::{KeyedWindows, Place};
 pub use problem::Problem;

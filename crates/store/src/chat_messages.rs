@@ -114,6 +114,23 @@ impl Conn {
         Ok(Some(seq))
     }
 
+    /// Writes which audio a message has; `false` when the message is gone.
+    pub async fn update_chat_message_audio(
+        &mut self,
+        session: &SessionId,
+        id: &MessageId,
+        audio: &str,
+    ) -> Result<bool, StoreError> {
+        let query =
+            sqlx::query("UPDATE chat_messages SET audio = $3 WHERE session_id = $1 AND id = $2");
+        let query = query.bind(session.as_str()).bind(id.as_str()).bind(audio);
+        let is_there = self.run(query).await? > 0;
+        if is_there {
+            self.update_session_audio_message(audio, id).await?;
+        }
+        Ok(is_there)
+    }
+
     /// The message with this id in a session.
     pub async fn find_chat_message(
         &mut self,

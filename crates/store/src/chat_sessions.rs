@@ -222,12 +222,13 @@ impl Conn {
         Ok(self.run(query).await? > 0)
     }
 
-    /// Removes one with its messages and its share; `false` when there was none.
+    /// Removes one with its messages, their audio and its share; `false` when there was none.
     pub async fn delete_chat_session(&mut self, id: &SessionId) -> Result<bool, StoreError> {
         let share = sqlx::query("DELETE FROM chat_shares WHERE session_id = $1");
         self.run(share.bind(id.as_str())).await?;
         let messages = sqlx::query("DELETE FROM chat_messages WHERE session_id = $1");
         self.run(messages.bind(id.as_str())).await?;
+        self.delete_session_audio(id).await?;
         let session = sqlx::query("DELETE FROM chat_sessions WHERE id = $1");
         Ok(self.run(session.bind(id.as_str())).await? > 0)
     }

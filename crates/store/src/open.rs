@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 8] = [
+const MIGRATIONS: [(i64, &str, &str); 9] = [
     (
         1,
         "settings",
@@ -34,6 +34,11 @@ const MIGRATIONS: [(i64, &str, &str); 8] = [
         8,
         "voice_personas",
         include_str!("../migrations/0008_voice_personas.sql"),
+    ),
+    (
+        9,
+        "session_audio",
+        include_str!("../migrations/0009_session_audio.sql"),
     ),
 ];
 

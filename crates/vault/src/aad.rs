@@ -36,6 +36,11 @@ pub enum Aad {
     },
     /// `provider_keys`: the encrypted copy of the provider keys file.
     ProviderKeys,
+    /// `voice:cache:{name}`: speech that is kept in a file of this name.
+    VoiceCache {
+        /// The file's name, of hexadecimal digits.
+        name: String,
+    },
     /// `vault:dek`: the data key, wrapped by the password's key.
     WrappedDek,
     /// `vault:dek:recovery`: the data key, wrapped by the recovery key's key.
@@ -88,6 +93,7 @@ impl fmt::Display for Aad {
             }
             Self::WebhookConfig { field } => write!(f, "webhook:config:{field}"),
             Self::ProviderKeys => f.write_str("provider_keys"),
+            Self::VoiceCache { name } => write!(f, "voice:cache:{name}"),
             Self::WrappedDek => f.write_str("vault:dek"),
             Self::RecoveryWrappedDek => f.write_str("vault:dek:recovery"),
         }
@@ -112,6 +118,12 @@ mod tests {
                 "webhook:config:previous_secret",
             ),
             (Aad::ProviderKeys, "provider_keys"),
+            (
+                Aad::VoiceCache {
+                    name: "0a".to_owned(),
+                },
+                "voice:cache:0a",
+            ),
             (Aad::WrappedDek, "vault:dek"),
             (Aad::RecoveryWrappedDek, "vault:dek:recovery"),
         ] {

@@ -1,6 +1,7 @@
 //! What can go wrong with speaking and listening, and what a caller is told. Nothing of a vendor's answer
 //! but its status is kept: it may repeat the text or the key.
 
+use crate::speech::Attempt;
 use gatehouse_agents::AgentsError;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
@@ -38,6 +39,14 @@ pub enum VoiceError {
         retryable: bool,
         /// How long it asks us to wait.
         retry_after_seconds: Option<u64>,
+    },
+    /// Several were asked, and none spoke.
+    #[error("none of {} providers did it", attempts.len())]
+    Attempts {
+        /// What the first one said.
+        first: Box<Self>,
+        /// All of them.
+        attempts: Vec<Attempt>,
     },
     /// The provider kept us waiting for too long.
     #[error("the provider {provider} took too long")]
@@ -111,6 +120,25 @@ impl VoiceError {
         }
     }
 
+    /// The code that a caller gets.
+    pub(crate) fn code(&self) -> ErrorCode {
+        match self {
+            Self::Invalid { .. } => ErrorCode::InvalidParams,
+            Self::NotConfigured { .. } => ErrorCode::NotConfigured,
+            Self::Provider { .. } => ErrorCode::ProviderFailed,
+            Self::Attempts { first, .. } => first.code(),
+            Self::Timeout { .. } => ErrorCode::Timeout,
+            Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
+            Self::NotFound(_) => ErrorCode::NotFound,
+            Self::Conflict(_) => ErrorCode::Conflict,
+            Self::Sealed => ErrorCode::VaultSealed,
+            Self::Store(_) => ErrorCode::StorageUnavailable,
+            Self::Io(_) | Self::Secrets(_) | Self::Agents(_) | Self::Internal(_) => {
+                ErrorCode::Internal
+            }
+        }
+    }
+
     /// Whether another provider may be tried in its place: the failure is the provider's, not the input's.
     pub(crate) const fn is_providers(&self) -> bool {
         matches!(
@@ -154,6 +182,10 @@ impl From<VoiceError> for Problem {
                     problem = problem.with("retry_after_seconds", seconds);
                 }
                 problem
+            }
+            VoiceError::Attempts { first, attempts } => {
+                let attempts = serde_json::to_value(attempts).unwrap_or_default();
+                Self::from(*first).with("attempts", attempts)
             }
             VoiceError::Timeout { provider } => Self::new(
                 ErrorCode::Timeout,

@@ -71,7 +71,7 @@ impl Means {
             let mut response = response?;
             let chunk = match tokio::time::timeout(idle, response.chunk()).await {
                 Err(_elapsed) => Err(VoiceError::Timeout { provider }),
-                Ok(Err(error)) => Err(of(provider, error.into())),
+                Ok(Err(error)) => Err(cut(provider, error.into())),
                 Ok(Ok(None)) => return None,
                 Ok(Ok(Some(chunk))) if chunk.len() > MAX_ANSWER_BYTES - read => {
                     Err(VoiceError::failed(provider, "answered without end", false))
@@ -128,6 +128,15 @@ fn of(provider: &'static str, error: OutboundError) -> VoiceError {
         OutboundError::Other(_) => "could not be called",
     };
     VoiceError::failed(provider, reason, error.is_retryable())
+}
+
+/// What went wrong in the middle of an answer. The client says of a broken connection, too, that the
+/// body cannot be decoded.
+fn cut(provider: &'static str, error: OutboundError) -> VoiceError {
+    match error {
+        OutboundError::BadResponse => of(provider, OutboundError::Interrupted),
+        error => of(provider, error),
+    }
 }
 
 fn refusal(provider: &'static str, response: &Response) -> VoiceError {

@@ -32,7 +32,7 @@ pub struct VoiceSettings {
 }
 
 /// How long others may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// A vendor until it begins to answer.
     pub answer: Duration,

@@ -152,6 +152,7 @@ async fn ask_agent(
             label: work.session_key.clone(),
         },
         text,
+        audio: None,
         agent: config.agent.clone(),
         model: config.model.clone(),
         system_suffix: config.system_prompt_suffix.clone(),

@@ -10,7 +10,7 @@ use crate::process::{capture, cargo};
 
 /// The most run-time crates, without procedural macros and what only they need.
 /// Raised only by a decision written down in `docs/decisions/`.
-const CEILING: usize = 380;
+const CEILING: usize = 410;
 
 /// A crate's name and version.
 pub type Crate = (String, String);

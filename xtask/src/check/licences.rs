@@ -20,6 +20,16 @@ pub struct Policy {
 #[derive(Deserialize)]
 struct Licenses {
     allow: Vec<String>,
+    #[serde(default)]
+    exceptions: Vec<Exception>,
+}
+
+/// Further licences, for one crate only.
+#[derive(Deserialize)]
+struct Exception {
+    #[serde(rename = "crate")]
+    name: String,
+    allow: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -41,16 +51,24 @@ impl Policy {
         toml::from_str(&text).context("deny.toml")
     }
 
-    /// Whether we may ship a crate under this expression. `OR` needs one allowed side, `AND` both;
+    /// Whether we may ship this crate under this expression. `OR` needs one allowed side, `AND` both;
     /// an exception (`WITH`) only ever gives more than the licence it is added to.
-    fn allows(&self, expression: &str) -> Result<bool> {
+    fn allows(&self, name: &str, expression: &str) -> Result<bool> {
+        let of_crate = |exception: &&Exception| exception.name == name;
+        let exceptions = self.licenses.exceptions.iter().filter(of_crate);
+        let allowed: Vec<&String> = self
+            .licenses
+            .allow
+            .iter()
+            .chain(exceptions.flat_map(|exception| &exception.allow))
+            .collect();
         let expression = Expression::parse_mode(expression, ParseMode::LAX)
             .map_err(|error| anyhow::anyhow!("{expression}: {}", error.reason))?;
         Ok(expression.evaluate(|wanted| {
             wanted
                 .license
                 .id()
-                .is_some_and(|id| self.licenses.allow.iter().any(|allowed| allowed == id.name))
+                .is_some_and(|id| allowed.iter().any(|allowed| *allowed == id.name))
         }))
     }
 }
@@ -74,7 +92,7 @@ pub fn check(policy: &Policy, tree: &RunTime, metadata: &Metadata) -> Findings {
                 .push(format!("{name} {version} names no licence"));
             continue;
         };
-        match policy.allows(license) {
+        match policy.allows(name, license) {
             Ok(true) => {}
             Ok(false) => findings
                 .wrong
@@ -98,6 +116,10 @@ mod tests {
         let policy = Policy {
             licenses: Licenses {
                 allow: vec!["MIT".into(), "Apache-2.0".into()],
+                exceptions: vec![Exception {
+                    name: "lame".into(),
+                    allow: vec!["LGPL-3.0".into()],
+                }],
             },
             bans: Bans { deny: Vec::new() },
         };
@@ -113,9 +135,14 @@ mod tests {
             ("(MIT OR GPL-3.0-only) AND Apache-2.0", true),
         ];
         for (expression, allowed) in cases {
-            assert_eq!(policy.allows(expression).unwrap(), allowed, "{expression}");
+            let allows = policy.allows("other", expression).unwrap();
+            assert_eq!(allows, allowed, "{expression}");
         }
-        assert!(policy.allows("not a licence").is_err());
+        assert!(policy.allows("lame", "LGPL-3.0").unwrap());
+        assert!(policy.allows("lame", "MIT").unwrap());
+        assert!(!policy.allows("lame", "GPL-3.0-only").unwrap());
+        assert!(!policy.allows("other", "LGPL-3.0").unwrap());
+        assert!(policy.allows("other", "not a licence").is_err());
     }
 
     #[test]

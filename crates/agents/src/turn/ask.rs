@@ -5,6 +5,7 @@ use super::{Running, Setup};
 use crate::event::{AgentEvent, Delta};
 use crate::message::ToolCallRecord;
 use crate::request::tokens_of;
+use crate::speaker::{AnswerFilter, Marks};
 use futures_util::StreamExt;
 use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, ToolSpec, Usage};
 use std::collections::HashSet;
@@ -16,7 +17,10 @@ const PIECES_AT_ONCE: usize = 64;
 /// A whole answer.
 #[derive(Debug, Default)]
 pub(super) struct Reply {
+    /// What readers may see.
     pub(super) text: String,
+    /// What else was in it.
+    pub(super) marks: Option<Marks>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
 }
@@ -94,35 +98,49 @@ impl Running<'_> {
         model: &ModelRef,
         request: ChatRequest,
     ) -> Result<Reply, (Reply, TurnFailure)> {
+        let mut taking = Taking {
+            filter: self.inner.speaker.get().map(|speaker| speaker.begin()),
+            reply: Reply::default(),
+        };
+        let ended = self.take_in(model, request, &mut taking).await;
+        let before = taking.reply.text.len();
+        let mut reply = taking.finish();
+        self.tell_delta(reply.text.get(before..).unwrap_or_default());
+        match ended {
+            Ok(()) => {
+                name_apart(&mut reply.calls);
+                Ok(reply)
+            }
+            Err(failure) => Err((reply, failure)),
+        }
+    }
+
+    async fn take_in(
+        &self,
+        model: &ModelRef,
+        request: ChatRequest,
+        taking: &mut Taking,
+    ) -> Result<(), TurnFailure> {
         let cancel = &self.turn.cancel;
-        let mut reply = Reply::default();
         let asked = cancel
             .run_until_cancelled(self.inner.models.chat(model, request))
             .await;
-        let stream = match asked {
-            None => return Err((reply, TurnFailure::Stopped)),
-            Some(Err(error)) => return Err((reply, error.into())),
-            Some(Ok(stream)) => stream,
-        };
+        let stream = asked.ok_or(TurnFailure::Stopped)??;
         let mut pieces = stream.ready_chunks(PIECES_AT_ONCE);
         loop {
             let batch = match cancel.run_until_cancelled(pieces.next()).await {
-                None => return Err((reply, TurnFailure::Stopped)),
-                Some(None) => break,
+                None => return Err(TurnFailure::Stopped),
+                Some(None) => return Ok(()),
                 Some(Some(batch)) => batch,
             };
-            let before = reply.text.len();
+            let before = taking.reply.text.len();
             let taken = batch.into_iter().try_for_each(|chunk| {
-                take(&mut reply, chunk?);
+                taking.take(chunk?);
                 Ok::<_, ModelError>(())
             });
-            self.tell_delta(reply.text.get(before..).unwrap_or_default());
-            if let Err(error) = taken {
-                return Err((reply, error.into()));
-            }
+            self.tell_delta(taking.reply.text.get(before..).unwrap_or_default());
+            taken?;
         }
-        name_apart(&mut reply.calls);
-        Ok(reply)
     }
 
     fn tell_delta(&self, text: &str) {
@@ -153,11 +171,32 @@ impl Running<'_> {
     }
 }
 
-fn take(reply: &mut Reply, chunk: Chunk) {
-    match chunk {
-        Chunk::Text(text) => reply.text.push_str(&text),
-        Chunk::ToolCall(call) => reply.calls.push(storable_call(call)),
-        Chunk::End { usage, .. } => reply.usage = usage,
+/// An answer that comes in.
+struct Taking {
+    filter: Option<Box<dyn AnswerFilter>>,
+    reply: Reply,
+}
+
+impl Taking {
+    fn take(&mut self, chunk: Chunk) {
+        let reply = &mut self.reply;
+        match (chunk, &mut self.filter) {
+            (Chunk::Text(text), None) => reply.text.push_str(&text),
+            (Chunk::Text(text), Some(filter)) => reply.text.push_str(&filter.push(&text)),
+            (Chunk::ToolCall(call), _) => reply.calls.push(storable_call(call)),
+            (Chunk::End { usage, .. }, _) => reply.usage = usage,
+        }
+    }
+
+    /// What came in, whether it is whole or not.
+    fn finish(self) -> Reply {
+        let mut reply = self.reply;
+        if let Some(filter) = self.filter {
+            let end = filter.finish();
+            reply.text.push_str(&end.rest);
+            reply.marks = Some(end.marks);
+        }
+        reply
     }
 }
 

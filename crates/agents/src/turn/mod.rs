@@ -1,6 +1,7 @@
 //! A turn: a model is asked, the tools that it calls are called, it is asked again, until it has an
 //! answer. All of it is stored as it happens and told to those who listen.
 
+mod aloud;
 mod ask;
 mod call;
 mod failure;
@@ -43,6 +44,10 @@ struct Running<'a> {
     usage: Usage,
     actions: Vec<Action>,
     text: String,
+    /// The audio of the final answer.
+    audio: Option<String>,
+    /// Why it has none although it was to be spoken.
+    audio_error: Option<Problem>,
     repeats: Repeats,
     /// How many tokens the conversation may have, once a model has said no.
     limit: Option<u64>,
@@ -66,6 +71,8 @@ async fn run(inner: &Inner, mut turn: Turn) {
         usage: Usage::default(),
         actions: Vec::new(),
         text: String::new(),
+        audio: None,
+        audio_error: None,
         repeats: Repeats::default(),
         limit: None,
     };
@@ -108,6 +115,7 @@ impl Running<'_> {
             turn_id: self.turn.id.clone(),
             usage: self.usage,
             error: error.clone().map(Failure),
+            audio_error: self.audio_error.clone().map(Failure),
         })));
         // Who waited may have gone away: the turn stands all the same.
         if let Some(report) = report {
@@ -116,6 +124,8 @@ impl Running<'_> {
                 session_key: self.turn.session_key,
                 turn_id: self.turn.id,
                 text: self.text,
+                audio: self.audio,
+                audio_error: self.audio_error,
                 usage: self.usage,
                 duration_ms,
                 actions: self.actions,
@@ -136,12 +146,12 @@ impl Running<'_> {
             if !reply.text.is_empty() {
                 self.text.clone_from(&reply.text);
             }
+            if reply.calls.is_empty() {
+                return self.conclude(setup, reply).await;
+            }
             let calls: Vec<ToolCallRecord> = reply.calls.clone();
             let row = self.assistant_row(&setup.model, &reply);
             self.say(&mut setup.conversation, row).await?;
-            if calls.is_empty() {
-                return Ok(());
-            }
             self.call_all(&mut setup, calls, step == steps).await?;
         }
         Err(TurnFailure::TooManySteps(steps))
@@ -274,6 +284,18 @@ impl Running<'_> {
         row: ChatMessageRow,
         taints: bool,
     ) -> Result<ChatMessageRow, TurnFailure> {
+        let row = self.write(row, taints).await?;
+        self.inner
+            .tell(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
+        Ok(row)
+    }
+
+    /// Stores a message that is told of later.
+    async fn write(
+        &self,
+        row: ChatMessageRow,
+        taints: bool,
+    ) -> Result<ChatMessageRow, TurnFailure> {
         let write = self.inner.store.write(move |conn| {
             Box::pin(async move {
                 let mut row = row;
@@ -285,18 +307,20 @@ impl Running<'_> {
                 Ok::<_, TurnFailure>(row)
             })
         });
-        let row = write.await?;
-        self.inner
-            .tell(AgentEvent::Message(Arc::new(Message::from(row.clone()))));
-        Ok(row)
+        write.await
     }
 
     /// `has_tools`: some are offered. What they gave before is explained also when none is any more.
     fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
         let from_webhook = matches!(self.turn.origin, Origin::Webhook { .. });
-        prompt::system(
+        let hint = self.speaker().and_then(|speaker| speaker.hint());
+        let added = [
             setup.agent.config.system_prompt.as_deref(),
             self.turn.system_suffix.as_deref(),
+            hint.as_deref(),
+        ];
+        prompt::system(
+            added,
             from_webhook || setup.has_webhook_text,
             has_tools || setup.conversation.has_tool_output(),
         )

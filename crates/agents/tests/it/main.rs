@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod aloud;
 mod approvals;
 mod context;
 mod fake_model;

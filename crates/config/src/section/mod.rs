@@ -11,6 +11,7 @@ pub(crate) mod proxy;
 pub(crate) mod server;
 pub(crate) mod tools;
 pub(crate) mod vault;
+pub(crate) mod voice;
 pub(crate) mod webhooks;
 
 use crate::key::KeySpec;
@@ -28,6 +29,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     tools::KEYS,
     mcp::KEYS,
     webhooks::KEYS,
+    voice::KEYS,
     log::KEYS,
     metrics::KEYS,
 ];
@@ -54,6 +56,8 @@ pub struct Settings {
     pub mcp: mcp::Mcp,
     /// `[webhooks]`
     pub webhooks: webhooks::Webhooks,
+    /// `[voice]`
+    pub voice: voice::Voice,
     /// `[log]`
     pub log: log::Log,
     /// `[metrics]`
@@ -73,6 +77,7 @@ impl Settings {
             tools: tools::Tools::read(reader)?,
             mcp: mcp::Mcp::read(reader)?,
             webhooks: webhooks::Webhooks::read(reader)?,
+            voice: voice::Voice::read(reader)?,
             log: log::Log::read(reader)?,
             metrics: metrics::Metrics::read(reader)?,
         })

@@ -118,7 +118,9 @@ fn every_variable_sets_its_key() {
         let value = match spec.kind {
             crate::Kind::Flag => "true".to_owned(),
             crate::Kind::Whole { max, .. } => max.to_string(),
+            crate::Kind::Number { .. } => "0.5".to_owned(),
             crate::Kind::Variables => "A=1".to_owned(),
+            crate::Kind::List(crate::Rule::Provider(names)) => names[0].1.to_owned(),
             _ if spec.default.eq(&crate::Initial::Unset) => spec.example.trim_matches('"').into(),
             crate::Kind::Text(_) => spec.default_json().as_str().unwrap().to_owned(),
             crate::Kind::List(crate::Rule::Origin) => "a.example:1".into(),

@@ -54,6 +54,7 @@ fn compare(value: &Value, schema: &Value, leaves: &mut usize) {
     let kind = match value {
         Value::Object(_) => "object",
         Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
         Value::Number(_) => "integer",
         Value::String(_) => "string",
         Value::Array(_) => "array",

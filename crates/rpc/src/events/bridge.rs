@@ -36,6 +36,12 @@ pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTrac
         Arc::clone(rooms),
         rooms.auth.foreign_changes(),
     )));
+    #[cfg(feature = "voice")]
+    tasks.spawn(
+        shutdown
+            .clone()
+            .run_until_cancelled_owned(follow_voice(Arc::clone(rooms))),
+    );
     let forward = Forward {
         bus: &rooms.events,
         shutdown,
@@ -57,6 +63,10 @@ pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTrac
     });
     forward.each(rooms.channels.subscribe(), |bus, message| {
         bus.publish_kind(&kinds::CHANNEL_MESSAGE, &message);
+    });
+    #[cfg(feature = "voice")]
+    forward.each(rooms.voice.subscribe_personas(), |bus, event| {
+        bus.publish_kind(&kinds::VOICE_PERSONA, &event);
     });
 }
 
@@ -97,6 +107,33 @@ async fn follow_settings(rooms: Arc<Rooms>) {
         // Its failure is in the log; the next change tries again.
         drop(rooms.apply_settings().await);
     }
+}
+
+/// Tells of changed settings of voice, whoever changed them, once they are in force.
+#[cfg(feature = "voice")]
+fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
+    // From here on, not from when the future is first asked.
+    let (mut applied, mut before) = (rooms.config.applied(), voice_values(&rooms));
+    async move {
+        while applied.changed().await.is_ok() {
+            applied.mark_unchanged();
+            let now = voice_values(&rooms);
+            if now != before {
+                before = now;
+                let params = kinds::VoiceSettingsParams {
+                    tts: rooms.voice.tts_status().await,
+                    stt: rooms.voice.stt_status().await,
+                };
+                rooms.events.publish_kind(&kinds::VOICE_SETTINGS, &params);
+            }
+        }
+    }
+}
+
+#[cfg(feature = "voice")]
+fn voice_values(rooms: &Rooms) -> Vec<gatehouse_config::SettingValue> {
+    let section = ["voice".to_owned()];
+    rooms.config.resolved().values(Some(&section))
 }
 
 /// Reads the webhooks again when another node changed some.

@@ -3,7 +3,7 @@
 use super::page::rows;
 use crate::method::{Call, DONE, Done, Method, method, told};
 use crate::rooms::Rooms;
-use gatehouse_agents::{HistoryPage, Message, SendRequest, Sent, Target, Usage};
+use gatehouse_agents::{Failure, HistoryPage, Message, SendRequest, Sent, Target, Usage};
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
@@ -53,6 +53,8 @@ pub struct SendParams {
     session: Option<String>,
     /// The text, at most 1 MiB.
     text: String,
+    /// The id of what was said, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
+    audio_id: Option<String>,
     /// Which agent answers from now on.
     agent: Option<String>,
     /// Which model answers this once: a name, or `provider/model`.
@@ -70,6 +72,12 @@ pub struct Answer {
     pub turn_id: TurnId,
     /// The answer.
     pub text: String,
+    /// The id of its audio, when it was spoken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audio: Option<String>,
+    /// Why it was not spoken although it was to be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audio_error: Option<Failure>,
     /// Tokens of all calls of models in the turn.
     pub usage: Usage,
     /// How long the turn ran.
@@ -110,6 +118,7 @@ pub struct HistoryResult {
 fn request(call: &Call, params: SendParams) -> SendRequest {
     SendRequest {
         session: params.session.map_or(Target::New, Target::Existing),
+        audio: params.audio_id,
         agent: params.agent,
         model: params.model,
         ..SendRequest::new(params.text, call.actor())
@@ -134,6 +143,8 @@ async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
             session_key: report.session_key,
             turn_id: report.turn_id,
             text: report.text,
+            audio: report.audio,
+            audio_error: report.audio_error.map(Failure),
             usage: report.usage,
             duration_ms: report.duration_ms,
         }),

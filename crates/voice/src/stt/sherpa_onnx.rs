@@ -1,21 +1,182 @@
-//! To be written.
+//! sherpa-onnx: `sherpa-onnx-offline` and a directory with a model
+//! (<https://k2-fsa.github.io/sherpa/onnx/pretrained_models/index.html>).
+//!
+//! Which of its many options the model is for is decided by the directory's files, in [`layout`]. The
+//! result is a line of JSON, on standard output; releases before 2 say it on standard error.
 
+mod layout;
+mod metadata;
+
+use super::locale::primary;
+use super::words::{Piece, words};
 use super::{Heard, Stt, SttCall};
 use crate::VoiceError;
-use crate::means::Means;
+use crate::means::{MAX_TEXT_ANSWER_BYTES, Means};
+use crate::programs::{Job, Programs, absolute, not_found, workspace};
+use crate::settings::SttProviderSettings;
+use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use layout::Layout;
+use serde::Deserialize;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-/// To be written.
+const ID: &str = "stt_local_3";
+const BINARY: &str = "voice.stt.stt_local_3.binary_path";
+const MODEL: &str = "voice.stt.stt_local_3.model_dir";
+const AUDIO: &str = "audio.wav";
+/// The longest that a word is taken to last after its last token began; only few models say more.
+const LAST_TOKEN_SECONDS: f64 = 0.5;
+
+/// The program.
 #[derive(Debug)]
 pub(super) struct SherpaOnnx;
 
 impl Stt for SherpaOnnx {
     fn listen<'a>(
         &'a self,
-        _: &'a Means,
-        _: &'a SttCall,
+        means: &'a Means,
+        call: &'a SttCall,
     ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        async { Err(VoiceError::Internal("not written yet")) }.boxed()
+        async move {
+            let (program, model) = needs(&call.settings, &means.programs)?;
+            let look = tokio::task::spawn_blocking(move || Layout::find(&model)).await;
+            let layout = look
+                .map_err(|_panic| VoiceError::Internal("a model was not looked at"))?
+                .map_err(|hint| VoiceError::not_configured(MODEL, hint))?;
+            let directory = workspace(AUDIO, &call.audio).await?;
+            let audio = directory.path().join(AUDIO);
+            let job = Job {
+                provider: ID,
+                setting: BINARY,
+                program,
+                args: arguments(&layout, call, &audio),
+                variables: &[],
+                stdin: Bytes::new(),
+                most_output: MAX_TEXT_ANSWER_BYTES,
+                with_stderr: true,
+                directory: Some(directory),
+            };
+            let ran = means.programs.run(job).await?;
+            heard(&ran.stdout).ok_or_else(|| VoiceError::failed(ID, "gave no text", false))
+        }
+        .boxed()
     }
 }
+
+impl SherpaOnnx {
+    /// What keeps it from being used: a required key that is not set, or no program. What is in the
+    /// directory is seen when it is used.
+    pub(crate) fn missing(
+        &self,
+        settings: &SttProviderSettings,
+        programs: &Programs,
+    ) -> Option<VoiceError> {
+        needs(settings, programs).err()
+    }
+}
+
+fn needs(
+    settings: &SttProviderSettings,
+    programs: &Programs,
+) -> Result<(PathBuf, PathBuf), VoiceError> {
+    let model = settings.model_path.as_deref().ok_or_else(|| {
+        VoiceError::not_configured(MODEL, "Set it to a directory with a sherpa-onnx model.")
+    })?;
+    let program = programs
+        .find(settings.binary_path.as_deref(), "sherpa-onnx-offline")
+        .ok_or_else(|| not_found(BINARY, "sherpa-onnx-offline"))?;
+    Ok((program, absolute(model)))
+}
+
+/// Each option and its value are one argument.
+fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
+    let option = |name: &str, value: &Path| {
+        let mut argument = OsString::from(format!("--{name}="));
+        argument.push(value);
+        argument
+    };
+    let mut arguments = vec![option("tokens", &layout.tokens)];
+    let files = layout.files.iter();
+    arguments.extend(files.map(|(name, file)| option(name, file)));
+    let language = call.language.as_deref().and_then(primary);
+    if let Some((name, language)) = layout.language.zip(language) {
+        arguments.push(format!("--{name}={language}").into());
+    }
+    arguments.push(audio.into());
+    arguments
+}
+
+/// What the program says, as far as it is needed.
+#[derive(Deserialize)]
+struct Said {
+    text: String,
+    /// `en` or `<|en|>`, where the model tells it.
+    #[serde(default)]
+    lang: String,
+    /// When each token begins, in seconds.
+    #[serde(default)]
+    timestamps: Vec<f64>,
+    /// How long each token lasts, in seconds, where the model tells it.
+    #[serde(default)]
+    durations: Vec<f64>,
+    #[serde(default)]
+    tokens: Vec<String>,
+}
+
+/// The result is the last line that is one: file names and remarks are around it.
+fn heard(output: &[u8]) -> Option<Heard> {
+    let mut lines = output.split(|byte| *byte == b'\n').rev();
+    let said = lines.find_map(|line| {
+        let line = line.trim_ascii();
+        let is_object = line.starts_with(b"{");
+        is_object.then(|| serde_json::from_slice::<Said>(line).ok())?
+    })?;
+    let text = said.text.trim().to_owned();
+    let mark: &[char] = &['<', '|', '>', ' '];
+    Some(Heard {
+        words: words(&text, &pieces(&said)),
+        language: primary(said.lang.trim_matches(mark)),
+        text,
+        ..Heard::default()
+    })
+}
+
+/// Nothing when the times are not those of the tokens: Whisper has none.
+fn pieces(said: &Said) -> Vec<Piece> {
+    if said.tokens.len() != said.timestamps.len() {
+        return Vec::new();
+    }
+    let is_mark = |token: &str| token.starts_with("<|") && token.ends_with("|>");
+    let next = said.timestamps.iter().skip(1);
+    let next = next.copied().map(Some).chain([None]);
+    let durations = said.durations.iter().copied().map(Some);
+    let durations = durations.chain(std::iter::repeat(None));
+    let all = said
+        .tokens
+        .iter()
+        .zip(&said.timestamps)
+        .zip(next)
+        .zip(durations);
+    let texts = all.filter(|(((token, _), _), _)| !is_mark(token));
+    texts
+        .map(|(((token, start), next), duration)| {
+            let start = start.max(0.0);
+            let last = start + LAST_TOKEN_SECONDS;
+            let end =
+                duration.map_or_else(|| next.map_or(last, |next| next.min(last)), |d| start + d);
+            // "▁" begins a word (SentencePiece), "@@" is before the rest of one (subword-nmt).
+            let token = token.replace('\u{2581}', " ");
+            let token = token.strip_suffix("@@").unwrap_or(&token);
+            Piece {
+                bytes: token.as_bytes().to_vec(),
+                start,
+                end: end.max(start),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

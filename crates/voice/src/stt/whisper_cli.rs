@@ -1,21 +1,120 @@
-//! To be written.
+//! whisper.cpp's `whisper-cli` (<https://github.com/ggml-org/whisper.cpp>, `examples/cli/README.md`).
+//!
+//! It reads a WAV file and writes a JSON file, with times of segments and of tokens (`-ojf`). `-nt` is not
+//! asked for: it takes the times away from the JSON too. The hint goes as an argument, there is no other
+//! way; users of the same machine can read it there while the program runs.
 
+mod written;
+
+use super::locale::primary;
 use super::{Heard, Stt, SttCall};
 use crate::VoiceError;
-use crate::means::Means;
+use crate::means::{MAX_TEXT_ANSWER_BYTES, Means};
+use crate::programs::{Job, Programs, absolute, not_found, workspace};
+use crate::settings::SttProviderSettings;
+use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use tokio::io::AsyncReadExt;
 
-/// To be written.
+const ID: &str = "stt_local_2";
+const BINARY: &str = "voice.stt.stt_local_2.binary_path";
+const MODEL: &str = "voice.stt.stt_local_2.model_path";
+/// The names of the two files.
+const AUDIO: &str = "audio.wav";
+/// Without its extension, as `-of` wants it.
+const RESULT: &str = "result";
+
+/// The program.
 #[derive(Debug)]
 pub(super) struct WhisperCli;
 
 impl Stt for WhisperCli {
     fn listen<'a>(
         &'a self,
-        _: &'a Means,
-        _: &'a SttCall,
+        means: &'a Means,
+        call: &'a SttCall,
     ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        async { Err(VoiceError::Internal("not written yet")) }.boxed()
+        async move {
+            let (program, model) = needs(&call.settings, &means.programs)?;
+            if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
+                return Err(VoiceError::not_configured(MODEL, "There is no such file."));
+            }
+            let directory = workspace(AUDIO, &call.audio).await?;
+            let job = Job {
+                provider: ID,
+                setting: BINARY,
+                program,
+                args: arguments(call, &model, directory.path()),
+                variables: &[],
+                stdin: Bytes::new(),
+                most_output: MAX_TEXT_ANSWER_BYTES,
+                with_stderr: false,
+                directory: Some(directory.clone()),
+            };
+            means.programs.run(job).await?;
+            let nothing = || VoiceError::failed(ID, "gave no text", false);
+            let path = directory.path().join(RESULT).with_extension("json");
+            let file = tokio::fs::File::open(path).await.map_err(|_| nothing())?;
+            let mut text = Vec::new();
+            let most = MAX_TEXT_ANSWER_BYTES as u64;
+            file.take(most).read_to_end(&mut text).await?;
+            written::heard(text).ok_or_else(nothing)
+        }
+        .boxed()
     }
+}
+
+impl WhisperCli {
+    /// What keeps it from being used: a required key that is not set, or no program. Whether the model is
+    /// there is seen when it is used.
+    pub(crate) fn missing(
+        &self,
+        settings: &SttProviderSettings,
+        programs: &Programs,
+    ) -> Option<VoiceError> {
+        needs(settings, programs).err()
+    }
+}
+
+fn needs(
+    settings: &SttProviderSettings,
+    programs: &Programs,
+) -> Result<(PathBuf, PathBuf), VoiceError> {
+    let model = settings.model_path.as_deref().ok_or_else(|| {
+        VoiceError::not_configured(MODEL, "Set it to a Whisper model in ggml format.")
+    })?;
+    let program = programs
+        .find(settings.binary_path.as_deref(), "whisper-cli")
+        .ok_or_else(|| not_found(BINARY, "whisper-cli"))?;
+    Ok((program, absolute(model)))
+}
+
+fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {
+    let language = call.language.as_deref().and_then(primary);
+    let mut arguments: Vec<OsString> = vec![
+        "-m".into(),
+        model.into(),
+        "-f".into(),
+        directory.join(AUDIO).into(),
+        "-l".into(),
+        language.unwrap_or_else(|| "auto".to_owned()).into(),
+        "-ojf".into(),
+        "-of".into(),
+        directory.join(RESULT).into(),
+        "-np".into(),
+    ];
+    // Each option that takes a value takes whatever follows, also what begins with a dash.
+    let prompt = call.prompt.as_deref().map(without_nul);
+    if let Some(prompt) = prompt.filter(|prompt| !prompt.is_empty()) {
+        arguments.extend(["--prompt".into(), prompt.into()]);
+    }
+    arguments
+}
+
+/// No argument can hold NUL.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', " ")
 }

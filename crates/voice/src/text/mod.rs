@@ -2,5 +2,8 @@
 //! is cut. Pure; knows no provider.
 
 pub(crate) mod markup;
-pub(crate) mod speakable;
-pub(crate) mod split;
+mod speakable;
+mod split;
+
+pub(crate) use speakable::speakable;
+pub(crate) use split::pieces;

@@ -1,21 +1,78 @@
-//! To be written.
+//! The server that comes with the Coqui TTS package, on a machine of one's own. It must not know settings'
+//! names or what a persona is.
+//!
+//! Sources, read in November 2026:
+//! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and `TTS/server/server.py`
+//!   there (the maintained fork) and in `coqui-ai/TTS`: `/api/tts` takes `text`, `speaker_id` and
+//!   `language_id` in the query, answers `audio/wav`, 400 without a text and 500 when synthesis fails.
+//!   The older server takes GET only, the newer one GET and POST, so it is GET here.
+//! - Neither has keys, speeds or pitches. A server has the one model that it was started with; a
+//!   configured one is sent as `model_name`, which is the name of that option on its command line, for
+//!   servers in front of several; the server itself passes over parameters that it does not know.
 
-use super::{Speech, Tts, TtsCall};
+use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
 use crate::VoiceError;
-use crate::means::Means;
+use crate::means::{Means, join};
+use crate::provider::TtsId;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use gatehouse_audio::Format;
+use reqwest::header::ACCEPT;
+use url::Url;
 
-/// To be written.
+const ID: TtsId = TtsId::Coqui;
+const PATH: &str = "/api/tts";
+
+/// The provider.
 #[derive(Debug)]
 pub(super) struct Coqui;
 
 impl Tts for Coqui {
     fn speak<'a>(
         &'a self,
-        _: &'a Means,
-        _: &'a TtsCall,
+        means: &'a Means,
+        call: &'a TtsCall,
     ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        async { Err(VoiceError::Internal("not written yet")) }.boxed()
+        speak(means, call).boxed()
     }
+}
+
+async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
+    let encoding = match call.want {
+        Want::Samples => Encoding::Wav,
+        Want::Native(Format::Wav) => Encoding::Native(Format::Wav),
+        Want::Native(_) => {
+            return Err(VoiceError::Internal(
+                "Coqui was asked for a format that it does not give",
+            ));
+        }
+    };
+    let url = address(wire::base(call)?, call);
+    let request = means.get(url).header(ACCEPT, "audio/wav");
+    let body = wire::audio(means, ID, request).await?;
+    Ok(Speech { encoding, body })
+}
+
+/// The endpoint may be the server's address or that of its `/api/tts`.
+fn address(endpoint: &Url, call: &TtsCall) -> Url {
+    let path = endpoint.path().trim_end_matches('/');
+    let server = path.strip_suffix(PATH).unwrap_or(path);
+    let mut url = endpoint.clone();
+    url.set_path(server);
+    let mut url = join(&url, PATH.trim_start_matches('/'));
+    {
+        let mut query = url.query_pairs_mut();
+        query.append_pair("text", &call.text);
+        let further = [
+            ("speaker_id", &call.voice),
+            ("language_id", &call.settings.language),
+            ("model_name", &call.model),
+        ];
+        for (name, value) in further {
+            if let Some(value) = value {
+                query.append_pair(name, value);
+            }
+        }
+    }
+    url
 }

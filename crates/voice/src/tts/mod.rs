@@ -1,12 +1,15 @@
 //! Who speaks: the one trait, and one file a provider.
 
+mod audio_content;
 mod coqui;
 mod elevenlabs;
 mod google;
 mod openai;
 mod piper;
+mod wire;
 
 use crate::means::Means;
+use crate::programs::Programs;
 use crate::provider::TtsId;
 use crate::{VoiceError, settings::TtsProviderSettings};
 use bytes::Bytes;
@@ -106,5 +109,17 @@ pub(crate) fn provider(id: TtsId) -> &'static dyn Tts {
         TtsId::Google => &google::Google,
         TtsId::Piper => &piper::Piper,
         TtsId::Coqui => &coqui::Coqui,
+    }
+}
+
+/// What a program here lacks; others lack nothing that could be looked for.
+pub(crate) fn program_lacks(
+    id: TtsId,
+    settings: &TtsProviderSettings,
+    programs: &Programs,
+) -> Option<VoiceError> {
+    match id {
+        TtsId::Piper => piper::Piper.missing(settings, programs),
+        TtsId::ElevenLabs | TtsId::OpenAi | TtsId::Google | TtsId::Coqui => None,
     }
 }

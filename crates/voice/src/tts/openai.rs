@@ -1,21 +1,118 @@
-//! To be written.
+//! OpenAI's speech, and servers that are compatible with it. It must not know settings or what a persona is.
+//!
+//! Sources, read in November 2026:
+//! - <https://platform.openai.com/docs/api-reference/audio/createSpeech> and `CreateSpeechRequest` of the
+//!   vendor's OpenAPI document: `model`, `input` (at most 4,096 characters), `voice`, `response_format`
+//!   (`mp3`, `opus`, `aac`, `flac`, `wav`, `pcm`), `speed` (0.25 to 4, no model excepted), `instructions`
+//!   ("does not work with `tts-1` or `tts-1-hd`").
+//! - <https://platform.openai.com/docs/guides/text-to-speech>: `pcm` is 24 kHz, signed 16-bit,
+//!   little-endian, without a header; `opus` is in Ogg; the bytes come while speech is made.
+//!
+//! The default model is the one that follows instructions, so that a persona's prompt is heard. The
+//! default voice is the first of the specification's list; all models have it.
 
-use super::{Speech, Tts, TtsCall};
+use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
 use crate::VoiceError;
-use crate::means::Means;
+use crate::means::{Means, join};
+use crate::provider::TtsId;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use gatehouse_audio::Format;
+use reqwest::header::AUTHORIZATION;
+use serde::Serialize;
 
-/// To be written.
+const ID: TtsId = TtsId::OpenAi;
+const DEFAULT_VOICE: &str = "alloy";
+const DEFAULT_MODEL: &str = "gpt-4o-mini-tts";
+/// Of `pcm`.
+const SAMPLE_RATE: u32 = 24_000;
+
+/// The provider.
 #[derive(Debug)]
 pub(super) struct OpenAi;
 
 impl Tts for OpenAi {
     fn speak<'a>(
         &'a self,
-        _: &'a Means,
-        _: &'a TtsCall,
+        means: &'a Means,
+        call: &'a TtsCall,
     ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        async { Err(VoiceError::Internal("not written yet")) }.boxed()
+        speak(means, call).boxed()
+    }
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    input: &'a str,
+    voice: &'a str,
+    response_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+}
+
+async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
+    let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
+    let (response_format, encoding) = output(call.want);
+    let body = Request {
+        model,
+        input: &call.text,
+        voice: call.voice.as_deref().unwrap_or(DEFAULT_VOICE),
+        response_format,
+        speed: call.speed,
+        instructions: call
+            .instructions
+            .as_deref()
+            .filter(|_| follows_instructions(model)),
+    };
+    let url = join(wire::base(call)?, "audio/speech");
+    let mut request = means.post(url).json(&body);
+    if let Some(key) = wire::key(ID, call, "Bearer ")? {
+        request = request.header(AUTHORIZATION, key);
+    }
+    let body = wire::audio(means, ID, request).await?;
+    Ok(Speech { encoding, body })
+}
+
+/// The two models that the vendor names as not following; what other servers call their models is not
+/// known, and a field that they do not know is passed over by them.
+fn follows_instructions(model: &str) -> bool {
+    !matches!(model, "tts-1" | "tts-1-hd") && !model.starts_with("tts-1-")
+}
+
+const fn output(want: Want) -> (&'static str, Encoding) {
+    let format = match want {
+        Want::Samples => return ("pcm", Encoding::Samples { rate: SAMPLE_RATE }),
+        Want::Native(format) => format,
+    };
+    let name = match format {
+        Format::Mp3 => "mp3",
+        Format::Opus | Format::Ogg => "opus",
+        Format::Aac => "aac",
+        Format::Pcm => "pcm",
+        Format::Wav => "wav",
+    };
+    (name, Encoding::Native(format))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_models_get_no_instructions() {
+        for model in ["tts-1", "tts-1-hd", "tts-1-1106", "tts-1-hd-1106"] {
+            assert!(!follows_instructions(model), "{model}");
+        }
+        for model in [
+            DEFAULT_MODEL,
+            "gpt-4o-mini-tts-2025-12-15",
+            "kokoro",
+            "tts-15",
+        ] {
+            assert!(follows_instructions(model), "{model}");
+        }
     }
 }

@@ -1,21 +1,212 @@
-//! To be written.
+//! Piper: a program that reads lines of text and says raw samples as it goes.
+//!
+//! Two programs have this name, the older in C++ (<https://github.com/rhasspy/piper>) and its successor
+//! in Python (<https://github.com/OHF-Voice/piper1-gpl>, `docs/CLI.md`). Both take the options below in
+//! this spelling, `--output_raw` and `--length_scale` with underscores. With raw output each line is an
+//! utterance, and one follows on the other. The text goes by standard input only: the successor also
+//! speaks arguments that it does not know, and arguments are no secret.
 
-use super::{Speech, Tts, TtsCall};
+use super::{Encoding, Speech, Tts, TtsCall};
 use crate::VoiceError;
-use crate::means::Means;
+use crate::means::{MAX_ANSWER_BYTES, Means};
+use crate::programs::{Job, Programs, absolute, not_found};
+use crate::settings::TtsProviderSettings;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use tokio::io::AsyncReadExt;
 
-/// To be written.
+const ID: &str = "tts_local_1";
+const BINARY: &str = "voice.tts.tts_local_1.binary_path";
+const MODEL: &str = "voice.tts.tts_local_1.model_path";
+const CONFIG: &str = "voice.tts.tts_local_1.config_path";
+/// The largest description of a voice that is read; real ones have some 5 kB, with a thousand speakers 30.
+const MAX_CONFIG_BYTES: u64 = 4 << 20;
+/// Otherwise the successor reads its input in the encoding of the machine's language.
+const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
+
+/// The program.
 #[derive(Debug)]
 pub(super) struct Piper;
 
 impl Tts for Piper {
     fn speak<'a>(
         &'a self,
-        _: &'a Means,
-        _: &'a TtsCall,
+        means: &'a Means,
+        call: &'a TtsCall,
     ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
-        async { Err(VoiceError::Internal("not written yet")) }.boxed()
+        async move {
+            let settings = &call.settings;
+            let (program, model) = needs(settings, &means.programs)?;
+            if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
+                return Err(VoiceError::not_configured(MODEL, "There is no such file."));
+            }
+            let config = settings.config_path.as_deref().map(absolute);
+            let config = config.unwrap_or_else(|| beside(&model));
+            let described = Described::read(&config).await?;
+            let job = Job {
+                provider: ID,
+                setting: BINARY,
+                program,
+                args: arguments(call, &model, &config, &described),
+                variables: VARIABLES,
+                stdin: lines(&call.text).into(),
+                most_output: MAX_ANSWER_BYTES,
+                with_stderr: false,
+                directory: None,
+            };
+            Ok(Speech {
+                encoding: Encoding::Samples {
+                    rate: described.audio.sample_rate,
+                },
+                body: means.programs.stream(job).await?,
+            })
+        }
+        .boxed()
+    }
+}
+
+impl Piper {
+    /// What keeps it from being used: a required key that is not set, or no program. Whether the files are
+    /// there is seen when they are used.
+    pub(crate) fn missing(
+        &self,
+        settings: &TtsProviderSettings,
+        programs: &Programs,
+    ) -> Option<VoiceError> {
+        needs(settings, programs).err()
+    }
+}
+
+fn needs(
+    settings: &TtsProviderSettings,
+    programs: &Programs,
+) -> Result<(PathBuf, PathBuf), VoiceError> {
+    let model = settings
+        .model_path
+        .as_deref()
+        .ok_or_else(|| VoiceError::not_configured(MODEL, "Set it to the voice's .onnx file."))?;
+    let program = programs
+        .find(settings.binary_path.as_deref(), "piper")
+        .ok_or_else(|| not_found(BINARY, "piper"))?;
+    Ok((program, absolute(model)))
+}
+
+/// Where both programs look: the model's name with `.json` after it.
+fn beside(model: &Path) -> PathBuf {
+    let mut name = model.as_os_str().to_owned();
+    name.push(".json");
+    name.into()
+}
+
+/// What is needed of a voice's description.
+#[derive(Deserialize)]
+struct Described {
+    audio: Audio,
+    #[serde(default)]
+    inference: Inference,
+}
+
+#[derive(Deserialize)]
+struct Audio {
+    /// Samples a second.
+    sample_rate: u32,
+}
+
+#[derive(Default, Deserialize)]
+struct Inference {
+    /// What is used when nothing else is said.
+    length_scale: Option<f64>,
+}
+
+impl Described {
+    async fn read(path: &Path) -> Result<Self, VoiceError> {
+        let unreadable = || {
+            VoiceError::not_configured(CONFIG, "The voice's .json file is not there, or not one.")
+        };
+        let file = tokio::fs::File::open(path)
+            .await
+            .map_err(|_| unreadable())?;
+        let mut text = Vec::new();
+        let read = file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).await;
+        read.map_err(|_| unreadable())?;
+        let described: Self = serde_json::from_slice(&text).map_err(|_| unreadable())?;
+        if (1..=384_000).contains(&described.audio.sample_rate) {
+            Ok(described)
+        } else {
+            Err(unreadable())
+        }
+    }
+}
+
+fn arguments(call: &TtsCall, model: &Path, config: &Path, described: &Described) -> Vec<OsString> {
+    let settings = &call.settings;
+    let mut arguments: Vec<OsString> = vec![
+        "--model".into(),
+        model.into(),
+        "--config".into(),
+        config.into(),
+        "--output_raw".into(),
+    ];
+    if let Some(speaker) = settings.speaker_id {
+        arguments.extend(["--speaker".into(), speaker.to_string().into()]);
+    }
+    let speed = call.speed.filter(|speed| speed.is_finite() && *speed > 0.0);
+    if settings.length_scale.is_some() || speed.is_some() {
+        let usual = settings.length_scale.or(described.inference.length_scale);
+        let scale = usual.unwrap_or(1.0) / speed.unwrap_or(1.0);
+        arguments.extend(["--length_scale".into(), format!("{scale:.4}").into()]);
+    }
+    arguments
+}
+
+/// One paragraph, one line. A break within a paragraph is a space, and so is what no text should hold.
+fn lines(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len() + 1);
+    let mut ended = true;
+    for line in text.lines() {
+        let mut words = line
+            .split(|letter: char| letter.is_whitespace() || letter.is_control())
+            .filter(|word| !word.is_empty())
+            .peekable();
+        if words.peek().is_none() && !ended {
+            lines.push('\n');
+            ended = true;
+        }
+        for word in words {
+            if !ended {
+                lines.push(' ');
+            }
+            lines.push_str(word);
+            ended = false;
+        }
+    }
+    if !ended {
+        lines.push('\n');
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paragraph_is_a_line() {
+        assert_eq!(lines("one\ntwo\r\nthree"), "one two three\n");
+        assert_eq!(lines("  one  \n\n \t \n two\u{0}2 "), "one\ntwo 2\n");
+        assert_eq!(
+            lines("-f /etc/passwd $(reboot) `x` \"'"),
+            "-f /etc/passwd $(reboot) `x` \"'\n"
+        );
+        assert_eq!(lines("\n \n"), "");
+        assert_eq!(lines("a\u{2028}b\u{85}c"), "a b c\n");
+    }
+
+    #[test]
+    fn the_description_lies_beside_the_model() {
+        assert_eq!(beside(Path::new("/a/x.onnx")), Path::new("/a/x.onnx.json"));
     }
 }

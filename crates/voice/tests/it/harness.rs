@@ -1,1 +1,142 @@
 //! The room, open, over a database of its own.
+
+use gatehouse_domain::{Actor, Clock, ManualClock, Problem, Random, SystemRandom, Timestamp};
+use gatehouse_outbound::{Outbound, OutboundSettings};
+use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
+use gatehouse_store::testing::{TestDatabase, sqlite};
+use gatehouse_voice::{
+    Patience, SttId, SttProviderSettings, SttSettings, TtsId, TtsProviderSettings, TtsSettings,
+    Voice, VoiceError, VoiceParts, VoiceSettings,
+};
+use secrecy::SecretString;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+
+/// 2026-11-20.
+pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
+
+/// Where a room stands.
+pub struct Home {
+    pub secrets: Secrets,
+    pub clock: Arc<ManualClock>,
+    pub database: TestDatabase,
+}
+
+impl Home {
+    /// Without a vault.
+    pub async fn new() -> Self {
+        Self::with_vault(false).await
+    }
+
+    pub async fn with_vault(vault_enabled: bool) -> Self {
+        let database = sqlite();
+        let clock = Arc::new(ManualClock::at(START));
+        let random: Arc<dyn Random> = Arc::new(SystemRandom);
+        let settings = SecretsSettings {
+            vault_enabled,
+            vault_enabled_fixed: false,
+            plaintext_while_sealed: true,
+            keep_plaintext_provider_keys: true,
+            data_dir: database.directory().to_owned(),
+        };
+        let store = database.open().await;
+        let as_clock: Arc<dyn Clock> = clock.clone();
+        let kdf = KdfQueue::new(2);
+        let secrets = Secrets::open(store, kdf, as_clock, random, settings);
+        Self {
+            secrets: secrets.await.unwrap(),
+            clock,
+            database,
+        }
+    }
+
+    pub async fn voice(&self, settings: VoiceSettings) -> Voice {
+        let parts = VoiceParts {
+            store: self.database.open().await,
+            secrets: self.secrets.clone(),
+            outbound: Outbound::new(OutboundSettings::default()).unwrap(),
+            clock: self.clock.clone(),
+            random: Arc::new(SystemRandom),
+            data_dir: self.database.directory().to_owned(),
+        };
+        Voice::open(parts, settings)
+    }
+
+    pub async fn store_key(&self, id: &str, key: &str, base_url: &str) {
+        let key = SecretString::from(key);
+        let actor = Actor::cli();
+        let stored = self.secrets.set_provider_key(&actor, id, key, base_url);
+        stored.await.unwrap();
+    }
+}
+
+/// Settings with short waits and the process's own `PATH`.
+#[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
+pub fn settings() -> VoiceSettings {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    VoiceSettings {
+        local_concurrency: 2,
+        cache_max_bytes: 0,
+        audio_max_bytes: 64 << 20,
+        child_variables: vec![("PATH".to_owned(), path)],
+        patience: Patience {
+            answer: Duration::from_secs(2),
+            idle: Duration::from_secs(2),
+            program: Duration::from_secs(60),
+        },
+        ..VoiceSettings::default()
+    }
+}
+
+/// One speaker with this key at this address.
+pub fn tts_at(id: TtsId, base_url: &str, key: &str) -> VoiceSettings {
+    tts_with(
+        id,
+        TtsProviderSettings {
+            base_url: Some(Url::parse(base_url).unwrap()),
+            api_key: Some(SecretString::from(key)),
+            ..TtsProviderSettings::default()
+        },
+    )
+}
+
+/// One speaker with these settings.
+pub fn tts_with(id: TtsId, provider: TtsProviderSettings) -> VoiceSettings {
+    VoiceSettings {
+        tts: TtsSettings {
+            providers: BTreeMap::from([(id, provider)]),
+            ..TtsSettings::default()
+        },
+        ..settings()
+    }
+}
+
+/// One listener with this key at this address.
+pub fn stt_at(id: SttId, base_url: &str, key: &str) -> VoiceSettings {
+    stt_with(
+        id,
+        SttProviderSettings {
+            base_url: Some(Url::parse(base_url).unwrap()),
+            api_key: Some(SecretString::from(key)),
+            ..SttProviderSettings::default()
+        },
+    )
+}
+
+/// One listener with these settings.
+pub fn stt_with(id: SttId, provider: SttProviderSettings) -> VoiceSettings {
+    VoiceSettings {
+        stt: SttSettings {
+            providers: BTreeMap::from([(id, provider)]),
+            ..SttSettings::default()
+        },
+        ..settings()
+    }
+}
+
+/// What a caller would be told.
+pub fn problem(error: VoiceError) -> Problem {
+    error.into()
+}

@@ -1,0 +1,522 @@
+//! Answers that are spoken: what readers see of them, in which order things happen, what may go wrong.
+
+use crate::fake_model::{Act, call, say};
+use crate::harness::{House, TestTool, chat, houses, told, until, until_done, webhook};
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{
+    Answer, AnswerFilter, Audience, Filtered, Role, SendRequest, Speaker, ToolPolicy,
+};
+use gatehouse_domain::id::{AudioId, SessionId};
+use gatehouse_domain::{Actor, Clock, ErrorCode, Problem};
+use gatehouse_store::{SessionAudioRow, StoreError};
+use serde_json::{Value, json};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+const MARK: &str = "<<say>>";
+
+/// What the speaker was given.
+#[derive(Clone, Debug)]
+struct Heard {
+    session: String,
+    agent: String,
+    text: String,
+    /// How many marks the answer had.
+    marks: usize,
+    user_spoke: bool,
+    cancel: CancellationToken,
+}
+
+type Body = dyn Fn(Heard) -> BoxFuture<'static, Result<Option<String>, Problem>> + Send + Sync;
+
+struct TestSpeaker {
+    body: Box<Body>,
+    limit: Duration,
+    heard: Mutex<Vec<Heard>>,
+}
+
+impl fmt::Debug for TestSpeaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TestSpeaker")
+    }
+}
+
+impl TestSpeaker {
+    fn new<F>(body: F) -> Arc<Self>
+    where
+        F: Fn(Heard) -> BoxFuture<'static, Result<Option<String>, Problem>> + Send + Sync + 'static,
+    {
+        Self::limited(Duration::from_mins(1), body)
+    }
+
+    fn limited<F>(limit: Duration, body: F) -> Arc<Self>
+    where
+        F: Fn(Heard) -> BoxFuture<'static, Result<Option<String>, Problem>> + Send + Sync + 'static,
+    {
+        Arc::new(Self {
+            body: Box::new(body),
+            limit,
+            heard: Mutex::default(),
+        })
+    }
+
+    /// Speaks everything as `aud_1`.
+    fn always() -> Arc<Self> {
+        Self::new(|_| Box::pin(async { Ok(Some("aud_1".to_owned())) }))
+    }
+
+    fn heard(&self) -> Vec<Heard> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+impl Speaker for TestSpeaker {
+    fn begin(&self) -> Box<dyn AnswerFilter> {
+        Box::new(MarkFilter::default())
+    }
+
+    fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>> {
+        let heard = Heard {
+            session: answer.session.to_string(),
+            agent: answer.agent.id.clone(),
+            text: answer.text.clone(),
+            marks: *answer.marks.downcast_ref().unwrap(),
+            user_spoke: answer.user_spoke,
+            cancel: answer.cancel.clone(),
+        };
+        self.heard.lock().unwrap().push(heard.clone());
+        (self.body)(heard)
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(format!("Write {MARK} to be heard."))
+    }
+
+    fn time_limit(&self) -> Duration {
+        self.limit
+    }
+}
+
+/// Takes out [`MARK`] and counts it.
+#[derive(Default)]
+struct MarkFilter {
+    held: String,
+    marks: usize,
+}
+
+impl AnswerFilter for MarkFilter {
+    fn push(&mut self, piece: &str) -> String {
+        self.held.push_str(piece);
+        self.marks += self.held.matches(MARK).count();
+        let held = self.held.replace(MARK, "");
+        let kept = (1..MARK.len()).rev().find(|n| held.ends_with(&MARK[..*n]));
+        let (shown, kept) = held.split_at(held.len() - kept.unwrap_or(0));
+        self.held = kept.to_owned();
+        shown.to_owned()
+    }
+
+    fn finish(self: Box<Self>) -> Filtered {
+        Filtered {
+            rest: self.held,
+            marks: Box::new(self.marks),
+        }
+    }
+}
+
+fn visible(told: &[(&str, Value)]) -> String {
+    let deltas = told.iter().filter(|(name, _)| *name == "chat.delta");
+    deltas.map(|(_, p)| p["text"].as_str().unwrap()).collect()
+}
+
+fn answers(told: &[(&str, Value)]) -> Vec<Value> {
+    let of_agent =
+        |(name, params): &&(&str, Value)| *name == "chat.message" && params["role"] == "assistant";
+    told.iter()
+        .filter(of_agent)
+        .map(|(_, p)| p.clone())
+        .collect()
+}
+
+#[tokio::test]
+async fn an_answer_is_stored_then_spoken_then_told_once() {
+    for house in houses().await {
+        let events = Mutex::new(house.agents.subscribe());
+        let agents = house.agents.clone();
+        let speaker = TestSpeaker::new(move |heard| {
+            // What is there while it is spoken: the text on disk, nothing told of it.
+            let mut events_so_far = Vec::new();
+            while let Ok(event) = events.lock().unwrap().try_recv() {
+                events_so_far.push(event.name());
+            }
+            assert_eq!(events_so_far, ["chat.message", "chat.delta"]);
+            let agents = agents.clone();
+            Box::pin(async move {
+                let page = agents.history(&heard.session, 10, None).await.unwrap();
+                assert_eq!(page.messages[1].content, "Hello.");
+                assert_eq!(page.messages[1].audio, None);
+                Ok(Some("aud_7".to_owned()))
+            })
+        });
+        house.agents.register_speaker(speaker.clone());
+        let mut told = house.agents.subscribe();
+        house.model.will([say("Hello.")]);
+        let report = house.say(None, "Hi").await;
+        assert_eq!(report.audio.as_deref(), Some("aud_7"));
+        assert!(report.error.is_none() && report.audio_error.is_none());
+        let told = until_done(&mut told).await;
+        let names: Vec<_> = told.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            ["chat.message", "chat.delta", "chat.message", "chat.done"]
+        );
+        assert_eq!(
+            (&told[2].1["audio"], &told[2].1["content"]),
+            (&json!("aud_7"), &json!("Hello."))
+        );
+        assert_eq!(told[3].1.get("audio_error"), None);
+        let history = house.history(report.session.as_str()).await;
+        assert_eq!(history[1].audio.as_deref(), Some("aud_7"));
+        let heard = speaker.heard();
+        assert_eq!(heard.len(), 1);
+        assert_eq!(
+            (heard[0].agent.as_str(), heard[0].user_spoke),
+            ("default", false)
+        );
+        assert!(
+            heard[0].cancel.is_cancelled(),
+            "what it started ends with it"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_spoken_has_no_audio() {
+    let house = House::new().await;
+    let speaker = TestSpeaker::new(|_| Box::pin(async { Ok(None) }));
+    house.agents.register_speaker(speaker.clone());
+    // There is one speaker.
+    house.agents.register_speaker(TestSpeaker::always());
+    let mut told = house.agents.subscribe();
+    let report = house.say(None, "Hi").await;
+    assert!(report.audio.is_none() && report.audio_error.is_none());
+    assert_eq!(speaker.heard().len(), 1);
+    let told = until_done(&mut told).await;
+    assert_eq!(answers(&told)[0].get("audio"), None);
+}
+
+#[tokio::test]
+async fn stopping_ends_speech_and_keeps_the_answer() {
+    let house = House::new().await;
+    let began = Arc::new(Notify::new());
+    let begins = began.clone();
+    let speaker = TestSpeaker::new(move |_| {
+        begins.notify_one();
+        Box::pin(std::future::pending())
+    });
+    house.agents.register_speaker(speaker.clone());
+    let mut told = house.agents.subscribe();
+    house.model.will([say("A long story.")]);
+    let sent = house.agents.send(chat(None, "Tell")).await.unwrap();
+    let next = house.agents.send(chat(Some(sent.session.as_str()), "More"));
+    let next = next.await.unwrap();
+    began.notified().await;
+    house.agents.abort(sent.session.as_str()).await.unwrap();
+    let first = until_done(&mut told).await;
+    let (_, done) = first.last().unwrap();
+    assert_eq!(done["turn_id"], sent.turn_id.as_str());
+    assert_eq!((done.get("error"), done.get("audio_error")), (None, None));
+    assert_eq!(answers(&first).len(), 1);
+    assert_eq!(answers(&first)[0]["content"], "A long story.");
+    assert_eq!(answers(&first)[0].get("audio"), None);
+    assert!(speaker.heard()[0].cancel.is_cancelled());
+    // The turn behind it follows.
+    began.notified().await;
+    house
+        .agents
+        .delete_session(sent.session.as_str())
+        .await
+        .unwrap();
+    assert_eq!(
+        until(&mut told, "chat.done").await["turn_id"],
+        next.turn_id.as_str()
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_another_node_deletes_meanwhile_has_no_audio() {
+    let house = House::new().await;
+    let store = house.store.clone();
+    let speaker = TestSpeaker::new(move |heard| {
+        let store = store.clone();
+        Box::pin(async move {
+            let id = SessionId::from_text(heard.session);
+            let write = store
+                .write(move |conn| Box::pin(async move { conn.delete_chat_session(&id).await }));
+            let deleted: Result<bool, StoreError> = write.await;
+            assert!(deleted.unwrap());
+            Ok(Some("aud_1".to_owned()))
+        })
+    });
+    house.agents.register_speaker(speaker);
+    let report = house.say(None, "Hi").await;
+    assert_eq!((report.audio, report.audio_error), (None, None));
+}
+
+#[tokio::test]
+async fn a_failure_to_speak_is_told_beside_the_answer() {
+    let refused = || Problem::new(ErrorCode::NotConfigured, "No voice.").with("what", "voice.tts");
+    let cases: Vec<(Arc<TestSpeaker>, &str)> = vec![
+        (
+            TestSpeaker::new(move |_| {
+                let refused = refused();
+                Box::pin(async move { Err(refused) })
+            }),
+            "NOT_CONFIGURED",
+        ),
+        (
+            TestSpeaker::new(|_| Box::pin(async { panic!("the speaker has a fault") })),
+            "INTERNAL",
+        ),
+        (
+            TestSpeaker::limited(Duration::from_millis(20), |_| {
+                Box::pin(std::future::pending())
+            }),
+            "TIMEOUT",
+        ),
+    ];
+    for (speaker, code) in cases {
+        let house = House::new().await;
+        house.agents.register_speaker(speaker.clone());
+        let mut told = house.agents.subscribe();
+        house.model.will([say("Fine.")]);
+        let report = house.say(None, "How are you?").await;
+        assert!(report.error.is_none() && !report.cancelled);
+        assert_eq!(
+            (report.text.as_str(), report.audio.as_deref()),
+            ("Fine.", None)
+        );
+        let problem = report.audio_error.unwrap();
+        assert_eq!(problem.code.name(), code);
+        let told = until_done(&mut told).await;
+        assert_eq!(answers(&told).len(), 1);
+        assert_eq!(answers(&told)[0].get("audio"), None);
+        let (_, done) = told.last().unwrap();
+        assert_eq!(done.get("error"), None);
+        assert_eq!(done["audio_error"]["code"], code);
+        assert_eq!(done["audio_error"]["message"], problem.message.as_str());
+        if code == "NOT_CONFIGURED" {
+            assert_eq!(done["audio_error"]["what"], "voice.tts");
+        }
+        assert_eq!(
+            house.history(report.session.as_str()).await[1].content,
+            "Fine."
+        );
+        assert!(speaker.heard()[0].cancel.is_cancelled());
+    }
+}
+
+#[tokio::test]
+async fn only_the_last_answer_of_a_turn_that_succeeded_is_spoken() {
+    let house = House::new().await;
+    let speaker = TestSpeaker::always();
+    house.agents.register_speaker(speaker.clone());
+    let double = TestTool::double("double", Audience::Trusted);
+    house.agents.tools().register(double);
+    let Act::Call(_, calls) = call("double", &json!({ "x": 2 })) else {
+        unreachable!()
+    };
+    let first = Act::Call(format!("Let me {MARK}{MARK}see."), calls);
+    house.model.will([first, say(&format!("{MARK}Four."))]);
+    let report = house.say(None, "2 * 2").await;
+    let heard = speaker.heard();
+    assert_eq!(heard.len(), 1);
+    assert_eq!((heard[0].text.as_str(), heard[0].marks), ("Four.", 1));
+    let history = house.history(report.session.as_str()).await;
+    let of = |n: usize| (history[n].content.as_str(), history[n].audio.as_deref());
+    assert_eq!(of(1), ("Let me see.", None));
+    assert_eq!(of(3), ("Four.", Some("aud_1")));
+
+    // A turn that fails says nothing aloud.
+    house
+        .model
+        .will([Act::Break(format!("I {MARK}think")), say("never")]);
+    let failed = house.say(None, "And?").await;
+    assert!(failed.error.is_some());
+    assert_eq!((failed.audio, speaker.heard().len()), (None, 1));
+}
+
+#[tokio::test]
+async fn what_a_webhook_asked_for_is_filtered_but_not_spoken() {
+    let house = House::new().await;
+    let speaker = TestSpeaker::always();
+    house.agents.register_speaker(speaker.clone());
+    house
+        .model
+        .will([say(&format!("{MARK}Noted.")), say("Aloud.")]);
+    let request = webhook("webhook:a", "An event", Some(ToolPolicy::default()));
+    let report = house.agents.send_sync(request).await.unwrap();
+    assert_eq!((report.text.as_str(), report.audio), ("Noted.", None));
+    assert!(speaker.heard().is_empty());
+    let prompt = |n: usize| house.model.messages(n)[0]["content"].to_string();
+    assert!(!prompt(0).contains(MARK), "{}", prompt(0));
+    // Somebody who joins the session is spoken to, and the model knows how.
+    let joined = house
+        .say(Some(report.session.as_str()), "What was it?")
+        .await;
+    assert_eq!(joined.audio.as_deref(), Some("aud_1"));
+    assert!(
+        prompt(1).contains("Write <<say>> to be heard."),
+        "{}",
+        prompt(1)
+    );
+}
+
+#[tokio::test]
+async fn marks_are_never_seen_wherever_the_answer_is_cut() {
+    let house = House::new().await;
+    let speaker = TestSpeaker::always();
+    house.agents.register_speaker(speaker.clone());
+    let whole = format!("One {MARK}two <<sa");
+    for cut in 0..=whole.len() {
+        let (a, b) = whole.split_at(cut);
+        for act in [
+            Act::Say(vec![a.to_owned(), b.to_owned()]),
+            // Broken off, what was said so far is kept.
+            Act::Break(whole.clone()),
+        ] {
+            let broken = matches!(act, Act::Break(_));
+            let mut told = house.agents.subscribe();
+            house.model.will([act]);
+            let report = house.say(None, "Count").await;
+            assert_eq!(report.error.is_some(), broken, "{:?}", report.error);
+            assert_eq!(report.text, "One two <<sa", "cut at {cut}");
+            let told = until_done(&mut told).await;
+            assert_eq!(visible(&told), "One two <<sa", "cut at {cut}");
+            assert!(
+                told.iter()
+                    .all(|(_, params)| !params.to_string().contains(MARK))
+            );
+            let session = report.session.as_str();
+            assert_eq!(house.history(session).await[1].content, "One two <<sa");
+            let share = house
+                .agents
+                .share_session(&Actor::cli(), session)
+                .await
+                .unwrap();
+            let shared = house
+                .agents
+                .shared_session(&share.id)
+                .await
+                .unwrap()
+                .unwrap();
+            assert_eq!(shared.messages[1].text.as_deref(), Some("One two <<sa"));
+        }
+        assert_eq!(speaker.heard()[cut].marks, 1);
+    }
+}
+
+#[tokio::test]
+async fn without_a_speaker_nothing_is_taken_out() {
+    let house = House::new().await;
+    house.model.will([say(MARK)]);
+    assert_eq!(house.say(None, "Hi").await.text, MARK);
+}
+
+/// Somebody said this in a session; the audio's id.
+async fn said(house: &House, session: &str, id: &str, transcript: &str) -> String {
+    let row = SessionAudioRow {
+        id: AudioId::from_text(id),
+        session_id: SessionId::from_text(session),
+        message_id: None,
+        is_inbound: true,
+        format: "wav".to_owned(),
+        mime_type: "audio/wav".to_owned(),
+        size: 1,
+        duration_ms: 1,
+        transcript: Some(transcript.to_owned()),
+        created_at: house.clock.now(),
+    };
+    let write = house.store.write(move |conn| {
+        Box::pin(async move { conn.insert_session_audio(&row, vec![0], 1000).await })
+    });
+    let stored: Result<bool, StoreError> = write.await;
+    assert!(stored.unwrap());
+    id.to_owned()
+}
+
+#[tokio::test]
+async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
+    for house in houses().await {
+        let speaker = TestSpeaker::always();
+        house.agents.register_speaker(speaker.clone());
+        let first = house.say(None, "Hi").await;
+        let session = first.session.as_str();
+        let named = |audio: &str| SendRequest {
+            audio: Some(audio.to_owned()),
+            ..chat(Some(session), "Hello, corrected")
+        };
+        let audio = said(&house, session, "aud_5", "Hallo").await;
+        house.agents.send_sync(named(&audio)).await.unwrap();
+        // Without its id a text counts as spoken if it is exactly what was heard, and only once.
+        said(&house, session, "aud_6", "How are you?").await;
+        house.say(Some(session), "How are you").await;
+        house.say(Some(session), " How are you?\n").await;
+        house.say(Some(session), "How are you?").await;
+        // And not for ever.
+        said(&house, session, "aud_7", "Yes.").await;
+        house.clock.advance(Duration::from_secs(3601));
+        house.say(Some(session), "Yes.").await;
+
+        let spoke: Vec<bool> = speaker
+            .heard()
+            .iter()
+            .map(|heard| heard.user_spoke)
+            .collect();
+        assert_eq!(spoke, [false, true, false, true, false, false]);
+        let history = house.history(session).await;
+        let of_user = history.iter().filter(|m| m.role == Role::User);
+        let audio: Vec<_> = of_user.map(|m| m.audio.as_deref()).collect();
+        assert_eq!(
+            audio,
+            [None, Some("aud_5"), None, Some("aud_6"), None, None]
+        );
+
+        // What is not there, is another session's, or was said by the agent is refused, and nothing is stored.
+        let other = house.say(None, "Other").await;
+        let theirs = said(&house, other.session.as_str(), "aud_8", "Theirs").await;
+        for bad in ["aud_9", "a\0b", "", &theirs] {
+            let refused = house.agents.send(named(bad)).await.unwrap_err();
+            assert_eq!(told(refused).1, "audio_id", "{bad}");
+        }
+        let new = SendRequest {
+            audio: Some(theirs),
+            ..chat(None, "New")
+        };
+        assert_eq!(
+            told(house.agents.send(new).await.unwrap_err()).1,
+            "audio_id"
+        );
+        assert_eq!(house.history(session).await.len(), 12);
+        assert_eq!(house.agents.count_sessions().await.unwrap(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_never_counts_as_somebody_who_spoke() {
+    let house = House::new().await;
+    let speaker = TestSpeaker::always();
+    house.agents.register_speaker(speaker.clone());
+    let first = house.agents.send_sync(webhook("webhook:a", "One", None));
+    let first = first.await.unwrap();
+    said(&house, first.session.as_str(), "aud_1", "Two").await;
+    let second = house.agents.send_sync(webhook("webhook:a", "Two", None));
+    second.await.unwrap();
+    let history = house.history(first.session.as_str()).await;
+    assert_eq!(
+        (history[2].content.as_str(), history[2].audio.as_deref()),
+        ("Two", None)
+    );
+}

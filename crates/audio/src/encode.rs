@@ -1,0 +1,175 @@
+//! From samples to bytes of a format, whole or while they arrive. Each codec has its own file; what is the
+//! same for all, the right rate, is here.
+
+#[cfg(feature = "mp3")]
+use crate::mp3_encode::Mp3Encode;
+use crate::opus_encode::OpusEncode;
+use crate::resample::Resampler;
+use crate::sample::{is_rate, narrow};
+use crate::wav_header::{Length, wav_header};
+use crate::{AudioError, Format, Sound, pcm_of_samples};
+
+/// Turns samples into bytes of one format while they arrive.
+///
+/// The first bytes are out after at most 100 ms of sound. What is not known before the end is left open: a
+/// WAV says that its length is unknown, an MP3 has no header with its length and begins with the silence of
+/// the encoder's delay.
+pub struct Encoder {
+    resampler: Option<Resampler>,
+    codec: Codec,
+}
+
+enum Codec {
+    Pcm,
+    /// The header, until it has been given out.
+    Wav(Vec<u8>),
+    Opus(Box<OpusEncode>),
+    #[cfg(feature = "mp3")]
+    Mp3(Box<Mp3Encode>),
+}
+
+/// Who waits for the bytes.
+#[derive(Clone, Copy)]
+enum Use<'a> {
+    /// Somebody who listens already.
+    Live,
+    /// Nobody before the end; this is all of it.
+    Whole(&'a Sound),
+}
+
+impl Encoder {
+    /// Takes one channel of samples, `rate` a second. They are resampled where the format needs it: PCM has
+    /// [`Format::PCM_RATE`], Opus and MP3 take the rates that they know, WAV takes every rate.
+    ///
+    /// # Errors
+    /// [`AudioError::NoEncoder`] for AAC, and for MP3 in a build without it; [`AudioError::Unreadable`]
+    /// for a rate outside 1,000 to 384,000.
+    pub fn new(format: Format, rate: u32) -> Result<Self, AudioError> {
+        Self::for_use(format, rate, Use::Live)
+    }
+
+    fn for_use(format: Format, rate: u32, purpose: Use<'_>) -> Result<Self, AudioError> {
+        if !is_rate(rate) {
+            return Err(AudioError::Unreadable);
+        }
+        let (to, codec) = codec(format, rate, purpose)?;
+        let resampler = (to != rate).then(|| Resampler::new(rate, to)).transpose()?;
+        Ok(Self { resampler, codec })
+    }
+
+    /// Takes samples; the bytes that are ready, possibly none.
+    ///
+    /// # Errors
+    /// [`AudioError::Encoder`] when the encoder refuses.
+    pub fn push(&mut self, samples: &[i16]) -> Result<Vec<u8>, AudioError> {
+        match &mut self.resampler {
+            Some(resampler) => self.codec.push(&resampler.push(samples)?),
+            None => self.codec.push(samples),
+        }
+    }
+
+    /// The rest of the bytes.
+    ///
+    /// # Errors
+    /// [`AudioError::Encoder`] when the encoder refuses.
+    pub fn finish(self) -> Result<Vec<u8>, AudioError> {
+        let Self {
+            resampler,
+            mut codec,
+        } = self;
+        let last = match resampler {
+            Some(resampler) => resampler.finish()?,
+            None => Vec::new(),
+        };
+        let mut bytes = codec.push(&last)?;
+        bytes.extend(codec.finish()?);
+        Ok(bytes)
+    }
+}
+
+/// The codec of a format, and the rate that it takes.
+fn codec(format: Format, rate: u32, purpose: Use<'_>) -> Result<(u32, Codec), AudioError> {
+    let live = matches!(purpose, Use::Live);
+    match format {
+        Format::Pcm => Ok((Format::PCM_RATE, Codec::Pcm)),
+        Format::Wav => {
+            let length = match purpose {
+                Use::Live => Length::Unknown,
+                Use::Whole(sound) => known(sound),
+            };
+            Ok((rate, Codec::Wav(wav_header(rate, length))))
+        }
+        Format::Opus | Format::Ogg => {
+            let to = OpusEncode::rate_for(rate);
+            Ok((to, Codec::Opus(Box::new(OpusEncode::new(to, live)?))))
+        }
+        #[cfg(feature = "mp3")]
+        Format::Mp3 => {
+            let to = Mp3Encode::rate_for(rate);
+            Ok((to, Codec::Mp3(Box::new(Mp3Encode::new(to, live)?))))
+        }
+        #[cfg(not(feature = "mp3"))]
+        Format::Mp3 => Err(AudioError::NoEncoder(format.as_str())),
+        Format::Aac => Err(AudioError::NoEncoder(format.as_str())),
+    }
+}
+
+/// A WAV's size has 32 bits; what is longer says that it does not know.
+fn known(sound: &Sound) -> Length {
+    sound
+        .samples
+        .len()
+        .checked_mul(2)
+        .and_then(|bytes| u32::try_from(bytes).ok())
+        .filter(|bytes| *bytes < u32::MAX - 64)
+        .map_or(Length::Unknown, Length::Bytes)
+}
+
+impl Codec {
+    fn push(&mut self, samples: &[i16]) -> Result<Vec<u8>, AudioError> {
+        match self {
+            Self::Pcm => Ok(pcm_of_samples(samples)),
+            Self::Wav(header) => {
+                let mut bytes = std::mem::take(header);
+                bytes.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
+                Ok(bytes)
+            }
+            Self::Opus(opus) => opus.push(samples),
+            #[cfg(feature = "mp3")]
+            Self::Mp3(mp3) => mp3.push(samples),
+        }
+    }
+
+    fn finish(self) -> Result<Vec<u8>, AudioError> {
+        match self {
+            Self::Pcm => Ok(Vec::new()),
+            Self::Wav(header) => Ok(header),
+            Self::Opus(opus) => opus.finish(),
+            #[cfg(feature = "mp3")]
+            Self::Mp3(mp3) => mp3.finish(),
+        }
+    }
+}
+
+/// Turns a whole sound into bytes of a format. Their length is told exactly: WAV has its true sizes, MP3
+/// the header that LAME writes, Opus its end.
+///
+/// # Errors
+/// [`AudioError::Empty`] for a sound without samples; otherwise those of [`Encoder`].
+pub fn encode(sound: &Sound, format: Format) -> Result<Vec<u8>, AudioError> {
+    if sound.samples.is_empty() {
+        return Err(AudioError::Empty);
+    }
+    let mut encoder = Encoder::for_use(format, sound.rate, Use::Whole(sound))?;
+    let mut bytes = Vec::new();
+    // In pieces of a second, so that not everything is there resampled before it is encoded.
+    let second = narrow(u64::from(sound.rate));
+    for piece in sound.samples.chunks(second) {
+        bytes.extend(encoder.push(piece)?);
+    }
+    bytes.extend(encoder.finish()?);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Second spellings of keys: a provider's table may be named after its vendor. One spelling is stored
+//! and shown, that of the id; here the other is turned into it.
+
+use crate::key::{KeySpec, describe};
+use crate::section::voice::providers::{Named, SECTIONS};
+use std::borrow::Cow;
+
+/// The one spelling of a key or a section; what has only one stays as it is.
+pub fn canonical_key(key: &str) -> Cow<'_, str> {
+    respelled(key, by_id).map_or(Cow::Borrowed(key), Cow::Owned)
+}
+
+/// The other spelling of a key or a section that has two.
+pub(crate) fn other_spelling(key: &str) -> Option<String> {
+    respelled(key, by_id).or_else(|| respelled(key, by_alias))
+}
+
+/// The key's path with the vendor's name replaced by the id.
+pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
+    let [first, second, name, rest @ ..] = path else {
+        return Cow::Borrowed(path);
+    };
+    let section = format!("{first}.{second}");
+    let Some(id) = SECTIONS
+        .iter()
+        .find(|(head, _)| *head == section)
+        .and_then(|(_, providers)| by_id(providers, name))
+    else {
+        return Cow::Borrowed(path);
+    };
+    let mut path = vec![first.clone(), second.clone(), id.to_owned()];
+    path.extend_from_slice(rest);
+    Cow::Owned(path)
+}
+
+/// The one name of a variable. In names of variables hyphens are underscores.
+pub(crate) fn canonical_variable(name: &str) -> Cow<'_, str> {
+    let found = describe()
+        .iter()
+        .find(|spec| other_variable(spec).as_deref() == Some(name));
+    found.map_or(Cow::Borrowed(name), |spec| Cow::Owned(spec.env_name("")))
+}
+
+/// The other variable that sets a key.
+pub(crate) fn other_variable(spec: &KeySpec) -> Option<String> {
+    let key = respelled(spec.key, by_alias)?;
+    Some(crate::key::variable(&key))
+}
+
+/// The sections that have a second name: the section above, the id, the vendor's name.
+pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    SECTIONS.into_iter().flat_map(|(section, providers)| {
+        providers
+            .iter()
+            .map(move |(id, alias)| (section, *id, *alias))
+    })
+}
+
+type Respell = fn(&[Named], &str) -> Option<&'static str>;
+
+fn by_id(providers: &[Named], name: &str) -> Option<&'static str> {
+    providers
+        .iter()
+        .find(|(_, alias)| *alias == name)
+        .map(|(id, _)| *id)
+}
+
+fn by_alias(providers: &[Named], name: &str) -> Option<&'static str> {
+    providers
+        .iter()
+        .find(|(id, _)| *id == name)
+        .map(|(_, alias)| *alias)
+}
+
+fn respelled(key: &str, respell: Respell) -> Option<String> {
+    let (section, providers, rest) = SECTIONS.iter().find_map(|(section, providers)| {
+        let rest = key.strip_prefix(section)?.strip_prefix('.')?;
+        Some((section, providers, rest))
+    })?;
+    let (name, tail) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    let name = respell(providers, name)?;
+    Some(format!("{section}.{name}{tail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_sections_have_one_spelling() {
+        for (given, canonical) in [
+            (
+                "voice.tts.elevenlabs.api_key",
+                "voice.tts.tts_cloud_1.api_key",
+            ),
+            ("voice.tts.elevenlabs", "voice.tts.tts_cloud_1"),
+            (
+                "voice.stt.whisper-cli.model_path",
+                "voice.stt.stt_local_2.model_path",
+            ),
+            ("voice.stt.google.model", "voice.stt.stt_cloud_4.model"),
+            ("voice.tts.google.voice", "voice.tts.tts_cloud_3.voice"),
+            (
+                "voice.tts.tts_cloud_1.api_key",
+                "voice.tts.tts_cloud_1.api_key",
+            ),
+            ("voice.tts.whisper.model", "voice.tts.whisper.model"),
+            ("voice.ttselevenlabs", "voice.ttselevenlabs"),
+            (
+                "models.providers.openai.kind",
+                "models.providers.openai.kind",
+            ),
+            ("voice.tts", "voice.tts"),
+            ("", ""),
+        ] {
+            assert_eq!(canonical_key(given), canonical);
+        }
+        let (one, other) = (
+            "voice.tts.piper.model_path",
+            "voice.tts.tts_local_1.model_path",
+        );
+        assert_eq!(other_spelling(one).as_deref(), Some(other));
+        assert_eq!(other_spelling(other).as_deref(), Some(one));
+        assert_eq!(other_spelling("voice.tts.auto"), None);
+    }
+
+    #[test]
+    fn variables_have_one_name() {
+        for (given, canonical) in [
+            (
+                "SERVICE_VOICE__TTS__ELEVENLABS__API_KEY",
+                "SERVICE_VOICE__TTS__TTS_CLOUD_1__API_KEY",
+            ),
+            (
+                "SERVICE_VOICE__STT__WHISPER_CLI__MODEL_PATH",
+                "SERVICE_VOICE__STT__STT_LOCAL_2__MODEL_PATH",
+            ),
+            (
+                "SERVICE_VOICE__STT__WHISPER__MODEL",
+                "SERVICE_VOICE__STT__STT_CLOUD_1__MODEL",
+            ),
+            (
+                "SERVICE_VOICE__TTS__PROVIDER",
+                "SERVICE_VOICE__TTS__PROVIDER",
+            ),
+            (
+                "SERVICE_VOICE__TTS__ELEVENLABS__NONE",
+                "SERVICE_VOICE__TTS__ELEVENLABS__NONE",
+            ),
+        ] {
+            assert_eq!(canonical_variable(given), canonical);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The table of the settings of voice. What several providers have in common is written once.
+
+use super::providers::{Named, STT_PROVIDERS, TTS_PROVIDERS};
+use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+
+pub(super) const AUTO: &[&str] = &["always", "off", "inbound", "tagged"];
+/// The most bytes that a limit on kept audio may allow: 1 TiB.
+const MOST_BYTES: i64 = 1 << 40;
+
+impl KeySpec {
+    /// Gives a setting its key.
+    const fn at(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+
+    /// Gives a setting another explanation.
+    const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+}
+
+/// A setting that needs an example, as it has no default.
+const fn unset(kind: Kind, example: &'static str, doc: &'static str) -> KeySpec {
+    KeySpec {
+        key: "",
+        kind,
+        default: Initial::Unset,
+        doc,
+        example,
+        change: Change::Live,
+    }
+}
+
+const fn with_default(kind: Kind, default: Initial, doc: &'static str) -> KeySpec {
+    KeySpec {
+        default,
+        ..unset(kind, "", doc)
+    }
+}
+
+const fn line(example: &'static str, doc: &'static str) -> KeySpec {
+    unset(Kind::Text(Rule::Line), example, doc)
+}
+
+const fn file(example: &'static str, doc: &'static str) -> KeySpec {
+    unset(Kind::Text(Rule::File), example, doc)
+}
+
+const fn model(example: &'static str) -> KeySpec {
+    line(example, "Which of the provider's models.")
+}
+
+const fn base_url(example: &'static str) -> KeySpec {
+    let doc = "Base URL with its version segment; one without a path means /v1.";
+    unset(Kind::Text(Rule::BaseUrl), example, doc)
+}
+
+/// A number with its bounds in thousandths.
+const fn number(bounds: (i32, i32), example: &'static str, doc: &'static str) -> KeySpec {
+    let kind = Kind::Number {
+        min_thousandths: bounds.0,
+        max_thousandths: bounds.1,
+    };
+    unset(kind, example, doc)
+}
+
+const fn names(of: &'static [Named], doc: &'static str) -> KeySpec {
+    with_default(Kind::List(Rule::Provider(of)), Initial::Empty, doc)
+}
+
+const fn bytes(default: i64, doc: &'static str) -> KeySpec {
+    let kind = Kind::Whole {
+        min: 0,
+        max: MOST_BYTES,
+    };
+    with_default(kind, Initial::Whole(default), doc)
+}
+
+const API_KEY: KeySpec = KeySpec {
+    change: Change::Never("set it with providers.set_key, which keeps it in the vault"),
+    ..unset(
+        Kind::Text(Rule::Secret),
+        "\"…\"",
+        "The provider's API key; better kept in the vault by providers.set_key.",
+    )
+};
+const BORROWED_KEY: KeySpec = API_KEY.doc(
+    "The provider's API key, better kept in the vault by providers.set_key; without it the one of \
+     models.providers.openai or OPENAI_API_KEY is used.",
+);
+const ENABLED: KeySpec = with_default(Kind::Flag, Initial::Flag(true), "");
+const SPEED: (i32, i32) = (250, 4000);
+const SHARE: (i32, i32) = (0, 1000);
+const LANGUAGE: KeySpec = line("\"en\"", "The language to expect, as ISO 639-1.");
+const BINARY: &str = "The program; searched for on PATH when unset, or when it is a bare name.";
+
+/// Tables with their keys, each key once.
+macro_rules! keys {
+    ($($table:literal { $($name:literal: $spec:expr),+ $(,)? })+) => {
+        &[$($($spec.at(concat!($table, ".", $name))),+),+]
+    };
+}
+
+pub(crate) const KEYS: &[KeySpec] = keys! {
+    "voice" {
+        "local_concurrency": with_default(
+            Kind::Whole { min: 1, max: 64 },
+            Initial::Whole(2),
+            "How many programs speak or listen at a time on this machine.",
+        ),
+        "cache_max_bytes": bytes(
+            268_435_456,
+            "How much speech is kept to be given out again, in bytes; 0 keeps none.",
+        ),
+        "audio_max_bytes": bytes(
+            1_073_741_824,
+            "How much recorded and spoken audio of conversations is kept, in bytes; the oldest goes \
+             first.",
+        ),
+    }
+    "voice.tts" {
+        "enabled": ENABLED.doc("Whether text is spoken."),
+        "provider": unset(
+            Kind::Text(Rule::Provider(TTS_PROVIDERS)),
+            "\"tts_cloud_2\"",
+            "Who speaks: tts_cloud_1 (elevenlabs), tts_cloud_2 (openai), tts_cloud_3 (google), \
+             tts_local_1 (piper) or tts_local_2 (coqui); the first that is configured when unset. \
+             The tables below take either name.",
+        ),
+        "providers": names(TTS_PROVIDERS, "The providers that are shown; empty shows all."),
+        "auto": with_default(
+            Kind::Text(Rule::OneOf(AUTO)),
+            Initial::Text("off"),
+            "Which answers of agents are spoken unasked: always, off, inbound (answers to what was \
+             spoken) or tagged (answers with [[tts]] in them).",
+        ),
+        "max_text_length": with_default(
+            Kind::Whole { min: 1, max: 1_000_000 },
+            Initial::Whole(4096),
+            "The longest text that is spoken, in characters.",
+        ),
+        "fallback": names(
+            TTS_PROVIDERS,
+            "Who speaks when the chosen provider fails, tried in this order.",
+        ),
+    }
+    "voice.tts.tts_cloud_1" {
+        "api_key": API_KEY,
+        "base_url": base_url("\"https://api.elevenlabs.io/v1\""),
+        "voice_id": line("\"21m00Tcm4TlvDq8ikWAM\"", "The id of the voice."),
+        "model": model("\"eleven_multilingual_v2\""),
+        "stability": number(SHARE, "0.5", "How even the voice is, from 0 to 1."),
+        "similarity_boost": number(SHARE, "0.75", "How close to the original voice, from 0 to 1."),
+    }
+    "voice.tts.tts_cloud_2" {
+        "api_key": BORROWED_KEY,
+        "base_url": base_url("\"https://api.openai.com/v1\""),
+        "voice": line("\"alloy\"", "The voice: alloy, echo, fable, onyx, nova, shimmer or another."),
+        "model": model("\"gpt-4o-mini-tts\""),
+        "speed": number(SPEED, "1.0", "How fast, from 0.25 to 4."),
+    }
+    "voice.tts.tts_cloud_3" {
+        "api_key": API_KEY,
+        "base_url": base_url("\"https://texttospeech.googleapis.com/v1\""),
+        "voice": line("\"en-US-Neural2-C\"", "The voice's name."),
+        "language_code": line("\"en-US\"", "The language, as BCP 47."),
+        "speaking_rate": number(SPEED, "1.0", "How fast, from 0.25 to 4."),
+    }
+    "voice.tts.tts_local_1" {
+        "binary_path": file("\"piper\"", BINARY),
+        "model_path": file("\"voices/en_US-lessac-medium.onnx\"", "The voice, an ONNX file; required."),
+        "config_path": file(
+            "\"voices/en_US-lessac-medium.onnx.json\"",
+            "The voice's JSON file; beside the voice when unset.",
+        ),
+        "speaker_id": unset(
+            Kind::Whole { min: 0, max: 4_294_967_295 },
+            "0",
+            "Which speaker of a voice that has several.",
+        ),
+        "length_scale": number((100, 10_000), "1.0", "How slow, from 0.1 to 10; lower is faster."),
+    }
+    "voice.tts.tts_local_2" {
+        "endpoint": unset(
+            Kind::Text(Rule::WebUrl),
+            "\"http://127.0.0.1:5002\"",
+            "Where the server is, as it is; required.",
+        ),
+        "model": model("\"tts_models/en/ljspeech/vits\""),
+    }
+    "voice.stt" {
+        "enabled": ENABLED.doc("Whether speech is understood."),
+        "provider": unset(
+            Kind::Text(Rule::Provider(STT_PROVIDERS)),
+            "\"stt_cloud_1\"",
+            "Who listens: stt_cloud_1 (whisper), stt_cloud_2 (groq), stt_cloud_3 (deepgram), \
+             stt_cloud_4 (google), stt_cloud_5 (mistral), stt_local_1 (voxtral-local), stt_local_2 \
+             (whisper-cli) or stt_local_3 (sherpa-onnx); the first that is configured when unset. \
+             The tables below take either name.",
+        ),
+        "providers": names(STT_PROVIDERS, "The providers that are shown; empty shows all."),
+        "fallback": names(
+            STT_PROVIDERS,
+            "Who listens when the chosen provider fails, tried in this order.",
+        ),
+    }
+    "voice.stt.stt_cloud_1" {
+        "api_key": BORROWED_KEY,
+        "base_url": base_url("\"https://api.openai.com/v1\""),
+        "model": model("\"whisper-1\""),
+        "language": LANGUAGE,
+    }
+    "voice.stt.stt_cloud_2" {
+        "api_key": API_KEY,
+        "base_url": base_url("\"https://api.groq.com/openai/v1\""),
+        "model": model("\"whisper-large-v3-turbo\""),
+        "language": LANGUAGE,
+    }
+    "voice.stt.stt_cloud_3" {
+        "api_key": API_KEY,
+        "base_url": base_url("\"https://api.deepgram.com/v1\""),
+        "model": model("\"nova-3\""),
+        "language": LANGUAGE,
+        "smart_format": unset(
+            Kind::Flag,
+            "true",
+            "Write numbers, dates and sentences as people write them.",
+        ),
+    }
+    "voice.stt.stt_cloud_4" {
+        "api_key": API_KEY,
+        "base_url": base_url("\"https://speech.googleapis.com/v1\""),
+        "language": line("\"en-US\"", "The language to expect, as a locale."),
+        "model": model("\"latest_long\""),
+    }
+    "voice.stt.stt_cloud_5" {
+        "api_key": API_KEY,
+        "base_url": base_url("\"https://api.mistral.ai/v1\""),
+        "model": model("\"voxtral-mini-latest\""),
+        "language": LANGUAGE,
+    }
+    "voice.stt.stt_local_1" {
+        "endpoint": unset(
+            Kind::Text(Rule::BaseUrl),
+            "\"http://127.0.0.1:8000/v1\"",
+            "Where the server is, with its version segment; one without a path means /v1; required.",
+        ),
+        "model": model("\"mistralai/Voxtral-Mini-3B-2507\""),
+        "language": LANGUAGE,
+    }
+    "voice.stt.stt_local_2" {
+        "binary_path": file("\"whisper-cli\"", BINARY),
+        "model_path": file("\"models/ggml-base.bin\"", "The model, a ggml file; required."),
+        "language": LANGUAGE,
+    }
+    "voice.stt.stt_local_3" {
+        "binary_path": file("\"sherpa-onnx-offline\"", BINARY),
+        "model_dir": file("\"models/sherpa-onnx-whisper-base\"", "The folder of the model; required."),
+        "language": LANGUAGE,
+    }
+};

@@ -1,0 +1,211 @@
+//! Table `session_audio`: what was said aloud in sessions, by people and agents.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::{AudioId, MessageId, SessionId};
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
+
+/// How many old ones an insertion removes at most, so that it never takes long.
+const REMOVED_AT_ONCE: i64 = 64;
+
+/// One, without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionAudioRow {
+    /// Its id.
+    pub id: AudioId,
+    /// In which session.
+    pub session_id: SessionId,
+    /// The message that it belongs to, once there is one.
+    pub message_id: Option<MessageId>,
+    /// Whether the user said it, rather than an agent.
+    pub is_inbound: bool,
+    /// Its format's word, such as `mp3`.
+    pub format: String,
+    /// Its media type.
+    pub mime_type: String,
+    /// Its bytes.
+    pub size: i64,
+    /// How long it plays; 0 when nobody knows.
+    pub duration_ms: i64,
+    /// What is said in it.
+    pub transcript: Option<String>,
+    /// When it was stored.
+    pub created_at: Timestamp,
+}
+
+const COLUMNS: &str = "id, session_id, message_id, direction, format, mime_type, size, duration_ms, \
+    transcript, created_at";
+
+const INBOUND: &str = "inbound";
+
+impl FromRow for SessionAudioRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        let message: Option<String> = row.try_get("message_id")?;
+        Ok(Self {
+            id: AudioId::from_text(row.try_get::<String, _>("id")?),
+            session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
+            message_id: message.map(MessageId::from_text),
+            is_inbound: row.try_get::<String, _>("direction")? == INBOUND,
+            format: row.try_get("format")?,
+            mime_type: row.try_get("mime_type")?,
+            size: row.try_get("size")?,
+            duration_ms: row.try_get("duration_ms")?,
+            transcript: row.try_get("transcript")?,
+            created_at: Timestamp::from_millis(row.try_get("created_at")?),
+        })
+    }
+}
+
+struct Bytes(Vec<u8>);
+
+impl FromRow for Bytes {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self(row.try_get(0)?))
+    }
+}
+
+/// Which one, of how many bytes.
+struct Old {
+    id: String,
+    size: i64,
+    message_id: Option<String>,
+}
+
+impl FromRow for Old {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            size: row.try_get("size")?,
+            message_id: row.try_get("message_id")?,
+        })
+    }
+}
+
+impl Conn {
+    /// Stores one; `false` when its session is gone. The oldest of all sessions make room when there are
+    /// more than `max_bytes` then; the new one stays in any case.
+    pub async fn insert_session_audio(
+        &mut self,
+        row: &SessionAudioRow,
+        data: Vec<u8>,
+        max_bytes: i64,
+    ) -> Result<bool, StoreError> {
+        if self.find_chat_session(&row.session_id).await?.is_none() {
+            return Ok(false);
+        }
+        let query = sqlx::query(
+            "INSERT INTO session_audio (id, session_id, message_id, direction, format, mime_type,
+                 size, duration_ms, transcript, created_at, data)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        );
+        let direction = if row.is_inbound { INBOUND } else { "outbound" };
+        self.run(
+            query
+                .bind(row.id.as_str())
+                .bind(row.session_id.as_str())
+                .bind(row.message_id.as_ref().map(MessageId::as_str))
+                .bind(direction)
+                .bind(&row.format)
+                .bind(&row.mime_type)
+                .bind(row.size)
+                .bind(row.duration_ms)
+                .bind(row.transcript.as_deref())
+                .bind(row.created_at.as_millis())
+                .bind(data),
+        )
+        .await?;
+        self.make_room(&row.id, max_bytes).await?;
+        Ok(true)
+    }
+
+    /// Removes the oldest until what is left has at most so many bytes. Messages forget what is gone.
+    async fn make_room(&mut self, newest: &AudioId, max_bytes: i64) -> Result<(), StoreError> {
+        let sum = "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM session_audio";
+        let mut over = self.number(sqlx::query(sum)).await? - max_bytes;
+        if over <= 0 {
+            return Ok(());
+        }
+        let oldest = sqlx::query(
+            "SELECT id, size, message_id FROM session_audio WHERE id <> $1 ORDER BY id LIMIT $2",
+        );
+        let oldest = oldest.bind(newest.as_str()).bind(REMOVED_AT_ONCE);
+        let oldest: Vec<Old> = self.list(oldest).await?;
+        for old in oldest {
+            if over <= 0 {
+                break;
+            }
+            over -= old.size;
+            let query = sqlx::query("DELETE FROM session_audio WHERE id = $1");
+            self.run(query.bind(&old.id)).await?;
+            if let Some(message) = &old.message_id {
+                let query = sqlx::query(
+                    "UPDATE chat_messages SET audio = NULL WHERE id = $1 AND audio = $2",
+                );
+                self.run(query.bind(message).bind(&old.id)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The one with this id in a session, without its bytes.
+    pub async fn find_session_audio(
+        &mut self,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<Option<SessionAudioRow>, StoreError> {
+        let query = sqlx::query(AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM session_audio WHERE id = $1 AND session_id = $2"
+        )));
+        self.find(query.bind(id).bind(session.as_str())).await
+    }
+
+    /// Its bytes.
+    pub async fn find_session_audio_data(
+        &mut self,
+        id: &AudioId,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = sqlx::query("SELECT data FROM session_audio WHERE id = $1");
+        let found: Option<Bytes> = self.find(query.bind(id.as_str())).await?;
+        Ok(found.map(|Bytes(data)| data))
+    }
+
+    /// The newest thing that was said aloud in a session since a moment, if it was exactly this and
+    /// belongs to no message yet.
+    pub async fn find_session_audio_heard(
+        &mut self,
+        session: &SessionId,
+        text: &str,
+        since: Timestamp,
+    ) -> Result<Option<AudioId>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id FROM session_audio
+             WHERE session_id = $1 AND direction = 'inbound' AND message_id IS NULL
+                 AND transcript = $2 AND created_at >= $3
+             ORDER BY id DESC LIMIT 1",
+        );
+        let query = query.bind(session.as_str()).bind(text);
+        let found: Option<String> = self.find(query.bind(since.as_millis())).await?;
+        Ok(found.map(AudioId::from_text))
+    }
+
+    /// Writes to which message it belongs; `false` when it is gone.
+    pub async fn update_session_audio_message(
+        &mut self,
+        id: &str,
+        message: &MessageId,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query("UPDATE session_audio SET message_id = $2 WHERE id = $1");
+        Ok(self.run(query.bind(id).bind(message.as_str())).await? > 0)
+    }
+
+    /// Removes all of a session.
+    pub(crate) async fn delete_session_audio(
+        &mut self,
+        session: &SessionId,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query("DELETE FROM session_audio WHERE session_id = $1");
+        self.run(query.bind(session.as_str())).await.map(drop)
+    }
+}

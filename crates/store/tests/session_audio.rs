@@ -1,0 +1,239 @@
+//! Audio of sessions on every engine that is there: bytes come back as they were, room is made, and
+//! nothing outlives its session.
+
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::{AudioId, MessageId, SessionId, TurnId};
+use gatehouse_store::testing::databases;
+use gatehouse_store::{ChatMessageRow, ChatSessionRow, SessionAudioRow, Store, StoreError};
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn session(id: &str) -> ChatSessionRow {
+    ChatSessionRow {
+        id: SessionId::from_text(id),
+        key: id.to_owned(),
+        label: id.to_owned(),
+        agent_id: "default".to_owned(),
+        source: "user".to_owned(),
+        tainted: false,
+        message_count: 0,
+        last_seq: 0,
+        last_turn: 0,
+        summary: None,
+        summary_turn: 0,
+        share_id: None,
+        created_at: at(1),
+        updated_at: at(1),
+    }
+}
+
+fn message(session: &str, id: &str, audio: &str) -> ChatMessageRow {
+    ChatMessageRow {
+        session_id: SessionId::from_text(session),
+        turn_no: 1,
+        seq: 0,
+        id: MessageId::from_text(id),
+        turn_id: TurnId::from_text("turn_1"),
+        role: "user".to_owned(),
+        from_webhook: false,
+        content: "Hello.".to_owned(),
+        tool_calls: None,
+        tool_call_id: None,
+        tool_name: None,
+        input_tokens: None,
+        output_tokens: None,
+        model: None,
+        audio: Some(audio.to_owned()),
+        created_at: at(1),
+    }
+}
+
+fn audio(session: &str, n: i64, size: usize) -> SessionAudioRow {
+    SessionAudioRow {
+        id: AudioId::from_text(format!("aud_{n:03}")),
+        session_id: SessionId::from_text(session),
+        message_id: None,
+        is_inbound: true,
+        format: "mp3".to_owned(),
+        mime_type: "audio/mpeg".to_owned(),
+        size: i64::try_from(size).unwrap(),
+        duration_ms: 1500,
+        transcript: Some("Hello.".to_owned()),
+        created_at: at(n),
+    }
+}
+
+async fn write<T, F>(store: &Store, job: F) -> T
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(
+            &'c mut gatehouse_store::Conn,
+        ) -> futures_util::future::BoxFuture<'c, Result<T, StoreError>>
+        + Send
+        + 'static,
+{
+    store.write(job).await.unwrap()
+}
+
+async fn insert(store: &Store, row: SessionAudioRow, data: Vec<u8>, max: i64) -> bool {
+    write(store, move |conn| {
+        Box::pin(async move { conn.insert_session_audio(&row, data, max).await })
+    })
+    .await
+}
+
+/// The row and its bytes.
+async fn get(store: &Store, session: &str, id: &str) -> Option<(SessionAudioRow, Vec<u8>)> {
+    let (session, id) = (SessionId::from_text(session), id.to_owned());
+    let read = store.read(move |conn| {
+        Box::pin(async move {
+            let Some(row) = conn.find_session_audio(&session, &id).await? else {
+                return Ok(None);
+            };
+            let data = conn.find_session_audio_data(&row.id).await?;
+            Ok::<_, StoreError>(data.map(|data| (row, data)))
+        })
+    });
+    read.await.unwrap()
+}
+
+async fn begin(store: &Store, ids: &'static [&'static str]) {
+    write(store, move |conn| {
+        Box::pin(async move {
+            for id in ids {
+                conn.insert_chat_session(&session(id)).await?;
+            }
+            Ok(())
+        })
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn bytes_come_back_as_they_were_and_only_in_their_session() {
+    for database in databases().await {
+        let store = database.open().await;
+        begin(&store, &["ses_1", "ses_2"]).await;
+        let every_byte: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+        for (n, data) in [(1, every_byte), (2, Vec::new()), (3, b"123".to_vec())] {
+            let row = audio("ses_1", n, data.len());
+            assert!(insert(&store, row.clone(), data.clone(), 1 << 30).await);
+            let found = get(&store, "ses_1", row.id.as_str()).await;
+            assert_eq!(found, Some((row.clone(), data)));
+            assert_eq!(get(&store, "ses_2", row.id.as_str()).await, None);
+        }
+        let orphan = audio("ses_gone", 9, 1);
+        assert!(!insert(&store, orphan, vec![0], 1 << 30).await);
+        assert_eq!(get(&store, "ses_gone", "aud_009").await, None);
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_make_room_and_messages_forget_them() {
+    for database in databases().await {
+        let store = database.open().await;
+        begin(&store, &["ses_1", "ses_2"]).await;
+        insert(&store, audio("ses_1", 1, 10), vec![1; 10], 30).await;
+        write(&store, |conn| {
+            Box::pin(async move {
+                let row = message("ses_1", "msg_1", "aud_001");
+                conn.insert_chat_message(&row).await?;
+                assert!(
+                    conn.update_session_audio_message("aud_001", &row.id)
+                        .await?
+                );
+                Ok(())
+            })
+        })
+        .await;
+        insert(&store, audio("ses_2", 2, 10), vec![2; 10], 30).await;
+        // At the limit nothing goes.
+        insert(&store, audio("ses_1", 3, 10), vec![3; 10], 30).await;
+        assert!(get(&store, "ses_1", "aud_001").await.is_some());
+        // One byte past it the oldest goes.
+        insert(&store, audio("ses_1", 4, 1), vec![4; 1], 30).await;
+        assert!(get(&store, "ses_1", "aud_001").await.is_none());
+        assert!(get(&store, "ses_2", "aud_002").await.is_some());
+        let read = store.read(|conn| {
+            Box::pin(async move {
+                let session = SessionId::from_text("ses_1");
+                conn.find_chat_message(&session, "msg_1").await
+            })
+        });
+        let found: Option<ChatMessageRow> = read.await.unwrap();
+        assert_eq!(found.unwrap().audio, None);
+        // What is larger than all room stays until the next one comes.
+        insert(&store, audio("ses_1", 5, 31), vec![5; 31], 30).await;
+        for (session, id) in [
+            ("ses_2", "aud_002"),
+            ("ses_1", "aud_003"),
+            ("ses_1", "aud_004"),
+        ] {
+            assert!(get(&store, session, id).await.is_none());
+        }
+        assert!(get(&store, "ses_1", "aud_005").await.is_some());
+        insert(&store, audio("ses_1", 6, 30), vec![6; 30], 30).await;
+        assert!(get(&store, "ses_1", "aud_005").await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_session_takes_its_audio_along() {
+    for database in databases().await {
+        let store = database.open().await;
+        begin(&store, &["ses_1", "ses_2"]).await;
+        insert(&store, audio("ses_1", 1, 1), vec![1], 100).await;
+        insert(&store, audio("ses_2", 2, 1), vec![2], 100).await;
+        let deleted = write(&store, |conn| {
+            Box::pin(async move {
+                conn.delete_chat_session(&SessionId::from_text("ses_1"))
+                    .await
+            })
+        });
+        assert!(deleted.await);
+        assert!(get(&store, "ses_1", "aud_001").await.is_none());
+        assert!(get(&store, "ses_2", "aud_002").await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_is_recognised_once_and_for_a_while() {
+    async fn heard(store: &Store, session: &str, text: &str, since: i64) -> Option<String> {
+        let (session, text) = (SessionId::from_text(session), text.to_owned());
+        let read = store.read(move |conn| {
+            Box::pin(async move {
+                conn.find_session_audio_heard(&session, &text, at(since))
+                    .await
+            })
+        });
+        let found: Option<AudioId> = read.await.unwrap();
+        found.map(|id| id.to_string())
+    }
+    for database in databases().await {
+        let store = database.open().await;
+        begin(&store, &["ses_1", "ses_2"]).await;
+        insert(&store, audio("ses_1", 1, 1), vec![1], 100).await;
+        insert(&store, audio("ses_1", 2, 1), vec![2], 100).await;
+        let outbound = SessionAudioRow {
+            is_inbound: false,
+            ..audio("ses_1", 3, 1)
+        };
+        insert(&store, outbound, vec![3], 100).await;
+        let found = |text: &'static str, since| heard(&store, "ses_1", text, since);
+        assert_eq!(found("Hello.", 0).await.as_deref(), Some("aud_002"));
+        assert_eq!(found("Hello.", 2).await.as_deref(), Some("aud_002"));
+        assert_eq!(found("Hello.", 3).await, None);
+        assert_eq!(found("Hello", 0).await, None);
+        assert_eq!(heard(&store, "ses_2", "Hello.", 0).await, None);
+        let linked = write(&store, |conn| {
+            Box::pin(async move {
+                let message = MessageId::from_text("msg_1");
+                conn.update_session_audio_message("aud_002", &message).await
+            })
+        });
+        assert!(linked.await);
+        assert_eq!(found("Hello.", 0).await.as_deref(), Some("aud_001"));
+    }
+}

@@ -1,0 +1,115 @@
+//! The files of the cache. Blocking: called where that holds nobody up.
+
+use super::index::Entry;
+use gatehouse_domain::Random;
+use gatehouse_secrets::KeptBytes;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// The ending of files that are encrypted, and of those that are not.
+pub(super) const ENCRYPTED: &str = "enc";
+pub(super) const PLAIN: &str = "plain";
+
+/// The cache's directory, which only its owner may look into.
+#[derive(Debug)]
+pub(super) struct Files {
+    directory: PathBuf,
+}
+
+impl Files {
+    pub(super) const fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    /// What is there with this ending, from the oldest to the newest. All else is removed: what was left
+    /// half written, what lies in clear although there is a vault, what no vault opens any more.
+    pub(super) fn list(&self, wanted: &str) -> Vec<Entry> {
+        let Ok(found) = fs::read_dir(&self.directory) else {
+            return Vec::new();
+        };
+        let mut entries: Vec<(SystemTime, Entry)> = Vec::new();
+        for file in found.flatten() {
+            let path = file.path();
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            let name = path.file_stem().and_then(|name| name.to_str());
+            match (name, ending, file.metadata()) {
+                (Some(name), Some(ending), Ok(about)) if ending == wanted => {
+                    let entry = Entry {
+                        name: name.to_owned(),
+                        size: about.len(),
+                    };
+                    entries.push((about.modified().unwrap_or(SystemTime::UNIX_EPOCH), entry));
+                }
+                (_, Some(PLAIN | ENCRYPTED | "new"), _) => drop(fs::remove_file(&path)),
+                _ => {}
+            }
+        }
+        entries.sort_by_key(|(at, _)| *at);
+        entries.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    pub(super) fn read(&self, name: &str, ending: &str) -> Option<KeptBytes> {
+        let mut file = File::open(self.path(name, ending)).ok()?;
+        if ending == ENCRYPTED {
+            let mut text = String::new();
+            file.read_to_string(&mut text).ok()?;
+            return Some(KeptBytes::Encrypted(text));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        Some(KeptBytes::Plain(bytes))
+    }
+
+    /// Writes beside, then renames: a file is whole or not there. Without waiting for the disk: what
+    /// is lost is spoken again. Gives its size.
+    pub(super) fn write(
+        &self,
+        name: &str,
+        kept: &KeptBytes,
+        random: &dyn Random,
+    ) -> io::Result<u64> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.directory)?;
+        let bytes = match kept {
+            KeptBytes::Plain(bytes) => bytes.as_slice(),
+            KeptBytes::Encrypted(text) => text.as_bytes(),
+        };
+        let salt = u64::from_le_bytes(random.bytes());
+        let beside = self.directory.join(format!("{salt:016x}.new"));
+        let path = self.path(name, ending(kept));
+        let written = write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path));
+        if written.is_err() {
+            drop(fs::remove_file(&beside));
+        }
+        written.map(|()| bytes.len() as u64)
+    }
+
+    pub(super) fn remove(&self, name: &str, ending: &str) {
+        drop(fs::remove_file(self.path(name, ending)));
+    }
+
+    fn path(&self, name: &str, ending: &str) -> PathBuf {
+        self.directory.join(format!("{name}.{ending}"))
+    }
+}
+
+fn write_new(path: &PathBuf, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(bytes)
+}
+
+const fn ending(kept: &KeptBytes) -> &'static str {
+    match kept {
+        KeptBytes::Plain(_) => PLAIN,
+        KeptBytes::Encrypted(_) => ENCRYPTED,
+    }
+}

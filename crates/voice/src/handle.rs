@@ -1,0 +1,145 @@
+//! The handle of this room: opening it, its settings, what it tells. The operations are in the other
+//! modules, each on the same type.
+
+use crate::VoiceError;
+use crate::cache::Cache;
+use crate::means::Means;
+use crate::persona::{PersonaEvent, Personas};
+use crate::programs::Programs;
+use crate::settings::VoiceSettings;
+use arc_swap::ArcSwap;
+use gatehouse_domain::{Clock, Random};
+use gatehouse_outbound::Outbound;
+use gatehouse_secrets::Secrets;
+use gatehouse_store::Store;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// How many changes a slow listener may be behind.
+const EVENTS: usize = 64;
+
+/// What this room stands on.
+#[derive(Debug)]
+pub struct VoiceParts {
+    /// The database.
+    pub store: Store,
+    /// Keys of providers; and what the cache is encrypted with.
+    pub secrets: Secrets,
+    /// The way out.
+    pub outbound: Outbound,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Random>,
+    /// Where the cache of spoken texts is made.
+    pub data_dir: PathBuf,
+}
+
+/// Speaking and listening. Cheap to clone.
+#[derive(Clone)]
+pub struct Voice(pub(crate) Arc<Inner>);
+
+/// What all operations share.
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) secrets: Secrets,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) cache: Arc<Cache>,
+    personas: Personas,
+    persona_events: broadcast::Sender<PersonaEvent>,
+    outbound: Outbound,
+    state: ArcSwap<State>,
+}
+
+/// The settings, and what was made of them.
+pub(crate) struct State {
+    pub(crate) settings: VoiceSettings,
+    pub(crate) means: Means,
+}
+
+impl Voice {
+    /// Opens the room. Nothing is called and nothing read yet.
+    pub fn open(parts: VoiceParts, settings: VoiceSettings) -> Self {
+        let directory = parts.data_dir.join("voice-cache");
+        let random = Arc::clone(&parts.random);
+        let cache = Arc::new(Cache::new(parts.secrets.clone(), random, directory));
+        let state = State::new(&parts.outbound, settings, None);
+        let persona_events = broadcast::Sender::new(EVENTS);
+        let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
+        let personas = Personas::new(store, clock, persona_events.clone());
+        Self(Arc::new(Inner {
+            store: parts.store,
+            secrets: parts.secrets,
+            clock: parts.clock,
+            random: parts.random,
+            cache,
+            personas,
+            persona_events,
+            outbound: parts.outbound,
+            state: ArcSwap::from_pointee(state),
+        }))
+    }
+
+    /// Puts new settings in force, for requests from now on.
+    pub fn update_settings(&self, settings: VoiceSettings) {
+        let old = self.0.state.load_full();
+        let new = State::new(&self.0.outbound, settings, Some(&old));
+        self.0.state.store(Arc::new(new));
+    }
+
+    /// The personas.
+    pub fn personas(&self) -> &Personas {
+        &self.0.personas
+    }
+
+    /// Listens to changes of personas made here, from now on.
+    pub fn subscribe_personas(&self) -> broadcast::Receiver<PersonaEvent> {
+        self.0.persona_events.subscribe()
+    }
+
+    pub(crate) fn state(&self) -> Arc<State> {
+        self.0.state.load_full()
+    }
+}
+
+impl State {
+    /// Programs that run go on counting when nothing about programs was changed.
+    fn new(outbound: &Outbound, settings: VoiceSettings, old: Option<&Self>) -> Self {
+        let kept = old.filter(|old| {
+            let before = &old.settings;
+            before.local_concurrency == settings.local_concurrency
+                && before.child_variables == settings.child_variables
+                && before.patience == settings.patience
+        });
+        let programs = match kept {
+            Some(old) => old.means.programs.clone(),
+            None => Programs::new(&settings),
+        };
+        let means = Means {
+            outbound: outbound.clone(),
+            programs,
+            patience: settings.patience,
+        };
+        Self { settings, means }
+    }
+}
+
+impl fmt::Debug for Voice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Voice").finish_non_exhaustive()
+    }
+}
+
+/// Runs work that keeps a processor busy where that holds nobody up.
+pub(crate) async fn busy<T, F>(work: F) -> Result<T, VoiceError>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, VoiceError> + Send + 'static,
+{
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| VoiceError::Internal("work on audio was broken off"))?
+}

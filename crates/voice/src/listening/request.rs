@@ -1,0 +1,168 @@
+//! What may be asked for, and its limits.
+
+use crate::VoiceError;
+use crate::provider::SttId;
+use crate::settings::SttSettings;
+use bytes::Bytes;
+use gatehouse_audio::{Format, Kind};
+
+/// The largest audio.
+pub const MAX_AUDIO_BYTES: usize = 25 << 20;
+/// The longest hint.
+const MAX_PROMPT_CHARACTERS: usize = 4000;
+/// The kinds that a caller may declare.
+const DECLARED: [&str; 9] = [
+    "mp3", "opus", "ogg", "aac", "pcm", "wav", "webm", "flac", "m4a",
+];
+
+/// Audio that is to be understood, and what the caller says of it.
+#[derive(Clone, Debug)]
+pub struct TranscribeRequest {
+    /// The audio.
+    pub audio: Bytes,
+    /// What it is, as the caller says; what it is in truth counts more.
+    pub format: Option<String>,
+    /// ISO 639-1, or a locale.
+    pub language: Option<String>,
+    /// What it is about.
+    pub prompt: Option<String>,
+    /// Who listens: an id or an alias.
+    pub provider: Option<String>,
+    /// Which model.
+    pub model: Option<String>,
+    /// Whether times are wanted from those whom they cost something.
+    pub timestamps: bool,
+}
+
+impl TranscribeRequest {
+    /// Audio, with everything else as usual.
+    pub const fn new(audio: Bytes) -> Self {
+        Self {
+            audio,
+            format: None,
+            language: None,
+            prompt: None,
+            provider: None,
+            model: None,
+            timestamps: true,
+        }
+    }
+}
+
+/// A request whose limits were checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Checked {
+    /// Who was asked for.
+    pub(crate) provider: Option<SttId>,
+    /// What the audio is.
+    pub(crate) kind: Option<Kind>,
+}
+
+/// Checks what can be checked before anybody is called.
+pub(crate) fn check(
+    request: &TranscribeRequest,
+    settings: &SttSettings,
+    sniffed: Option<Kind>,
+) -> Result<Checked, VoiceError> {
+    if !settings.enabled {
+        let hint = "Listening is switched off: set `voice.stt.enabled` to true.";
+        return Err(VoiceError::not_configured("voice.stt.enabled", hint));
+    }
+    if request.audio.is_empty() {
+        return Err(VoiceError::invalid("audio", "must not be empty"));
+    }
+    if request.audio.len() > MAX_AUDIO_BYTES {
+        return Err(VoiceError::TooLarge {
+            max_bytes: MAX_AUDIO_BYTES as u64,
+        });
+    }
+    let declared = request.format.as_deref();
+    if let Some(declared) = declared
+        && !DECLARED.contains(&declared)
+    {
+        let reason = format!("expected one of {}", DECLARED.join(", "));
+        return Err(VoiceError::invalid("format", reason));
+    }
+    if let Some(language) = &request.language
+        && !is_language(language)
+    {
+        return Err(VoiceError::invalid(
+            "language",
+            "expected a language code such as `en`",
+        ));
+    }
+    let prompt = request.prompt.as_deref().unwrap_or_default();
+    if prompt.chars().nth(MAX_PROMPT_CHARACTERS).is_some() {
+        let reason = format!("at most {MAX_PROMPT_CHARACTERS} characters");
+        return Err(VoiceError::invalid("prompt", reason));
+    }
+    let kind = kind(declared, sniffed);
+    if kind.is_none() && declared.is_none() {
+        return Err(VoiceError::invalid(
+            "audio",
+            "is no audio that is known here",
+        ));
+    }
+    let provider = request.provider.as_deref();
+    Ok(Checked {
+        provider: provider
+            .map(|name| SttId::parse("provider", name))
+            .transpose()?,
+        kind,
+    })
+}
+
+/// What the bytes are: what they look like. Bare samples look like nothing, or by chance like a frame of
+/// what has hardly a header.
+fn kind(declared: Option<&str>, sniffed: Option<Kind>) -> Option<Kind> {
+    let pcm = Kind::Pcm {
+        rate: Format::PCM_RATE,
+    };
+    match (declared, sniffed) {
+        (Some("pcm"), None | Some(Kind::Mp3 | Kind::Aac)) => Some(pcm),
+        (_, sniffed) => sniffed,
+    }
+}
+
+/// A language of ISO 639-1, alone or with a region, script or variant behind it (BCP 47).
+fn is_language(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let first = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let is_rest = |part: &str| {
+        (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric())
+    };
+    ISO_639_1.split(' ').any(|code| code == first) && parts.all(is_rest)
+}
+
+/// The two-letter codes of ISO 639-1, and `yue`, which listeners know besides.
+const ISO_639_1: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co \
+    cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho \
+    hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv jw ka kg ki kj kk kl km kn ko kr ks ku kv kw ky \
+    la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om \
+    or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te \
+    tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu yue";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_are_codes() {
+        for good in ["en", "EN", "en-US", "zh-Hant-TW", "yue", "jw"] {
+            assert!(is_language(good), "{good}");
+        }
+        for bad in ["", "xx", "english", "en_US", "en-", "e", "en-toolongpart"] {
+            assert!(!is_language(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_declared_counts_only_where_nothing_is_seen() {
+        let pcm = Some(Kind::Pcm { rate: 24_000 });
+        assert_eq!(kind(Some("pcm"), None), pcm);
+        assert_eq!(kind(Some("pcm"), Some(Kind::Mp3)), pcm);
+        assert_eq!(kind(Some("pcm"), Some(Kind::Wav)), Some(Kind::Wav));
+        assert_eq!(kind(Some("mp3"), Some(Kind::Flac)), Some(Kind::Flac));
+        assert_eq!(kind(Some("mp3"), None), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! Audio to text: `stt.transcribe`.
+
+use super::request::{self, Checked, TranscribeRequest};
+use crate::handle::{State, busy};
+use crate::provider::SttId;
+use crate::stt::{self, Heard, Segment, SttCall, Word};
+use crate::{Voice, VoiceError, capability, usage};
+use bytes::Bytes;
+use gatehouse_audio::{AudioError, Kind, duration_ms, sniff, to_wav};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Samples a second that every recogniser takes.
+const RECOGNISERS_RATE: u32 = 16_000;
+/// The longest audio that is decoded here: what is smaller than 25 MiB and lasts longer was made to.
+const MAX_DECODED_SECONDS: u32 = 2 * 60 * 60;
+
+/// What was heard.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    /// The text.
+    pub text: String,
+    /// The language that was heard, else the one that was asked for, else `und`.
+    pub language: String,
+    /// How sure the provider is, 0 to 1.
+    pub confidence: Option<f64>,
+    /// How long the audio lasts; 0 when that could not be measured.
+    pub duration_seconds: f64,
+    /// Each word, where the provider gives times.
+    pub words: Vec<Word>,
+    /// Each sentence or so, where the provider gives times.
+    pub segments: Vec<Segment>,
+    /// Who listened.
+    pub provider: SttId,
+}
+
+/// Audio that was looked at.
+struct Looked {
+    kind: Option<Kind>,
+    /// Measured.
+    duration_ms: Option<u64>,
+}
+
+impl Voice {
+    /// Understands audio. Dropping the future ends what was begun.
+    pub async fn transcribe(&self, request: TranscribeRequest) -> Result<Transcript, VoiceError> {
+        let state = self.state();
+        let sniffed = sniff(&request.audio);
+        let checked = request::check(&request, &state.settings.stt, sniffed)?;
+        let first = match checked.provider {
+            Some(id) => id,
+            None => self.chosen_stt(&state).await.ok_or_else(nobody)?.0,
+        };
+        let looked = look(&request.audio, &checked).await?;
+        let others = state.settings.stt.fallback.iter().copied();
+        let mut first_error = None;
+        for id in std::iter::once(first).chain(others.filter(|id| *id != first)) {
+            let mut asked = request.clone();
+            asked.model = asked.model.filter(|_| id == first);
+            match self.listen(&state, id, asked, &looked).await {
+                Ok(heard) => return Ok(transcript(id, heard, &request, &looked)),
+                Err(error) if error.is_providers() => drop(first_error.get_or_insert(error)),
+                Err(error) => return Err(first_error.unwrap_or(error)),
+            }
+        }
+        Err(first_error.unwrap_or(VoiceError::Internal("nobody was asked to listen")))
+    }
+
+    /// One listener is asked. A model that the request names is the first one's.
+    async fn listen(
+        &self,
+        state: &State,
+        id: SttId,
+        asked: TranscribeRequest,
+        looked: &Looked,
+    ) -> Result<Heard, VoiceError> {
+        let place = self.stt_place(state, id).await?;
+        let (audio, kind) = fitting(id, &asked.audio, looked.kind).await?;
+        let settings = state.settings.stt.providers.get(&id).cloned();
+        let settings = settings.unwrap_or_default();
+        let call = SttCall {
+            audio,
+            kind,
+            declared: asked.format,
+            language: asked.language.or_else(|| settings.language.clone()),
+            prompt: asked.prompt,
+            timestamps: asked.timestamps,
+            model: asked.model.or_else(|| settings.model.clone()),
+            base_url: place.base_url,
+            key: place.key,
+            settings,
+        };
+        let counting = usage::begin("stt", id.as_str());
+        let heard = counting.of(stt::provider(id).listen(&state.means, &call).await)?;
+        usage::heard(id, looked.duration_ms.unwrap_or_default());
+        Ok(heard)
+    }
+}
+
+async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
+    let Some(kind) = checked.kind else {
+        return Ok(Looked {
+            kind: None,
+            duration_ms: None,
+        });
+    };
+    let audio = audio.clone();
+    let measured = busy(move || Ok(duration_ms(&audio, kind).ok()));
+    Ok(Looked {
+        kind: Some(kind),
+        duration_ms: measured.await?,
+    })
+}
+
+/// The audio as this listener takes it. What nobody recognised goes to a vendor as the caller declared
+/// it; a program here could not read it.
+async fn fitting(
+    id: SttId,
+    audio: &Bytes,
+    kind: Option<Kind>,
+) -> Result<(Bytes, Option<Kind>), VoiceError> {
+    let can = capability::stt(id);
+    let (audio, kind) = match kind {
+        None if can.is_local => {
+            return Err(VoiceError::invalid(
+                "audio",
+                "is no audio that is known here",
+            ));
+        }
+        Some(kind) if !(can.accepts)(kind) => {
+            let audio = audio.clone();
+            let wav = busy(move || {
+                to_wav(&audio, kind, RECOGNISERS_RATE, MAX_DECODED_SECONDS)
+                    .map_err(|error| unreadable(kind, &error))
+            });
+            (Bytes::from(wav.await?), Some(Kind::Wav))
+        }
+        kind => (audio.clone(), kind),
+    };
+    if audio.len() > can.max_bytes {
+        let max_bytes = u64::try_from(can.max_bytes).unwrap_or(u64::MAX);
+        return Err(VoiceError::TooLarge { max_bytes });
+    }
+    Ok((audio, kind))
+}
+
+fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
+    let reason = match error {
+        AudioError::TooLong { max_seconds } => format!("lasts longer than {max_seconds} seconds"),
+        AudioError::Empty => "has no sound in it".to_owned(),
+        _ => format!("cannot be read as {}", kind.as_str()),
+    };
+    VoiceError::invalid("audio", reason)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds of at most some days"
+)]
+fn transcript(id: SttId, heard: Heard, request: &TranscribeRequest, looked: &Looked) -> Transcript {
+    let measured = looked.duration_ms.map(|ms| ms as f64 / 1000.0);
+    let language = heard.language.or_else(|| request.language.clone());
+    Transcript {
+        text: heard.text,
+        language: language.unwrap_or_else(|| "und".to_owned()),
+        confidence: heard.confidence,
+        duration_seconds: measured.or(heard.duration_seconds).unwrap_or_default(),
+        words: heard.words,
+        segments: heard.segments,
+        provider: id,
+    }
+}
+
+fn nobody() -> VoiceError {
+    let hint = "Nobody can listen yet: set a provider's key or model below `voice.stt`.";
+    VoiceError::not_configured("voice.stt.provider", hint)
+}

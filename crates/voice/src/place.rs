@@ -1,0 +1,239 @@
+//! Where a provider is, and with which key it is called: the setting's, the vault's, or one that is
+//! borrowed from the model provider `openai`. A key goes only to the address that it was given for.
+
+use crate::capability;
+use crate::handle::{Inner, State};
+use crate::provider::{SttId, TtsId};
+use crate::settings::{SttProviderSettings, TtsProviderSettings};
+use crate::{Voice, VoiceError};
+use gatehouse_secrets::SecretsError;
+use secrecy::SecretString;
+use std::path::PathBuf;
+use url::Url;
+
+/// Where the vendor of the model provider `openai` is.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Where a provider is, and its key. Programs have neither.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) base_url: Option<Url>,
+    pub(crate) key: Option<SecretString>,
+}
+
+/// What the settings say of a provider, whichever way it goes.
+struct Wanted<'a> {
+    id: &'static str,
+    /// `tts` or `stt`.
+    section: &'static str,
+    default_url: Option<&'static str>,
+    /// The setting that holds the address of a server of one's own.
+    needs_endpoint: bool,
+    /// The setting that a program cannot do without.
+    needs_file: Option<(&'static str, &'a Option<PathBuf>)>,
+    /// The key of the model provider `openai` will do.
+    borrows: bool,
+    base_url: Option<&'a Url>,
+    moved: bool,
+    api_key: Option<&'a SecretString>,
+}
+
+impl Wanted<'_> {
+    fn missing(&self, setting: &str, what: &str) -> VoiceError {
+        let key = format!("voice.{}.{}.{setting}", self.section, self.id);
+        let hint = format!("{} has no {what}: set `{key}`.", self.id);
+        VoiceError::not_configured(key, hint)
+    }
+}
+
+fn of_tts<'a>(id: TtsId, settings: &'a TtsProviderSettings) -> Wanted<'a> {
+    Wanted {
+        id: id.as_str(),
+        section: "tts",
+        default_url: match id {
+            TtsId::ElevenLabs => Some("https://api.elevenlabs.io/v1"),
+            TtsId::OpenAi => Some(OPENAI),
+            TtsId::Google => Some("https://texttospeech.googleapis.com/v1"),
+            TtsId::Piper | TtsId::Coqui => None,
+        },
+        needs_endpoint: id == TtsId::Coqui,
+        needs_file: (id == TtsId::Piper).then_some(("model_path", &settings.model_path)),
+        borrows: id == TtsId::OpenAi,
+        base_url: settings.base_url.as_ref(),
+        moved: settings.moved,
+        api_key: settings.api_key.as_ref(),
+    }
+}
+
+fn of_stt<'a>(id: SttId, settings: &'a SttProviderSettings) -> Wanted<'a> {
+    Wanted {
+        id: id.as_str(),
+        section: "stt",
+        default_url: match id {
+            SttId::OpenAi => Some(OPENAI),
+            SttId::Groq => Some("https://api.groq.com/openai/v1"),
+            SttId::Deepgram => Some("https://api.deepgram.com/v1"),
+            SttId::Google => Some("https://speech.googleapis.com/v1"),
+            SttId::Mistral => Some("https://api.mistral.ai/v1"),
+            SttId::Voxtral | SttId::WhisperCli | SttId::SherpaOnnx => None,
+        },
+        needs_endpoint: id == SttId::Voxtral,
+        needs_file: match id {
+            SttId::WhisperCli => Some(("model_path", &settings.model_path)),
+            SttId::SherpaOnnx => Some(("model_dir", &settings.model_path)),
+            _ => None,
+        },
+        borrows: id == SttId::OpenAi,
+        base_url: settings.base_url.as_ref(),
+        moved: settings.moved,
+        api_key: settings.api_key.as_ref(),
+    }
+}
+
+/// A provider that takes a key, and where that may be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPlace {
+    /// The provider's id.
+    pub id: &'static str,
+    /// `tts` or `stt`.
+    pub kind: &'static str,
+    /// Where it is.
+    pub base_url: Url,
+}
+
+impl Voice {
+    /// The providers of this id or vendor's name that take a key: a vendor may both speak and listen.
+    pub fn key_places(&self, name: &str) -> Vec<KeyPlace> {
+        let state = self.state();
+        let (tts, stt) = (&state.settings.tts.providers, &state.settings.stt.providers);
+        let (no_tts, no_stt) = (
+            TtsProviderSettings::default(),
+            SttProviderSettings::default(),
+        );
+        let speakers = TtsId::ALL.iter().map(|id| {
+            let wanted = of_tts(*id, tts.get(id).unwrap_or(&no_tts));
+            (id.alias(), wanted)
+        });
+        let listeners = SttId::ALL.iter().map(|id| {
+            let wanted = of_stt(*id, stt.get(id).unwrap_or(&no_stt));
+            (id.alias(), wanted)
+        });
+        let named = speakers
+            .chain(listeners)
+            .filter(|(alias, wanted)| *alias == name || wanted.id == name);
+        let place = |(_, wanted): (_, Wanted<'_>)| {
+            Some(KeyPlace {
+                id: wanted.id,
+                kind: wanted.section,
+                base_url: base_url(&state, &wanted)?,
+            })
+        };
+        named.filter_map(place).collect()
+    }
+
+    /// Where this speaker is; an error says what is missing.
+    pub(crate) async fn tts_place(&self, state: &State, id: TtsId) -> Result<Place, VoiceError> {
+        let settings = state.settings.tts.providers.get(&id);
+        let none = TtsProviderSettings::default();
+        let wanted = of_tts(id, settings.unwrap_or(&none));
+        self.0
+            .place(state, wanted, capability::tts(id).is_local)
+            .await
+    }
+
+    /// Where this listener is; an error says what is missing.
+    pub(crate) async fn stt_place(&self, state: &State, id: SttId) -> Result<Place, VoiceError> {
+        let settings = state.settings.stt.providers.get(&id);
+        let none = SttProviderSettings::default();
+        let wanted = of_stt(id, settings.unwrap_or(&none));
+        self.0
+            .place(state, wanted, capability::stt(id).is_local)
+            .await
+    }
+}
+
+impl Inner {
+    async fn place(
+        &self,
+        state: &State,
+        wanted: Wanted<'_>,
+        is_local: bool,
+    ) -> Result<Place, VoiceError> {
+        if let Some((setting, None)) = wanted.needs_file {
+            return Err(wanted.missing(setting, "model"));
+        }
+        if wanted.needs_endpoint && wanted.base_url.is_none() {
+            return Err(wanted.missing("endpoint", "address"));
+        }
+        if is_local {
+            let base_url = wanted.base_url.cloned();
+            return Ok(Place {
+                base_url,
+                key: None,
+            });
+        }
+        let borrowed = state
+            .settings
+            .openai
+            .base_url
+            .as_ref()
+            .filter(|_| wanted.borrows);
+        let default = || wanted.default_url.and_then(|url| Url::parse(url).ok());
+        let base_url = wanted.base_url.or(borrowed).cloned().or_else(default);
+        let base_url = base_url.ok_or(VoiceError::Internal("a provider has no address"))?;
+        let key = self.key(state, &wanted, &base_url).await?;
+        Ok(Place {
+            key: Some(key.ok_or_else(|| wanted.missing("api_key", "key"))?),
+            base_url: Some(base_url),
+        })
+    }
+
+    /// A sealed vault is an error only when no other key is there.
+    async fn key(
+        &self,
+        state: &State,
+        wanted: &Wanted<'_>,
+        base_url: &Url,
+    ) -> Result<Option<SecretString>, VoiceError> {
+        if let Some(key) = wanted.api_key.filter(|_| !wanted.moved) {
+            return Ok(Some(key.clone()));
+        }
+        let mut is_sealed = false;
+        let mut kept = async |id: &str, url: &str| match self.secrets.provider_key(id, url).await {
+            Err(SecretsError::Sealed) => {
+                is_sealed = true;
+                Ok(None)
+            }
+            found => found.map_err(VoiceError::from),
+        };
+        if let Some(key) = kept(wanted.id, base_url.as_str()).await? {
+            return Ok(Some(key));
+        }
+        if wanted.borrows && !wanted.moved {
+            let openai = &state.settings.openai;
+            if let Some(key) = &openai.api_key {
+                return Ok(Some(key.clone()));
+            }
+            let url = openai.base_url.as_ref().map_or(OPENAI, Url::as_str);
+            if let Some(key) = kept("openai", url).await? {
+                return Ok(Some(key));
+            }
+            if let Some(key) = &openai.environment {
+                return Ok(Some(key.clone()));
+            }
+        }
+        if is_sealed {
+            return Err(VoiceError::Sealed);
+        }
+        Ok(None)
+    }
+}
+
+/// Where a hosted provider is: as it is set, else where the key that it borrows belongs, else where the
+/// vendor is.
+fn base_url(state: &State, wanted: &Wanted<'_>) -> Option<Url> {
+    let default = Url::parse(wanted.default_url?).ok();
+    let borrowed = state.settings.openai.base_url.as_ref();
+    let borrowed = borrowed.filter(|_| wanted.borrows);
+    wanted.base_url.or(borrowed).cloned().or(default)
+}

@@ -1,0 +1,160 @@
+//! One process and those it starts: fed, listened to, and ended together.
+//!
+//! The process leads a group of its own. Whatever is left of the group is killed before its leader is
+//! reaped: until then nobody else can get the group's number. A descendant that leaves the group on
+//! purpose is out of reach; it can hold nobody up.
+
+use super::pipes::{Output, drain, feed};
+use super::{Job, Piece};
+use crate::VoiceError;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::signal::unix::{self, SignalKind};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// How long the pipes may stay open once the process has ended.
+pub(super) const GRACE: Duration = Duration::from_secs(2);
+/// "Exec format error": made for another machine, or no program at all.
+const ENOEXEC: i32 = 8;
+
+/// Runs the job to its end and sends its output. Dropping the future kills the group.
+pub(super) async fn drive(
+    mut job: Job,
+    variables: &[(String, OsString)],
+    pieces: &mpsc::Sender<Piece>,
+) -> Result<(), VoiceError> {
+    let provider = job.provider;
+    let broken = |_error| VoiceError::failed(provider, "broke off", true);
+    let (mut running, pipes) = Running::start(&job, variables)?;
+    let (stdin, mut stdout, stderr) = pipes;
+    let input = std::mem::take(&mut job.stdin);
+    let talk = async { tokio::join!(feed(stdin, input), drain(stderr, job.with_stderr)).1 };
+    tokio::pin!(talk);
+    let mut said = None;
+    let mut output = Output::new(&job, pieces);
+    let mut until = None;
+    while until.is_none() || output.open || said.is_none() {
+        tokio::select! {
+            biased;
+            () = pieces.closed() => return Ok(()),
+            read = stdout.read_buf(&mut output.buffer), if output.open => {
+                output.take(read.map_err(broken)?).await?;
+            }
+            what = &mut talk, if said.is_none() => said = Some(what),
+            ended = running.ended(), if until.is_none() => {
+                ended.map_err(broken)?;
+                running.kill();
+                until = Some(Instant::now() + GRACE);
+            }
+            () = tokio::time::sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => break,
+        }
+    }
+    let status = running.reap().await.map_err(broken)?;
+    let said = said.unwrap_or_default();
+    tracing::debug!(
+        provider,
+        status = %status,
+        stderr_lines = said.lines,
+        "a program ended"
+    );
+    if !status.success() {
+        return Err(VoiceError::failed(provider, "ended with an error", false));
+    }
+    output.append(said.tail).await;
+    Ok(())
+}
+
+struct Running {
+    child: Child,
+    /// The group that it leads, until it is reaped.
+    group: Option<Pid>,
+    /// Says that some child of ours has ended.
+    news: unix::Signal,
+}
+
+impl Running {
+    fn start(
+        job: &Job,
+        variables: &[(String, OsString)],
+    ) -> Result<(Self, (ChildStdin, ChildStdout, ChildStderr)), VoiceError> {
+        let mut command = Command::new(&job.program);
+        command
+            .args(&job.args)
+            .env_clear()
+            .envs(variables.iter().map(|(name, value)| (name, value)))
+            .envs(job.variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(directory) = &job.directory {
+            command.current_dir(directory.path());
+        }
+        // Before the process, so that its end is not missed.
+        let news = unix::signal(SignalKind::child())?;
+        let mut child = command.spawn().map_err(|error| not_started(job, &error))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let number = child.id().and_then(|id| i32::try_from(id).ok());
+        let group = number.and_then(Pid::from_raw);
+        let running = Self { child, group, news };
+        match pipes {
+            (Some(stdin), Some(stdout), Some(stderr)) => Ok((running, (stdin, stdout, stderr))),
+            _ => Err(VoiceError::Internal("a program has no pipes")),
+        }
+    }
+
+    /// Waits until the process has ended. It is not reaped.
+    async fn ended(&mut self) -> io::Result<()> {
+        let Some(group) = self.group else {
+            return Ok(());
+        };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        while waitid(WaitId::Pid(group), look)?.is_none() {
+            if self.news.recv().await.is_none() {
+                return Err(ErrorKind::BrokenPipe.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn kill(&self) {
+        if let Some(group) = self.group {
+            // That there is nobody left is fine.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    async fn reap(&mut self) -> io::Result<ExitStatus> {
+        self.kill();
+        self.group = None;
+        self.child.wait().await
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The runtime reaps it.
+        self.kill();
+    }
+}
+
+fn not_started(job: &Job, error: &io::Error) -> VoiceError {
+    tracing::debug!(provider = job.provider, %error, "a program could not be started");
+    let is_not_there = matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::PermissionDenied
+    );
+    if is_not_there || error.raw_os_error() == Some(ENOEXEC) {
+        let hint = "The program is not there, or cannot be executed on this machine.";
+        VoiceError::not_configured(job.setting, hint)
+    } else {
+        VoiceError::failed(job.provider, "could not be started", true)
+    }
+}

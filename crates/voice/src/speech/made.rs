@@ -1,0 +1,135 @@
+//! Whole audio from one speaker: as it makes it, or from samples.
+
+use super::order::Job;
+use super::samples::{Samples, broken};
+use crate::VoiceError;
+use crate::aac::{self, aac};
+use crate::handle::{State, busy};
+use crate::provider::TtsId;
+use crate::tts::{self, TtsCall};
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
+use gatehouse_audio::{Encoder, Format, Sound, duration_ms, encode};
+use std::sync::Arc;
+
+/// Whole audio.
+pub(super) struct Made {
+    pub(super) audio: Bytes,
+    pub(super) duration_ms: u64,
+    pub(super) warning: Option<String>,
+    /// Whether it could be read as what it should be.
+    pub(super) is_sound: bool,
+}
+
+impl Job {
+    /// Has all of it made.
+    pub(super) async fn make(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
+        let made = match self.native() {
+            Some(call) => self.make_native(state, call).await?,
+            None => self.make_from_samples(state).await?,
+        };
+        let warning = match (made.warning, self.warning()) {
+            (Some(one), Some(other)) => Some(format!("{one} {other}")),
+            (one, other) => one.or(other),
+        };
+        Ok(Made { warning, ..made })
+    }
+
+    async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
+        let mut speech = tts::provider(self.id).speak(&state.means, call).await?;
+        let mut audio = BytesMut::new();
+        while let Some(piece) = speech.body.next().await {
+            audio.extend_from_slice(&piece?);
+        }
+        if audio.is_empty() {
+            return Err(VoiceError::failed(self.id.as_str(), "gave no audio", true));
+        }
+        let (audio, kind) = (audio.freeze(), self.format.kind());
+        let bytes = audio.clone();
+        let measured = busy(move || Ok(duration_ms(&bytes, kind))).await?;
+        let warning = measured.is_err().then(|| {
+            format!(
+                "What {} gave is not readable as {}.",
+                self.id,
+                self.format.as_str()
+            )
+        });
+        Ok(Made {
+            audio,
+            duration_ms: measured.unwrap_or_default(),
+            is_sound: warning.is_none(),
+            warning,
+        })
+    }
+
+    async fn make_from_samples(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
+        if self.format == Format::Aac {
+            aac::find(&state.means.programs)?;
+        }
+        let samples = Samples::new(Arc::clone(state), self.id, self.calls.clone());
+        let (audio, duration_ms) = match self.format {
+            Format::Wav | Format::Aac => self.make_whole(state, samples).await?,
+            format => encode_as_it_comes(self.id, samples, format).await?,
+        };
+        Ok(Made {
+            audio,
+            duration_ms,
+            warning: None,
+            is_sound: true,
+        })
+    }
+
+    /// What has its length in its head, and what another program makes.
+    async fn make_whole(
+        &self,
+        state: &State,
+        mut samples: Samples,
+    ) -> Result<(Bytes, u64), VoiceError> {
+        let mut all = Vec::new();
+        while let Some(more) = samples.next().await? {
+            all.extend(more);
+        }
+        let sound = Sound {
+            rate: samples.rate().unwrap_or(Format::PCM_RATE),
+            samples: all,
+        };
+        let (id, duration_ms) = (self.id, sound.duration_ms());
+        let wav = busy(move || encode(&sound, Format::Wav).map_err(|error| broken(id, &error)));
+        let wav = Bytes::from(wav.await?);
+        if self.format == Format::Aac {
+            return Ok((aac(&state.means.programs, wav).await?, duration_ms));
+        }
+        Ok((wav, duration_ms))
+    }
+}
+
+/// Encodes while it is spoken, so that a long text does not lie here as samples.
+async fn encode_as_it_comes(
+    id: TtsId,
+    mut samples: Samples,
+    format: Format,
+) -> Result<(Bytes, u64), VoiceError> {
+    let mut encoder: Option<Encoder> = None;
+    let (mut audio, mut count) = (Vec::new(), 0_u64);
+    while let Some(more) = samples.next().await? {
+        count += u64::try_from(more.len()).unwrap_or_default();
+        let rate = samples.rate().unwrap_or(Format::PCM_RATE);
+        let had = encoder.take();
+        let (now, bytes) = busy(move || {
+            let mut encoder = match had {
+                Some(encoder) => encoder,
+                None => Encoder::new(format, rate).map_err(|error| broken(id, &error))?,
+            };
+            let bytes = encoder.push(&more).map_err(|error| broken(id, &error))?;
+            Ok((encoder, bytes))
+        })
+        .await?;
+        encoder = Some(now);
+        audio.extend(bytes);
+    }
+    if let Some(encoder) = encoder {
+        audio.extend(encoder.finish().map_err(|error| broken(id, &error))?);
+    }
+    let rate = u64::from(samples.rate().unwrap_or(Format::PCM_RATE));
+    Ok((audio.into(), (count * 1000 + rate / 2) / rate.max(1)))
+}

@@ -1,0 +1,207 @@
+//! What is to be done: which text is said, in whose persona, and who is asked in which order.
+
+use super::request::{self, SpeechRequest};
+use crate::cache::Name;
+use crate::capability;
+use crate::handle::State;
+use crate::persona::{Chosen, Persona, RequestVoice, apply};
+use crate::provider::TtsId;
+use crate::settings::TtsProviderSettings;
+use crate::text::{pieces, speakable};
+use crate::tts::{TtsCall, Want};
+use crate::{Voice, VoiceError};
+use gatehouse_audio::Format;
+use std::sync::Arc;
+
+/// A checked request, ready to be given to a speaker.
+pub(super) struct Order {
+    pub(super) state: Arc<State>,
+    pub(super) request: SpeechRequest,
+    pub(super) persona: Option<Persona>,
+    pub(super) format: Format,
+    /// What is said.
+    pub(super) text: String,
+    /// Who is asked, in this order: the one who was chosen, then those whom the settings name.
+    pub(super) speakers: Vec<TtsId>,
+}
+
+/// An order for one speaker.
+pub(super) struct Job {
+    pub(super) id: TtsId,
+    /// One call for each piece of the text.
+    pub(super) calls: Vec<TtsCall>,
+    /// Where it is kept; nowhere for a speaker who was not the one asked for.
+    pub(super) name: Option<Name>,
+    /// Members of the request that this speaker does not follow.
+    pub(super) ignored: Vec<&'static str>,
+    pub(super) format: Format,
+}
+
+impl Voice {
+    /// Checks a request and decides.
+    pub(super) async fn order(&self, request: SpeechRequest) -> Result<Order, VoiceError> {
+        let state = self.state();
+        let checked = request::check(&request, &state.settings.tts)?;
+        let persona = self.persona(request.persona.as_deref()).await?;
+        let text = speakable(&request.text);
+        if text.trim().is_empty() {
+            return Err(VoiceError::invalid(
+                "text",
+                "has nothing in it that can be said",
+            ));
+        }
+        let of_persona = persona.as_ref().and_then(|persona| persona.provider);
+        let first = match checked.provider.or(of_persona) {
+            Some(id) => id,
+            None => self.chosen_tts(&state).await.ok_or_else(nobody)?.0,
+        };
+        let others = state.settings.tts.fallback.iter().copied();
+        let speakers = std::iter::once(first).chain(others.filter(|id| *id != first));
+        Ok(Order {
+            speakers: speakers.collect(),
+            format: checked.format,
+            persona,
+            text,
+            request,
+            state,
+        })
+    }
+
+    /// The persona of this id, none for `none`, the active one when nobody was named.
+    async fn persona(&self, id: Option<&str>) -> Result<Option<Persona>, VoiceError> {
+        match id {
+            None => self.personas().active().await,
+            Some("none") => Ok(None),
+            Some(id) => match self.personas().find(id).await? {
+                Some(persona) => Ok(Some(persona)),
+                None => Err(VoiceError::invalid("persona", "there is no such persona")),
+            },
+        }
+    }
+
+    /// The order as this speaker gets it. Another speaker than the first knows nothing of the voice and
+    /// model that the request names.
+    pub(super) async fn job(&self, order: &Order, id: TtsId) -> Result<Job, VoiceError> {
+        let is_first = order.speakers.first() == Some(&id);
+        let state = &order.state;
+        let settings = state.settings.tts.providers.get(&id).cloned();
+        let settings = settings.unwrap_or_default();
+        let can = capability::tts(id);
+        let asked = &order.request;
+        let request = RequestVoice {
+            voice: asked.voice.clone().filter(|_| is_first),
+            model: asked.model.clone().filter(|_| is_first),
+            speed: asked.speed,
+            stability: asked.stability,
+            similarity_boost: asked.similarity_boost,
+        };
+        let mut chosen = apply(order.persona.as_ref(), id, &request, &settings, &can)?;
+        if asked.speed.is_some() && can.speed.is_some() && chosen.speed != asked.speed {
+            chosen.ignored.push("speed");
+        }
+        if let Some(instructions) = &asked.instructions {
+            if can.instructions == capability::Instructions::Full {
+                chosen.instructions = Some(instructions.clone());
+            } else {
+                chosen.ignored.push("instructions");
+            }
+        }
+        let place = self.tts_place(state, id).await?;
+        let texts = pieces(&order.text, can.max_characters, can.max_bytes);
+        let is_native = texts.len() == 1 && can.native.contains(&order.format);
+        let first = call(&chosen, settings, is_native.then_some(order.format));
+        let first = TtsCall {
+            base_url: place.base_url,
+            key: place.key,
+            ..first
+        };
+        let name = is_first.then(|| name(order, id, &first));
+        let calls = texts.into_iter().map(|text| TtsCall {
+            text,
+            ..first.clone()
+        });
+        Ok(Job {
+            id,
+            calls: calls.collect(),
+            name,
+            ignored: chosen.ignored,
+            format: order.format,
+        })
+    }
+}
+
+impl Job {
+    /// The only call, if the speaker makes the format itself.
+    pub(super) fn native(&self) -> Option<&TtsCall> {
+        match self.calls.as_slice() {
+            [call] if call.want != Want::Samples => Some(call),
+            _ => None,
+        }
+    }
+
+    /// What the caller should know.
+    pub(super) fn warning(&self) -> Option<String> {
+        if self.ignored.is_empty() {
+            return None;
+        }
+        let fields = self.ignored.join(", ");
+        Some(format!("{} does not follow {fields} as asked.", self.id))
+    }
+}
+
+fn call(chosen: &Chosen, settings: TtsProviderSettings, native: Option<Format>) -> TtsCall {
+    TtsCall {
+        text: String::new(),
+        want: native.map_or(Want::Samples, Want::Native),
+        base_url: None,
+        key: None,
+        voice: chosen.voice.clone(),
+        model: chosen.model.clone(),
+        speed: chosen.speed,
+        stability: chosen.stability,
+        similarity_boost: chosen.similarity_boost,
+        pitch: chosen.pitch,
+        instructions: chosen.instructions.clone(),
+        settings,
+    }
+}
+
+/// Everything that makes the audio what it is.
+fn name(order: &Order, id: TtsId, call: &TtsCall) -> Name {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let settings = &call.settings;
+    let path = |path: &Option<std::path::PathBuf>| {
+        let path = path.as_ref();
+        path.map(|path| path.display().to_string())
+            .unwrap_or_default()
+    };
+    let url = call.base_url.as_ref().map_or("", url::Url::as_str);
+    Name::of(
+        order.format,
+        &[
+            id.as_str(),
+            url,
+            call.voice.as_deref().unwrap_or_default(),
+            call.model.as_deref().unwrap_or_default(),
+            &number(call.speed),
+            &number(call.stability),
+            &number(call.similarity_boost),
+            &number(call.pitch),
+            call.instructions.as_deref().unwrap_or_default(),
+            settings.language.as_deref().unwrap_or_default(),
+            &path(&settings.model_path),
+            &path(&settings.config_path),
+            &settings
+                .speaker_id
+                .map(|id| id.to_string())
+                .unwrap_or_default(),
+            &number(settings.length_scale),
+            &order.text,
+        ],
+    )
+}
+
+fn nobody() -> VoiceError {
+    let hint = "Nobody can speak yet: set a provider's key or model below `voice.tts`.";
+    VoiceError::not_configured("voice.tts.provider", hint)
+}

@@ -1,0 +1,166 @@
+//! Samples as they come from a provider, piece of text after piece of text, as if it had been one.
+
+use crate::VoiceError;
+use crate::handle::State;
+use crate::provider::TtsId;
+use crate::tts::{self, Encoding, TtsCall};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use gatehouse_audio::{AudioError, Format, PcmStream, Resampler, WavStream};
+use std::sync::Arc;
+use std::vec;
+
+/// Samples of one rate, which is that of the first piece.
+pub(super) struct Samples {
+    state: Arc<State>,
+    id: TtsId,
+    calls: vec::IntoIter<TtsCall>,
+    now: Option<Piece>,
+    rate: Option<u32>,
+}
+
+/// One piece of text, being spoken.
+struct Piece {
+    body: BoxStream<'static, Result<Bytes, VoiceError>>,
+    reader: Reader,
+    resampler: Option<Resampler>,
+    has_sound: bool,
+}
+
+enum Reader {
+    Wav(WavStream),
+    Bare(PcmStream, u32),
+}
+
+impl Samples {
+    /// Nothing is called before the first samples are asked for.
+    pub(super) fn new(state: Arc<State>, id: TtsId, calls: Vec<TtsCall>) -> Self {
+        Self {
+            state,
+            id,
+            calls: calls.into_iter(),
+            now: None,
+            rate: None,
+        }
+    }
+
+    /// Samples a second, once some have come.
+    pub(super) const fn rate(&self) -> Option<u32> {
+        self.rate
+    }
+
+    /// The next samples, never none; `None` at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<i16>>, VoiceError> {
+        loop {
+            if self.now.is_none() && !self.begin().await? {
+                return Ok(None);
+            }
+            let Some(piece) = &mut self.now else {
+                continue;
+            };
+            let samples = match piece.body.next().await {
+                Some(bytes) => piece.push(&bytes?, &mut self.rate),
+                None => self.finish(),
+            };
+            let samples = samples.map_err(|error| broken(self.id, &error))?;
+            if !samples.is_empty() {
+                return Ok(Some(samples));
+            }
+        }
+    }
+
+    /// Has the next piece of text spoken.
+    async fn begin(&mut self) -> Result<bool, VoiceError> {
+        let Some(call) = self.calls.next() else {
+            return Ok(false);
+        };
+        let speaking = tts::provider(self.id).speak(&self.state.means, &call);
+        let speech = speaking.await?;
+        let reader = match speech.encoding {
+            Encoding::Wav | Encoding::Native(Format::Wav) => Reader::Wav(WavStream::new()),
+            Encoding::Samples { rate } => Reader::Bare(PcmStream::new(), rate),
+            Encoding::Native(Format::Pcm) => Reader::Bare(PcmStream::new(), Format::PCM_RATE),
+            Encoding::Native(_) => return Err(VoiceError::Internal("a speaker gave no samples")),
+        };
+        self.now = Some(Piece {
+            body: speech.body,
+            reader,
+            resampler: None,
+            has_sound: false,
+        });
+        Ok(true)
+    }
+
+    fn finish(&mut self) -> Result<Vec<i16>, AudioError> {
+        match self.now.take() {
+            Some(piece) => piece.finish(&mut self.rate),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Piece {
+    fn push(&mut self, bytes: &[u8], rate: &mut Option<u32>) -> Result<Vec<i16>, AudioError> {
+        let samples = match &mut self.reader {
+            Reader::Wav(wav) => wav.push(bytes)?,
+            Reader::Bare(pcm, _) => pcm.push(bytes),
+        };
+        if samples.is_empty() {
+            return Ok(samples);
+        }
+        self.fit(samples, rate)
+    }
+
+    /// Brings samples to the rate of the first piece.
+    fn fit(&mut self, samples: Vec<i16>, rate: &mut Option<u32>) -> Result<Vec<i16>, AudioError> {
+        let own = match &self.reader {
+            Reader::Wav(wav) => wav.rate().ok_or(AudioError::Unreadable)?,
+            Reader::Bare(_, rate) => *rate,
+        };
+        self.has_sound = true;
+        let wanted = *rate.get_or_insert(own);
+        if own == wanted {
+            return Ok(samples);
+        }
+        let resampler = match &mut self.resampler {
+            Some(resampler) => resampler,
+            none => none.insert(Resampler::new(own, wanted)?),
+        };
+        resampler.push(&samples)
+    }
+
+    fn finish(mut self, rate: &mut Option<u32>) -> Result<Vec<i16>, AudioError> {
+        let reader = std::mem::replace(&mut self.reader, Reader::Bare(PcmStream::new(), 0));
+        let mut rest = Vec::new();
+        if let Reader::Wav(wav) = reader {
+            let own = wav.rate();
+            let last = wav.finish()?;
+            if let Some(own) = own.filter(|_| !last.is_empty()) {
+                self.reader = Reader::Bare(PcmStream::new(), own);
+                rest = self.fit(last, rate)?;
+            }
+        }
+        if !self.has_sound {
+            return Err(AudioError::Empty);
+        }
+        if let Some(resampler) = self.resampler {
+            rest.extend(resampler.finish()?);
+        }
+        Ok(rest)
+    }
+}
+
+pub(super) fn broken(id: TtsId, error: &AudioError) -> VoiceError {
+    match error {
+        AudioError::Empty => VoiceError::failed(id.as_str(), "gave no audio", true),
+        AudioError::Unreadable | AudioError::TooLong { .. } => {
+            VoiceError::failed(id.as_str(), "answered what is no audio", false)
+        }
+        AudioError::NoEncoder(_) => VoiceError::not_configured(
+            "mp3",
+            "This build writes no MP3; ask for another format, such as opus.",
+        ),
+        AudioError::Encoder => VoiceError::Internal("the audio could not be encoded"),
+    }
+}

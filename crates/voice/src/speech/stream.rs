@@ -1,0 +1,209 @@
+//! A text to audio that is handed on as it comes: `POST /api/tts/stream`.
+
+use super::attempt::Attempt;
+use super::convert::Tries;
+use super::order::{Job, Order};
+use super::request::SpeechRequest;
+use super::samples::{Samples, broken};
+use crate::provider::TtsId;
+use crate::tts::{self, TtsCall};
+use crate::usage;
+use crate::{Voice, VoiceError};
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
+use gatehouse_audio::{Encoder, Format};
+use std::fmt;
+use std::sync::Arc;
+
+/// How many samples are encoded before somebody else gets a turn.
+const SAMPLES_AT_ONCE: usize = 12_000;
+
+/// Speech, as it comes. The first bytes are there already.
+pub struct Streamed {
+    /// The bytes; an error is the last item, and means that what came is not all.
+    pub body: BoxStream<'static, Result<Bytes, VoiceError>>,
+    /// What they are.
+    pub format: Format,
+    /// Who speaks.
+    pub provider: TtsId,
+    /// Whose persona it is.
+    pub persona: Option<String>,
+    /// Whether it was spoken before and kept.
+    pub cached: bool,
+    /// Who was asked, in order.
+    pub attempts: Vec<Attempt>,
+    /// What the caller should know.
+    pub warning: Option<String>,
+}
+
+impl fmt::Debug for Streamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Streamed")
+            .field("format", &self.format)
+            .field("provider", &self.provider)
+            .finish_non_exhaustive()
+    }
+}
+
+type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
+
+impl Voice {
+    /// Speaks a text and hands on what comes. Another speaker is tried only as long as nothing has come.
+    /// Dropping the stream ends what was begun.
+    pub async fn stream(&self, request: SpeechRequest) -> Result<Streamed, VoiceError> {
+        let order = self.order(request).await?;
+        let mut tries = Tries::default();
+        for id in &order.speakers {
+            match self.begin(&order, *id).await {
+                Ok((body, cached, warning)) => {
+                    tries.attempts.push(Attempt::good(*id));
+                    return Ok(Streamed {
+                        body,
+                        format: order.format,
+                        provider: *id,
+                        persona: order.persona.map(|persona| persona.id),
+                        cached,
+                        attempts: tries.attempts,
+                        warning,
+                    });
+                }
+                Err(error) => tries.failed(*id, error)?,
+            }
+        }
+        Err(tries.over())
+    }
+
+    /// Waits for a speaker's first bytes.
+    async fn begin(
+        &self,
+        order: &Order,
+        id: TtsId,
+    ) -> Result<(Body, bool, Option<String>), VoiceError> {
+        let job = self.job(order, id).await?;
+        let warning = job.warning();
+        let most = order.state.settings.cache_max_bytes;
+        if let Some(name) = &job.name
+            && let Some(spoken) = self.0.cache.find(name, most).await
+        {
+            let audio = spoken.audio;
+            return Ok((stream::iter([Ok(audio)]).boxed(), true, warning));
+        }
+        let counting = usage::begin("tts", id.as_str());
+        let mut body = match job.native() {
+            Some(call) => native(order, id, call).await,
+            None if order.format == Format::Aac => whole(order, &job).await,
+            None => Ok(encoded(order, job)),
+        };
+        let first = match &mut body {
+            Ok(body) => body.next().await,
+            Err(_) => None,
+        };
+        let nothing = || VoiceError::failed(id.as_str(), "gave no audio", true);
+        let first = match (body, first) {
+            (Err(error), _) | (Ok(_), Some(Err(error))) => Err(error),
+            (Ok(_), None) => Err(nothing()),
+            (Ok(body), Some(Ok(first))) => Ok((first, body)),
+        };
+        let (first, body) = counting.of(first)?;
+        usage::spoken(id, order.text.chars().count(), 0);
+        Ok((
+            stream::iter([Ok(first)]).chain(body).boxed(),
+            false,
+            warning,
+        ))
+    }
+}
+
+/// What the speaker makes itself.
+async fn native(order: &Order, id: TtsId, call: &TtsCall) -> Result<Body, VoiceError> {
+    let speech = tts::provider(id).speak(&order.state.means, call).await?;
+    let pieces = speech
+        .body
+        .try_filter(|piece| std::future::ready(!piece.is_empty()));
+    Ok(pieces.boxed())
+}
+
+/// What no encoder here makes piece by piece.
+async fn whole(order: &Order, job: &Job) -> Result<Body, VoiceError> {
+    let made = job.make(&order.state).await?;
+    Ok(stream::iter([Ok(made.audio)]).boxed())
+}
+
+/// Samples, encoded as they come.
+fn encoded(order: &Order, job: Job) -> Body {
+    let samples = Samples::new(Arc::clone(&order.state), job.id, job.calls);
+    let state = Encoding {
+        id: job.id,
+        format: job.format,
+        samples,
+        waiting: Vec::new(),
+        encoder: None,
+        at_end: false,
+    };
+    let pieces = stream::try_unfold(state, |mut state| async move {
+        let piece = state.next().await?;
+        Ok(piece.map(|piece| (piece, state)))
+    });
+    pieces.boxed()
+}
+
+struct Encoding {
+    id: TtsId,
+    format: Format,
+    samples: Samples,
+    /// Samples that came and are not encoded yet, the last first.
+    waiting: Vec<i16>,
+    encoder: Option<Encoder>,
+    at_end: bool,
+}
+
+impl Encoding {
+    async fn next(&mut self) -> Result<Option<Bytes>, VoiceError> {
+        let id = self.id;
+        while !self.at_end {
+            let bytes = match self.some().await? {
+                Some(samples) => {
+                    let rate = self.samples.rate().unwrap_or(Format::PCM_RATE);
+                    let encoder = match &mut self.encoder {
+                        Some(encoder) => encoder,
+                        none => none.insert(
+                            Encoder::new(self.format, rate).map_err(|error| broken(id, &error))?,
+                        ),
+                    };
+                    encoder.push(&samples)
+                }
+                None => {
+                    self.at_end = true;
+                    self.encoder
+                        .take()
+                        .map_or_else(|| Ok(Vec::new()), Encoder::finish)
+                }
+            };
+            let bytes = bytes.map_err(|error| broken(id, &error))?;
+            if !bytes.is_empty() {
+                return Ok(Some(bytes.into()));
+            }
+            tokio::task::yield_now().await;
+        }
+        Ok(None)
+    }
+
+    /// Not too many at once.
+    async fn some(&mut self) -> Result<Option<Vec<i16>>, VoiceError> {
+        if self.waiting.is_empty() {
+            match self.samples.next().await? {
+                None => return Ok(None),
+                Some(samples) if samples.len() <= SAMPLES_AT_ONCE => return Ok(Some(samples)),
+                Some(mut samples) => {
+                    samples.reverse();
+                    self.waiting = samples;
+                }
+            }
+        }
+        let keep = self.waiting.len().saturating_sub(SAMPLES_AT_ONCE);
+        let mut some = self.waiting.split_off(keep);
+        some.reverse();
+        Ok(Some(some))
+    }
+}

@@ -1,0 +1,195 @@
+//! Which model lies in a directory: told by the names of its files, as the project publishes them.
+//!
+//! * `x-encoder.onnx`, `x-decoder.onnx`, `x-tokens.txt`: Whisper.
+//! * `encoder….onnx`, `decoder….onnx`, `joiner….onnx`, `tokens.txt`: a transducer.
+//! * the same without a joiner: Canary if the encoder says so, otherwise FireRedASR.
+//! * `preprocess.onnx`, `encode.onnx`, `uncached_decode.onnx`, `cached_decode.onnx`: Moonshine.
+//! * one other `.onnx` (`model…` before `ctc…` before the rest): what it says of itself in its metadata
+//!   (`model_type`, as sherpa-onnx itself decides), else what the directory's name says, else NeMo CTC.
+//!
+//! Where a file is there as it is and quantised (`.int8`, `.fp16`), the first counts: whoever wants the
+//! small one keeps only that.
+
+use super::metadata;
+use std::path::{Path, PathBuf};
+
+/// A model and the options for it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// For `--tokens`.
+    pub(super) tokens: PathBuf,
+    /// Options without their dashes, and their values.
+    pub(super) files: Vec<(&'static str, PathBuf)>,
+    /// The option for a language, if there is one.
+    pub(super) language: Option<&'static str>,
+}
+
+/// What models say of themselves, a word in the directory's name, and the option. The first line is also
+/// what is meant when nothing says anything.
+const SINGLE: &[(&[&str], &str, &str)] = &[
+    (
+        &[
+            "EncDecCTCModelBPE",
+            "EncDecCTCModel",
+            "EncDecHybridRNNTCTCBPEModel",
+        ],
+        "nemo",
+        "nemo-ctc-model",
+    ),
+    (&["tdnn_lstm"], "tdnn", "tdnn-model"),
+    (&["zipformer2_ctc"], "zipformer", "zipformer-ctc-model"),
+    (&["wenet_ctc"], "wenet", "wenet-ctc-model"),
+    (&["telespeech_ctc"], "telespeech", "telespeech-ctc"),
+    (&["sense_voice_ctc"], "sense-voice", SENSE_VOICE),
+    (&["paraformer"], "paraformer", "paraformer"),
+    (&[], "dolphin", "dolphin-model"),
+    (&[], "omnilingual", "omnilingual-asr-model"),
+    (&["medasr_ctc"], "medasr", "medasr"),
+    (&[], "fire-red-asr2-ctc", "fire-red-asr-ctc"),
+];
+const SENSE_VOICE: &str = "sense-voice-model";
+/// What Canary says of itself.
+const CANARY: &str = "EncDecMultiTaskModel";
+
+type Found = Result<Layout, &'static str>;
+
+impl Layout {
+    /// Looks at a directory; the error is a sentence for whoever set it. It blocks.
+    pub(super) fn find(directory: &Path) -> Found {
+        let entries = directory.read_dir();
+        let entries = entries.map_err(|_error| "There is no such directory.")?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        let files = Files { directory, names };
+        let found = files.whisper()?.or_else(|| files.several());
+        found.map_or_else(|| files.single(), Ok)
+    }
+}
+
+struct Files<'a> {
+    directory: &'a Path,
+    names: Vec<String>,
+}
+
+/// A model's name without what says how it is stored.
+fn stem(name: &str) -> Option<&str> {
+    let stem = name.strip_suffix(".onnx")?;
+    let plain = stem.strip_suffix(".int8");
+    Some(plain.or_else(|| stem.strip_suffix(".fp16")).unwrap_or(stem))
+}
+
+impl Files<'_> {
+    /// The model whose stem is such; the plain one before the quantised.
+    fn model(&self, is: impl Fn(&str) -> bool) -> Option<PathBuf> {
+        let fits = |name: &&String| stem(name).is_some_and(&is);
+        let models = self.names.iter().filter(fits);
+        let name = models.min_by_key(|name| (name.len(), name.as_str()))?;
+        Some(self.directory.join(name))
+    }
+
+    fn exact(&self, name: &str) -> Option<PathBuf> {
+        let is_there = self.names.iter().any(|each| each == name);
+        is_there.then(|| self.directory.join(name))
+    }
+
+    fn whisper(&self) -> Result<Option<Layout>, &'static str> {
+        let prefixes = self
+            .names
+            .iter()
+            .filter_map(|name| name.strip_suffix("-tokens.txt"));
+        let mut all = prefixes.filter_map(|prefix| {
+            let part = |part: &str| self.model(|stem| stem.strip_prefix(prefix) == Some(part));
+            Some(Layout {
+                files: vec![
+                    ("whisper-encoder", part("-encoder")?),
+                    ("whisper-decoder", part("-decoder")?),
+                ],
+                tokens: self.exact(&format!("{prefix}-tokens.txt"))?,
+                language: Some("whisper-language"),
+            })
+        });
+        let first = all.next();
+        if all.next().is_some() {
+            return Err("There are several Whisper models in this directory; it must be one.");
+        }
+        Ok(first)
+    }
+
+    /// Models of more than one file, other than Whisper.
+    fn several(&self) -> Option<Layout> {
+        let tokens = self.exact("tokens.txt")?;
+        let plain = |files: Vec<(&'static str, PathBuf)>, language| {
+            let tokens = tokens.clone();
+            Layout {
+                tokens,
+                files,
+                language,
+            }
+        };
+        let named = |name: &'static str| self.model(move |stem| stem == name);
+        if let Some(preprocess) = named("preprocess") {
+            let files = vec![
+                ("moonshine-preprocessor", preprocess),
+                ("moonshine-encoder", named("encode")?),
+                ("moonshine-uncached-decoder", named("uncached_decode")?),
+                ("moonshine-cached-decoder", named("cached_decode")?),
+            ];
+            return Some(plain(files, None));
+        }
+        let like = |name: &'static str| self.model(move |stem| stem.starts_with(name));
+        let (encoder, decoder) = like("encoder").zip(like("decoder"))?;
+        if let Some(joiner) = like("joiner") {
+            let files = vec![
+                ("encoder", encoder),
+                ("decoder", decoder),
+                ("joiner", joiner),
+            ];
+            return Some(plain(files, None));
+        }
+        if metadata::model_type(&encoder).as_deref() == Some(CANARY) {
+            let files = vec![("canary-encoder", encoder), ("canary-decoder", decoder)];
+            return Some(plain(files, Some("canary-src-lang")));
+        }
+        let files = vec![
+            ("fire-red-asr-encoder", encoder),
+            ("fire-red-asr-decoder", decoder),
+        ];
+        Some(plain(files, None))
+    }
+
+    fn single(&self) -> Found {
+        let like = |name: &'static str| self.model(move |stem| stem.starts_with(name));
+        let model = like("model")
+            .or_else(|| like("ctc"))
+            .or_else(|| self.model(|_| true));
+        let model = model.ok_or("There is no .onnx file in this directory.")?;
+        let tokens = self.exact("tokens.txt");
+        let tokens = tokens.ok_or("There is no tokens.txt in this directory.")?;
+        let option = option(metadata::model_type(&model).as_deref(), self.directory);
+        Ok(Layout {
+            tokens,
+            files: vec![(option, model)],
+            language: (option == SENSE_VOICE).then_some("sense-voice-language"),
+        })
+    }
+}
+
+fn option(model_type: Option<&str>, directory: &Path) -> &'static str {
+    let name = directory
+        .file_name()
+        .map(|name| name.to_string_lossy().to_lowercase());
+    let name = name.unwrap_or_default();
+    let says = |(types, _, _): &&(&[&str], &str, &str)| {
+        model_type.is_some_and(|model_type| types.contains(&model_type))
+    };
+    let is_named = |(_, word, _): &&(&[&str], &str, &str)| name.contains(word);
+    let found = SINGLE.iter().find(says);
+    let found = found.or_else(|| SINGLE.iter().find(is_named));
+    found
+        .or(SINGLE.first())
+        .map_or("nemo-ctc-model", |(_, _, option)| *option)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Takes the audio out of `{"audioContent": "base64…"}` while the text comes: one Google answer can be
+//! longer than what is read of an answer that is text. It knows no HTTP.
+//!
+//! Base64 as proto3's JSON mapping has it (<https://protobuf.dev/programming-guides/json/>): the standard
+//! alphabet with padding is written, the other alphabet and no padding are read too. A JSON string may
+//! escape any of its characters (RFC 8259, section 7), and some writers do that with `/` and `=`.
+
+use super::wire;
+use crate::VoiceError;
+use crate::provider::TtsId;
+use base64::Engine;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+
+/// The most that stands before the audio.
+const MAX_BEFORE_BYTES: usize = 64 << 10;
+const KEY: &[u8] = b"\"audioContent\"";
+/// `\u003d`
+const ESCAPE_BYTES: usize = 6;
+
+/// Where in the answer the reader is, and what it could not use yet.
+#[derive(Debug, Default)]
+pub(super) struct AudioContent {
+    place: Place,
+    /// Before the audio: all of it. Inside: the beginning of an escape. After: nothing.
+    rest: Vec<u8>,
+    /// Characters of base64 that do not make a group of four yet.
+    group: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Before,
+    Inside,
+    After,
+}
+
+/// Why the answer gives no audio, or no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// It is something else.
+    NotAudio,
+    /// It ended in the middle.
+    CutOff,
+}
+
+impl Broken {
+    pub(super) const fn of(self, id: TtsId) -> VoiceError {
+        match self {
+            Self::NotAudio => wire::not_audio(id),
+            Self::CutOff => VoiceError::failed(id.as_str(), "broke off", true),
+        }
+    }
+}
+
+impl AudioContent {
+    /// The audio that the next piece of the answer completes; perhaps none.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Broken> {
+        match self.place {
+            Place::After => Ok(Vec::new()),
+            Place::Inside => self.inside(piece),
+            Place::Before => {
+                self.rest.extend_from_slice(piece);
+                let Some(begin) = begin_of_audio(&self.rest)? else {
+                    return Ok(Vec::new());
+                };
+                let before = std::mem::take(&mut self.rest);
+                self.place = Place::Inside;
+                self.inside(before.get(begin..).unwrap_or_default())
+            }
+        }
+    }
+
+    /// The answer is over. An object without audio is how proto3 writes audio of no length.
+    pub(super) fn end(&self) -> Result<(), Broken> {
+        let is_empty = |object: &[u8]| {
+            let mut marks = object.iter().filter(|byte| !byte.is_ascii_whitespace());
+            matches!(
+                (marks.next(), marks.next(), marks.next()),
+                (None, ..) | (Some(b'{'), Some(b'}'), None)
+            )
+        };
+        match self.place {
+            Place::After => Ok(()),
+            Place::Inside => Err(Broken::CutOff),
+            Place::Before if is_empty(&self.rest) => Ok(()),
+            Place::Before => Err(Broken::NotAudio),
+        }
+    }
+
+    fn inside(&mut self, piece: &[u8]) -> Result<Vec<u8>, Broken> {
+        for byte in piece {
+            if !self.rest.is_empty() {
+                self.rest.push(*byte);
+                if let Some(meant) = unescaped(&self.rest)? {
+                    self.rest.clear();
+                    self.group.push(meant);
+                }
+                continue;
+            }
+            match byte {
+                b'"' => {
+                    self.place = Place::After;
+                    break;
+                }
+                b'\\' => self.rest.push(b'\\'),
+                // The alphabet of RFC 4648, section 5, becomes that of section 4.
+                b'-' => self.group.push(b'+'),
+                b'_' => self.group.push(b'/'),
+                other => self.group.push(*other),
+            }
+        }
+        let ready = match self.place {
+            Place::After => self.group.len(),
+            _ => self.group.len() / 4 * 4,
+        };
+        let left = self.group.split_off(ready);
+        let whole = std::mem::replace(&mut self.group, left);
+        reader().decode(whole).map_err(|_| Broken::NotAudio)
+    }
+}
+
+fn reader() -> GeneralPurpose {
+    let config =
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    GeneralPurpose::new(&base64::alphabet::STANDARD, config)
+}
+
+/// Where the audio's first character stands, once it can be told.
+fn begin_of_audio(text: &[u8]) -> Result<Option<usize>, Broken> {
+    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first.is_some_and(|byte| *byte != b'{') {
+        return Err(Broken::NotAudio);
+    }
+    let key = text.windows(KEY.len()).position(|window| window == KEY);
+    if let Some(key) = key {
+        let mut marks = [b':', b'"'].into_iter().peekable();
+        let after = text.iter().enumerate().skip(key + KEY.len());
+        for (at, byte) in after {
+            if marks.next_if_eq(byte).is_some() {
+                if marks.peek().is_none() {
+                    return Ok(Some(at + 1));
+                }
+            } else if !byte.is_ascii_whitespace() {
+                return Err(Broken::NotAudio);
+            }
+        }
+    }
+    if text.len() > MAX_BEFORE_BYTES {
+        return Err(Broken::NotAudio);
+    }
+    Ok(None)
+}
+
+/// The character that an escape means, once it is complete.
+fn unescaped(escape: &[u8]) -> Result<Option<u8>, Broken> {
+    match escape.get(1) {
+        None => Ok(None),
+        Some(b'/') => Ok(Some(b'/')),
+        Some(b'u') if escape.len() < ESCAPE_BYTES => Ok(None),
+        Some(b'u') => {
+            let digits = escape.get(2..).and_then(|it| std::str::from_utf8(it).ok());
+            let code = digits.and_then(|it| u8::from_str_radix(it, 16).ok());
+            code.map(Some).ok_or(Broken::NotAudio)
+        }
+        Some(_) => Err(Broken::NotAudio),
+    }
+}
+
+#[cfg(test)]
+#[path = "audio_content/tests.rs"]
+mod tests;

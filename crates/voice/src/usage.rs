@@ -1,0 +1,60 @@
+//! What is counted: requests, characters and seconds of each provider. Never a text.
+
+use crate::VoiceError;
+use crate::provider::{SttId, TtsId};
+use std::time::Instant;
+
+/// A call of a provider that is being counted.
+pub(crate) struct Counting {
+    kind: &'static str,
+    provider: &'static str,
+    began: Instant,
+}
+
+/// Begins to count a call: `tts` or `stt`.
+pub(crate) fn begin(kind: &'static str, provider: &'static str) -> Counting {
+    Counting {
+        kind,
+        provider,
+        began: Instant::now(),
+    }
+}
+
+impl Counting {
+    /// Counts how it ended, and hands it on.
+    pub(crate) fn of<T>(self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
+        let outcome = match &ended {
+            Ok(_) => "ok",
+            Err(error) => error.code().name(),
+        };
+        let labels = [("kind", self.kind), ("provider", self.provider)];
+        let seconds = self.began.elapsed().as_secs_f64();
+        metrics::histogram!("voice_request_duration_seconds", &labels).record(seconds);
+        let [kind, provider] = labels;
+        let labels = [kind, provider, ("outcome", outcome)];
+        metrics::counter!("voice_requests_total", &labels).increment(1);
+        if let Err(error) = &ended {
+            tracing::info!(kind = self.kind, provider = self.provider, %error, "a voice request failed");
+        }
+        ended
+    }
+}
+
+/// Counts what was spoken.
+pub(crate) fn spoken(id: TtsId, characters: usize, duration_ms: u64) {
+    let characters = u64::try_from(characters).unwrap_or(u64::MAX);
+    metrics::counter!("voice_characters_total", "provider" => id.as_str()).increment(characters);
+    seconds("spoken", id.as_str(), duration_ms);
+}
+
+/// Counts what was heard.
+pub(crate) fn heard(id: SttId, duration_ms: u64) {
+    seconds("heard", id.as_str(), duration_ms);
+}
+
+/// The sum of the histogram is the usage.
+#[expect(clippy::cast_precision_loss, reason = "a duration in a histogram")]
+fn seconds(direction: &'static str, provider: &'static str, duration_ms: u64) {
+    let labels = [("direction", direction), ("provider", provider)];
+    metrics::histogram!("voice_audio_seconds", &labels).record(duration_ms as f64 / 1000.0);
+}

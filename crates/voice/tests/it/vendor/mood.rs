@@ -1,0 +1,313 @@
+//! What all played vendors share: a server that writes down what it was asked, has a judge who compares it
+//! with the vendor's documents, and is in a mood. It knows no vendor.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
+use url::Url;
+
+/// Stands in every answer that is not the wanted one: it must never come out of the room.
+pub const SECRET_BODY: &str = "SECRET-BODY";
+/// The most that a vendor reads.
+const MAX_REQUEST_BYTES: usize = 64 << 20;
+/// How much of an answer goes out at a time.
+const PIECE_BYTES: usize = 1024;
+
+/// How a vendor behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// As its documents say.
+    Fine,
+    /// This status whatever is asked, perhaps with a Retry-After; the body repeats what was sent.
+    Status(u16, Option<&'static str>),
+    /// It never begins to answer.
+    Slow,
+    /// After this many bytes of the right answer nothing more comes.
+    Stall(usize),
+    /// After this many bytes of the right answer the connection breaks.
+    BreakOff(usize),
+    /// 200 and not a byte.
+    Empty,
+    /// 200 and a web page, as a proxy answers that wants a login.
+    NotAudio,
+    /// 200 and JSON that says something else.
+    OtherJson,
+    /// 307 to another address of the same server.
+    Redirect,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub method: String,
+    /// As it came, percent-encoded.
+    pub path: String,
+    /// Decoded, in order.
+    pub query: Vec<(String, String)>,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+/// What a judge says.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The right answer, with its media type.
+    Fine(&'static str, Vec<u8>),
+    /// The documented status, and why: tests read it, the caller of the room must not.
+    Refused(u16, String),
+}
+
+impl Verdict {
+    pub fn refused(status: u16, why: impl Into<String>) -> Self {
+        Self::Refused(status, why.into())
+    }
+}
+
+/// Compares a request with the vendor's documents.
+pub type Judge = Arc<dyn Fn(Seen) -> BoxFuture<'static, Verdict> + Send + Sync>;
+
+/// A judge who needs no waiting.
+pub fn judge(verdict: impl Fn(&Seen) -> Verdict + Send + Sync + 'static) -> Judge {
+    Arc::new(move |seen| Box::pin(std::future::ready(verdict(&seen))))
+}
+
+/// A vendor's server.
+pub struct Server {
+    origin: Url,
+    house: Arc<House>,
+    _tasks: TaskTracker,
+}
+
+struct House {
+    judge: Judge,
+    mood: Mutex<Mood>,
+    seen: Mutex<Vec<Seen>>,
+    complaints: Mutex<Vec<String>>,
+    asked: watch::Sender<usize>,
+    left: watch::Sender<usize>,
+}
+
+impl Server {
+    /// Begins to serve, in a fine mood.
+    pub async fn start(judge: Judge) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
+        let house = Arc::new(House {
+            judge,
+            mood: Mutex::new(Mood::Fine),
+            seen: Mutex::default(),
+            complaints: Mutex::default(),
+            asked: watch::Sender::new(0),
+            left: watch::Sender::new(0),
+        });
+        let router = Router::new().fallback(answer).with_state(house.clone());
+        let tasks = TaskTracker::new();
+        tasks.spawn(async move { axum::serve(listener, router).await });
+        Self {
+            origin,
+            house,
+            _tasks: tasks,
+        }
+    }
+
+    /// Its address with this path.
+    pub fn url(&self, path: &str) -> Url {
+        self.origin.join(path).unwrap()
+    }
+
+    pub fn set_mood(&self, mood: Mood) {
+        *self.house.mood.lock().unwrap() = mood;
+    }
+
+    /// What it was asked, in order.
+    pub fn requests(&self) -> Vec<Seen> {
+        self.house.seen.lock().unwrap().clone()
+    }
+
+    /// Why it refused what it refused.
+    pub fn complaints(&self) -> Vec<String> {
+        self.house.complaints.lock().unwrap().clone()
+    }
+
+    /// Waits until it was asked so often.
+    pub async fn asked(&self, times: usize) {
+        let mut asked = self.house.asked.subscribe();
+        let waiting = asked.wait_for(|seen| *seen >= times);
+        let waited = tokio::time::timeout(Duration::from_secs(10), waiting).await;
+        waited.expect("the vendor was not asked").unwrap();
+    }
+
+    /// Whether within a second a client went away before the answer's end.
+    pub async fn was_left(&self) -> bool {
+        let mut left = self.house.left.subscribe();
+        let waiting = left.wait_for(|left| *left > 0);
+        let waited = tokio::time::timeout(Duration::from_secs(1), waiting).await;
+        waited.is_ok()
+    }
+}
+
+/// Counts who goes away before the end.
+struct Attention {
+    house: Arc<House>,
+    done: bool,
+}
+
+impl Drop for Attention {
+    fn drop(&mut self) {
+        if !self.done {
+            self.house.left.send_modify(|left| *left += 1);
+        }
+    }
+}
+
+async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
+    let mut attention = Attention {
+        house: house.clone(),
+        done: false,
+    };
+    let seen = read(request).await;
+    house.seen.lock().unwrap().push(seen.clone());
+    let mood = house.mood.lock().unwrap().clone();
+    house.asked.send_modify(|asked| *asked += 1);
+    let (status, media, bytes, end) = match mood {
+        Mood::Fine => right_answer(&house, seen, End::Done).await,
+        Mood::Stall(_) => right_answer(&house, seen, End::Stall).await,
+        Mood::BreakOff(_) => right_answer(&house, seen, End::Break).await,
+        Mood::Slow => std::future::pending().await,
+        Mood::Empty => (200, "audio/mpeg", Vec::new(), End::Done),
+        Mood::NotAudio => {
+            let page = format!("<!doctype html><title>Log in</title><p>{SECRET_BODY}");
+            (200, "text/html; charset=utf-8", page.into(), End::Done)
+        }
+        Mood::OtherJson => {
+            let body = serde_json::json!({ "detail": SECRET_BODY }).to_string();
+            (200, "application/json", body.into(), End::Done)
+        }
+        Mood::Redirect => (307, "text/plain", SECRET_BODY.into(), End::Done),
+        Mood::Status(status, _) => (status, "application/json", repeated(&seen), End::Done),
+    };
+    let mut response = Response::builder()
+        .status(StatusCode::from_u16(status).unwrap())
+        .header(header::CONTENT_TYPE, media);
+    if let Mood::Status(_, Some(after)) = mood {
+        response = response.header(header::RETRY_AFTER, after);
+    }
+    if mood == Mood::Redirect {
+        response = response.header(header::LOCATION, "/elsewhere");
+    }
+    let bytes = match mood {
+        Mood::Stall(most) | Mood::BreakOff(most) if status == 200 => {
+            bytes.into_iter().take(most).collect()
+        }
+        _ => bytes,
+    };
+    attention.done = true;
+    response.body(body(house, bytes, end)).unwrap()
+}
+
+/// What follows the last byte.
+#[derive(Clone, Copy)]
+enum End {
+    Done,
+    Stall,
+    Break,
+}
+
+async fn right_answer(house: &House, seen: Seen, end: End) -> (u16, &'static str, Vec<u8>, End) {
+    match (house.judge)(seen).await {
+        Verdict::Fine(media, bytes) => (200, media, bytes, end),
+        Verdict::Refused(status, why) => {
+            let body =
+                serde_json::json!({ "error": { "message": format!("{SECRET_BODY}: {why}") } });
+            house.complaints.lock().unwrap().push(why);
+            (
+                status,
+                "application/json",
+                body.to_string().into(),
+                End::Done,
+            )
+        }
+    }
+}
+
+/// An error that repeats what was sent, keys and all: some vendors do that.
+fn repeated(seen: &Seen) -> Vec<u8> {
+    let headers: Vec<String> = seen
+        .headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
+        .collect();
+    let message = format!(
+        "{SECRET_BODY} {} {}",
+        headers.join(", "),
+        String::from_utf8_lossy(&seen.body)
+    );
+    serde_json::json!({ "error": { "message": message } })
+        .to_string()
+        .into()
+}
+
+/// The bytes in pieces, and then the end. Between two pieces everybody else has a turn.
+fn body(house: Arc<House>, bytes: Vec<u8>, end: End) -> Body {
+    let pieces: Vec<Bytes> = bytes
+        .chunks(PIECE_BYTES)
+        .map(Bytes::copy_from_slice)
+        .collect();
+    let count = pieces.len();
+    let mut attention = Attention {
+        house,
+        done: matches!(end, End::Break) || matches!(end, End::Done) && count == 0,
+    };
+    let last = match end {
+        End::Done => stream::empty().boxed(),
+        End::Stall => stream::pending().boxed(),
+        End::Break => stream::once(async { Err(io::Error::other("broken off")) }).boxed(),
+    };
+    let slow = stream::iter(pieces)
+        .map(Ok)
+        .chain(last)
+        .then(|piece| async {
+            tokio::task::yield_now().await;
+            piece
+        });
+    let whole = slow.enumerate().map(move |(index, piece)| {
+        if matches!(end, End::Done) && index + 1 == count {
+            attention.done = true;
+        }
+        piece
+    });
+    Body::from_stream(whole)
+}
+
+async fn read(request: Request) -> Seen {
+    let (parts, body) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default();
+    Seen {
+        method: parts.method.to_string(),
+        path: parts.uri.path().to_owned(),
+        query: url::form_urlencoded::parse(query.as_bytes())
+            .into_owned()
+            .collect(),
+        headers: parts.headers,
+        body: axum::body::to_bytes(body, MAX_REQUEST_BYTES).await.unwrap(),
+    }
+}
