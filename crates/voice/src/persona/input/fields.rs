@@ -213,8 +213,8 @@ impl BindingInput {
         if matches!((&voice_id, &voice), (Some(one), Some(other)) if one != other) {
             return invalid("voice", "another name of voice_id, and the two differ");
         }
-        let speed = in_range("speed", self.speed, SPEED)?;
-        let speaking_rate = in_range("speaking_rate", self.speaking_rate, SPEED)?;
+        let speed = in_range("speed", self.speed, &SPEED)?;
+        let speaking_rate = in_range("speaking_rate", self.speaking_rate, &SPEED)?;
         #[expect(clippy::float_cmp, reason = "the same number written twice")]
         if matches!((speed, speaking_rate), (Some(one), Some(other)) if one != other) {
             return invalid("speaking_rate", "another name of speed, and the two differ");
@@ -224,10 +224,10 @@ impl BindingInput {
             voice_id: voice_id.or(voice),
             model: word("model", self.model)?,
             speed,
-            stability: in_range("stability", self.stability, UNIT)?,
-            similarity_boost: in_range("similarity_boost", self.similarity_boost, UNIT)?,
+            stability: in_range("stability", self.stability, &UNIT)?,
+            similarity_boost: in_range("similarity_boost", self.similarity_boost, &UNIT)?,
             speaking_rate,
-            pitch: in_range("pitch", self.pitch, PITCH)?,
+            pitch: in_range("pitch", self.pitch, &PITCH)?,
         })
     }
 }
