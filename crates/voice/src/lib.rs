@@ -23,6 +23,7 @@ mod speak_tool;
 mod speech;
 mod status;
 mod stt;
+mod subtitles;
 mod text;
 mod tts;
 mod usage;
@@ -44,3 +45,4 @@ pub use settings::{
 pub use speech::{Attempt, Converted, SpeechRequest, Streamed};
 pub use status::{ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, Word};
+pub use text::markup::{MarkupFilter, Tag};

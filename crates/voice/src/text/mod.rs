@@ -2,10 +2,8 @@
 //! is cut. Pure; knows no provider.
 
 pub(crate) mod markup;
+mod speakable;
 mod split;
 
+pub(crate) use speakable::speakable;
 pub(crate) use split::pieces;
-
-pub(crate) fn speakable(text: &str) -> String {
-    text.to_owned()
-}
