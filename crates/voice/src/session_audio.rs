@@ -185,7 +185,10 @@ mod tests {
 
     #[test]
     fn what_comes_back_is_audio_or_nothing_in_particular() {
-        assert_eq!(kind_of(b"RIFF\x24\0\0\0WAVEfmt ", None), ("wav", "audio/wav"));
+        assert_eq!(
+            kind_of(b"RIFF\x24\0\0\0WAVEfmt ", None),
+            ("wav", "audio/wav")
+        );
         // What it is counts more than what is said of it.
         assert_eq!(kind_of(b"fLaC\0\0\0\x22", Some("mp3")).1, "audio/flac");
         assert_eq!(kind_of(b"????", Some("m4a")), ("m4a", "audio/mp4"));

@@ -26,7 +26,11 @@ fn a_cut_is_made_at_the_last_best_place_that_fits() {
             24,
             vec!["One is here. ", "Two, three four"],
         ),
-        ("It is. We go. You see. So.", 16, vec!["It is. We go. ", "You see. So."]),
+        (
+            "It is. We go. You see. So.",
+            16,
+            vec!["It is. We go. ", "You see. So."],
+        ),
         // A clause's end beats a later space.
         (
             "one two, three four five",
