@@ -19,13 +19,22 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     for number in 0..=SAMPLES {
         let begun = Instant::now();
         let method = "tts.convert";
-        let answer = site.home.rpc_on(&mut client, method, params.clone()).await?;
+        let answer = site
+            .home
+            .rpc_on(&mut client, method, params.clone())
+            .await?;
         if number == 0 {
-            size = answer.get("size").and_then(Value::as_u64).unwrap_or_default();
+            size = answer
+                .get("size")
+                .and_then(Value::as_u64)
+                .unwrap_or_default();
             continue;
         }
         took.push(begun.elapsed());
-        ensure!(answer.get("cached") == Some(&Value::Bool(true)), "it was not kept");
+        ensure!(
+            answer.get("cached") == Some(&Value::Bool(true)),
+            "it was not kept"
+        );
     }
     ensure!(site.vendor.heard().len() == 1, "the vendor was asked again");
     let (p50, p99) = (median(&mut took), percentile(&mut took, 0.99));

@@ -19,11 +19,24 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let seconds = begun.elapsed().as_secs_f64();
     let said = site.vendor.heard();
     let what = format!("{CHARACTERS} characters, in {} pieces", said.len());
-    report.fact(what, "all said, in order", said.concat() == text, "compared");
-    let lasts = answer.get("durationMs").and_then(Value::as_u64).context("no duration")?;
+    report.fact(
+        what,
+        "all said, in order",
+        said.concat() == text,
+        "compared",
+    );
+    let lasts = answer
+        .get("durationMs")
+        .and_then(Value::as_u64)
+        .context("no duration")?;
     #[expect(clippy::cast_precision_loss, reason = "shown without digits")]
     let times = lasts as f64 / 1000.0 / seconds;
-    report.value("the same, spoken and encoded, times real time", Aim::Told, times, (0, "×"));
+    report.value(
+        "the same, spoken and encoded, times real time",
+        Aim::Told,
+        times,
+        (0, "×"),
+    );
     gateway.stop()
 }
 
@@ -32,7 +45,10 @@ fn prose() -> Result<String> {
     let mut number = 0;
     while text.len() < CHARACTERS {
         number += 1;
-        write!(text, "Sentence number {number} tells of a river and of snow. ")?;
+        write!(
+            text,
+            "Sentence number {number} tells of a river and of snow. "
+        )?;
     }
     text.truncate(CHARACTERS - 1);
     text.push('.');

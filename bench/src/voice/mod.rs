@@ -37,8 +37,14 @@ impl Site {
     async fn set_up() -> Result<Self> {
         let vendor = Vendor::start().await?;
         let environment = [
-            ("SERVICE_VOICE__TTS__TTS_CLOUD_2__BASE_URL", vendor.base_url()),
-            ("SERVICE_VOICE__TTS__TTS_CLOUD_2__API_KEY", "sk-bench".to_owned()),
+            (
+                "SERVICE_VOICE__TTS__TTS_CLOUD_2__BASE_URL",
+                vendor.base_url(),
+            ),
+            (
+                "SERVICE_VOICE__TTS__TTS_CLOUD_2__API_KEY",
+                "sk-bench".to_owned(),
+            ),
             ("SERVICE_VOICE__TTS__MAX_TEXT_LENGTH", "100000".to_owned()),
         ];
         let home = Home::set_up(&environment).await?;

@@ -24,7 +24,12 @@ pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()
     let text = |number: usize| format!("Stream number {number} of the bench.");
     let through = |number: usize| {
         let body = json!({ "text": text(number) }).to_string();
-        request("POST", "/api/tts/stream", &[("cookie", &cookie)], Some(&body))
+        request(
+            "POST",
+            "/api/tts/stream",
+            &[("cookie", &cookie)],
+            Some(&body),
+        )
     };
     let straight = |number: usize| {
         let body = json!({
@@ -32,7 +37,12 @@ pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()
             "response_format": "mp3",
         });
         let headers = [("authorization", "Bearer sk-bench")];
-        request("POST", "/v1/audio/speech", &headers, Some(&body.to_string()))
+        request(
+            "POST",
+            "/v1/audio/speech",
+            &headers,
+            Some(&body.to_string()),
+        )
     };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let (mut idle, mut busy) = (0, 0);
@@ -63,7 +73,12 @@ pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()
     let vendors = millis(median(&mut theirs));
     report.value("the vendor's own, p50", Aim::Told, vendors, (2, "ms"));
     let ratio = millis(median(&mut ours)) / vendors;
-    report.value("through the gateway, of the vendor's own", Aim::Told, ratio, (3, ""));
+    report.value(
+        "through the gateway, of the vendor's own",
+        Aim::Told,
+        ratio,
+        (3, ""),
+    );
     let each = mebibytes(busy.saturating_sub(idle)) / f64::from(u32::try_from(count)?);
     report.value("memory of a stream", Aim::AtMost(1.0), each, (3, "MiB"));
     gateway.stop()
@@ -110,7 +125,11 @@ async fn read(mut connection: TcpStream, begun: Instant) -> Result<(Duration, us
             let head = answer.windows(4).position(|four| four == b"\r\n\r\n");
             // A chunk's size and its first byte.
             if head.is_some_and(|at| answer.len() > at + 4 + 6) {
-                ensure!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+                ensure!(
+                    answer.starts_with(b"HTTP/1.1 200"),
+                    "{}",
+                    String::from_utf8_lossy(&answer)
+                );
                 first = Some(begun.elapsed());
             }
         }

@@ -30,7 +30,9 @@ fn speech_like() -> Sound {
         let at = f64::from(index) / f64::from(RATE);
         let pitch = 120.0 + 30.0 * (at * 2.0).sin();
         let voice: f64 = (1..=12)
-            .map(|part| (at * pitch * f64::from(part) * std::f64::consts::TAU).sin() / f64::from(part))
+            .map(|part| {
+                (at * pitch * f64::from(part) * std::f64::consts::TAU).sin() / f64::from(part)
+            })
             .sum();
         let loud = (at * 4.0 * std::f64::consts::PI).sin().abs();
         hiss = hiss.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -1,28 +1,45 @@
 //! Sounds: which kind some bytes are, how long they last, what samples they hold, and how samples become
 //! bytes of another kind. It must not know files, programs, networks or vendors.
 
+mod adts;
+mod decode;
+mod decoder;
+mod duration;
 mod encode;
 mod error;
+mod flac;
 mod format;
+mod frames;
 mod join;
 mod kind;
+mod mp3;
 #[cfg(feature = "mp3")]
 mod mp3_encode;
+mod mp4;
+mod ogg;
+mod opus_decode;
 mod opus_encode;
+mod output;
 mod pcm;
-mod pending;
+mod read;
 mod resample;
 mod sample;
+mod sniff;
+mod wav;
 mod wav_header;
+mod webm;
 
+pub use decode::{decode, to_wav};
+pub use duration::duration_ms;
 pub use encode::{Encoder, encode};
 pub use error::AudioError;
 pub use format::Format;
 pub use join::join;
 pub use kind::Kind;
 pub use pcm::{PcmStream, pcm_of_samples, samples_of_pcm};
-pub use pending::{WavStream, duration_ms, sniff, to_wav};
 pub use resample::Resampler;
+pub use sniff::sniff;
+pub use wav::WavStream;
 
 /// Samples of one channel.
 #[derive(Clone, PartialEq)]

@@ -21,5 +21,6 @@ mod rpc;
 mod slow;
 mod steps;
 mod vault;
+mod voice;
 mod webhooks;
 mod ws;

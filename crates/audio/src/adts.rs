@@ -1,0 +1,98 @@
+//! AAC in ADTS: its frames (ISO 13818-7, 6.2; ISO 14496-3, 1.A.2.2). It decodes nothing.
+
+use crate::AudioError;
+use crate::frames::{self, Framed};
+use crate::read::big;
+use crate::sample::narrow;
+
+/// Samples a second by their index (ISO 14496-3, table 1.18).
+pub(crate) const RATES: [u32; 13] = [
+    96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
+    7_350,
+];
+
+/// Samples of each channel in a block of AAC.
+pub(crate) const BLOCK: u64 = 1024;
+
+/// The header of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    rate_index: u8,
+    channels: u8,
+    length: usize,
+    /// Bytes of the header with its checksum.
+    head: usize,
+    /// Blocks in the frame, from 1.
+    blocks: u8,
+}
+
+impl Framed for Header {
+    const HEADER: usize = 7;
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let head: [u8; 7] = *bytes.first_chunk()?;
+        let [sync, kind, rate, channels, _, _, blocks] = head;
+        // The layer is 00, which an MPEG audio frame never has.
+        if sync != 0xFF || kind & 0xF6 != 0xF0 {
+            return None;
+        }
+        let rate_index = (rate >> 2) & 0xF;
+        RATES.get(usize::from(rate_index))?;
+        let length = narrow((big(&head, 3, 3)? >> 5) & 0x1FFF);
+        let head = if kind & 1 == 0 { 9 } else { 7 };
+        (length > head).then_some(Self {
+            rate_index,
+            channels: ((rate & 1) << 2) | (channels >> 6),
+            length,
+            head,
+            blocks: (blocks & 3) + 1,
+        })
+    }
+
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.rate_index == other.rate_index && self.channels == other.channels
+    }
+}
+
+impl Header {
+    /// Samples a second.
+    pub(crate) fn rate(&self) -> u32 {
+        RATES
+            .get(usize::from(self.rate_index))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// The description that a decoder of AAC takes: object type 2 (LC), rate, channels
+    /// (ISO 14496-3, 1.6.2.1). Streams with more than LC in them hold an LC stream at this rate.
+    pub(crate) fn config(&self) -> [u8; 2] {
+        lc_config(self.rate_index, self.channels)
+    }
+
+    /// Samples of each channel.
+    pub(crate) fn samples(&self) -> u64 {
+        u64::from(self.blocks).saturating_mul(BLOCK)
+    }
+}
+
+/// The description of an LC stream with this index of its rate and this number of its channels.
+pub(crate) fn lc_config(rate_index: u8, channels: u8) -> [u8; 2] {
+    [
+        0b0001_0000 | (rate_index >> 1),
+        (rate_index << 7) | (channels << 3),
+    ]
+}
+
+/// Gives the header and the content of each frame, in order.
+pub(crate) fn walk(
+    bytes: &[u8],
+    each: &mut dyn FnMut(Header, &[u8]) -> Result<(), AudioError>,
+) -> Result<(), AudioError> {
+    frames::walk(bytes, &mut |header: Header, frame| {
+        each(header, frame.get(header.head..).unwrap_or_default())
+    })
+}

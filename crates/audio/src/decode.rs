@@ -1,0 +1,191 @@
+//! Bytes of any kind become samples of one channel.
+
+use crate::decoder::Decoder;
+use crate::duration::PIECE;
+use crate::output::{Output, Take, Trim};
+use crate::read::little16;
+use crate::wav::WavStream;
+use crate::{AudioError, Kind, Resampler, Sound, adts, flac, mp3, mp4, ogg, webm};
+
+/// The samples of these bytes of this kind, at the rate that they were written with (Opus: 48,000), the channels
+/// averaged. Broken parts in the middle are left out; of what was cut off comes what is there.
+///
+/// # Errors
+/// [`AudioError::Unreadable`] when nothing can be decoded; [`AudioError::Empty`] when there is no sound in it;
+/// [`AudioError::TooLong`] as soon as more than `max_seconds` came out, so that no file costs more memory than
+/// that.
+pub fn decode(bytes: &[u8], kind: Kind, max_seconds: u32) -> Result<Sound, AudioError> {
+    let mut sound = Sound {
+        rate: 0,
+        samples: Vec::new(),
+    };
+    stream(bytes, kind, max_seconds, &mut |rate, samples| {
+        sound.rate = rate;
+        sound.samples.extend_from_slice(samples);
+        Ok(())
+    })?;
+    Ok(sound)
+}
+
+/// These bytes of this kind as a plain WAVE: 16 bits, one channel, `rate` samples a second. It takes little more
+/// memory than the result.
+///
+/// # Errors
+/// As [`decode`]; [`AudioError::Unreadable`] also for a rate outside 1,000 to 384,000.
+pub fn to_wav(
+    bytes: &[u8],
+    kind: Kind,
+    rate: u32,
+    max_seconds: u32,
+) -> Result<Vec<u8>, AudioError> {
+    let mut wav = vec![0; WAV_HEADER];
+    let mut resampler: Option<Resampler> = None;
+    stream(bytes, kind, max_seconds, &mut |from, samples| {
+        let resampler = match &mut resampler {
+            Some(resampler) => resampler,
+            none => none.insert(Resampler::new(from, rate)?),
+        };
+        put(&mut wav, &resampler.push(samples)?);
+        Ok(())
+    })?;
+    if let Some(resampler) = resampler {
+        put(&mut wav, &resampler.finish()?);
+    }
+    let header = wav_header(rate, wav.len().saturating_sub(WAV_HEADER))?;
+    if let Some(start) = wav.first_chunk_mut() {
+        *start = header;
+    }
+    Ok(wav)
+}
+
+/// Bytes in front of the samples.
+const WAV_HEADER: usize = 44;
+
+fn put(wav: &mut Vec<u8>, samples: &[i16]) {
+    wav.reserve(samples.len().saturating_mul(2));
+    for sample in samples {
+        wav.extend_from_slice(&sample.to_le_bytes());
+    }
+}
+
+/// The header of a WAVE with so many bytes of 16-bit samples of one channel.
+fn wav_header(rate: u32, length: usize) -> Result<[u8; WAV_HEADER], AudioError> {
+    let length = u32::try_from(length).map_err(|_| AudioError::Encoder)?;
+    let whole = length.checked_add(36).ok_or(AudioError::Encoder)?;
+    let mut header = [0; WAV_HEADER];
+    let fields = [
+        &b"RIFF"[..],
+        &whole.to_le_bytes(),
+        b"WAVEfmt ",
+        &16_u32.to_le_bytes(),
+        &1_u16.to_le_bytes(),
+        &1_u16.to_le_bytes(),
+        &rate.to_le_bytes(),
+        &rate.saturating_mul(2).to_le_bytes(),
+        &2_u16.to_le_bytes(),
+        &16_u16.to_le_bytes(),
+        b"data",
+        &length.to_le_bytes(),
+    ]
+    .concat();
+    for (to, from) in header.iter_mut().zip(fields) {
+        *to = from;
+    }
+    Ok(header)
+}
+
+/// Decodes piece by piece.
+fn stream(
+    bytes: &[u8],
+    kind: Kind,
+    max_seconds: u32,
+    take: &mut Take<'_>,
+) -> Result<(), AudioError> {
+    if bytes.is_empty() {
+        return Err(AudioError::Empty);
+    }
+    let mut output = Output::new(max_seconds, take);
+    match kind {
+        Kind::Mp3 => from_mp3(bytes, &mut output),
+        Kind::Aac => from_adts(bytes, &mut output),
+        Kind::M4a => mp4::decode(bytes, &mut output),
+        Kind::Wav => from_wav(bytes, &mut output),
+        Kind::Webm => webm::decode(bytes, &mut output),
+        Kind::OggOpus | Kind::Ogg => ogg::decode(bytes, &mut output),
+        Kind::Flac => flac::decode(bytes, &mut output),
+        Kind::Pcm { rate } => from_pcm(bytes, rate, &mut output),
+    }?;
+    if output.given() > 0 {
+        return Ok(());
+    }
+    // A file that holds no sound differs from one whose sound cannot be read.
+    match crate::duration_ms(bytes, kind) {
+        Err(error) => Err(error),
+        Ok(_) => Err(AudioError::Unreadable),
+    }
+}
+
+fn from_mp3(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
+    let parts = mp3::measure(bytes);
+    if parts.is_empty() {
+        return Err(AudioError::Unreadable);
+    }
+    let mut parts = parts.into_iter();
+    let mut current: Option<(Decoder, Trim)> = None;
+    mp3::walk(bytes, &mut |event| {
+        match event {
+            mp3::Event::Part => {
+                current = match parts.next() {
+                    Some(part) => Some((Decoder::mp3()?, Trim::new(part.skip(), part.samples()))),
+                    None => None,
+                };
+            }
+            mp3::Event::Frame(frame) => {
+                if let Some((decoder, trim)) = &mut current
+                    && let Some(block) = decoder.decode(frame)
+                {
+                    output.push(block.rate, trim.keep(&block.samples))?;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn from_adts(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
+    let mut decoder: Option<Decoder> = None;
+    adts::walk(bytes, &mut |header, frame| {
+        let decoder = match &mut decoder {
+            Some(decoder) => decoder,
+            none => none.insert(Decoder::aac(&header.config())?),
+        };
+        match decoder.decode(frame) {
+            Some(block) => output.push(block.rate, &block.samples),
+            None => Ok(()),
+        }
+    })
+}
+
+fn from_wav(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
+    let mut stream = WavStream::new();
+    for piece in bytes.chunks(PIECE) {
+        let samples = stream.push(piece)?;
+        output.push(stream.rate().unwrap_or_default(), &samples)?;
+    }
+    stream.finish().map(drop)
+}
+
+fn from_pcm(bytes: &[u8], rate: u32, output: &mut Output<'_>) -> Result<(), AudioError> {
+    for piece in bytes.chunks(PIECE) {
+        let samples: Vec<i16> = piece
+            .chunks_exact(2)
+            .filter_map(|sample| little16(sample, 0))
+            .map(|sample| i16::from_le_bytes(sample.to_le_bytes()))
+            .collect();
+        output.push(rate, &samples)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! Streams of frames that each say how long they are: how the first is found, and how the stream is found
+//! again after broken bytes. It knows no codec; [`Framed`] does.
+
+use crate::AudioError;
+use crate::read::big;
+
+/// The header of a frame.
+pub(crate) trait Framed: Copy {
+    /// Bytes that it takes.
+    const HEADER: usize;
+    /// The one at the start of these bytes, when they can be one.
+    fn read(bytes: &[u8]) -> Option<Self>;
+    /// Bytes of the frame, its header included. More than 0.
+    fn length(&self) -> usize;
+    /// Whether the other can be of the same stream.
+    fn is_like(&self, other: &Self) -> bool;
+}
+
+/// Bytes of the ID3v2 tag at the start, 0 when there is none (ID3v2.4.0 structure, sections 3.1 and 3.4).
+/// The tag may be longer than what is there.
+pub(crate) fn id3_length(bytes: &[u8]) -> usize {
+    let Some([b'I', b'D', b'3', major, revision, flags, a, b, c, d]) = bytes.first_chunk() else {
+        return 0;
+    };
+    let size = [*a, *b, *c, *d];
+    if !(2..=4).contains(major) || *revision == 0xFF || size.iter().any(|byte| *byte >= 0x80) {
+        return 0;
+    }
+    let body = size
+        .iter()
+        .fold(0_usize, |length, byte| (length << 7) | usize::from(*byte));
+    let footer = if flags & 0x10 == 0 { 0 } else { 10 };
+    body.saturating_add(10 + footer)
+}
+
+/// Whether a frame is at this place: it is whole, and another of its stream follows, or the end, or a tag.
+fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
+    let next = at.saturating_add(frame.length());
+    match bytes.get(next..) {
+        None => false,
+        Some(rest) => {
+            rest.is_empty()
+                || F::read(rest).is_some_and(|next| frame.is_like(&next))
+                || matches!(big(rest, 0, 3), Some(0x54_41_47 | 0x49_44_33 | 0x41_50_45))
+        }
+    }
+}
+
+/// Whether these bytes begin with frames. Two must follow one another; one is enough where the bytes end
+/// before the second.
+pub(crate) fn begins<F: Framed>(bytes: &[u8]) -> bool {
+    let Some(first) = F::read(bytes) else {
+        return false;
+    };
+    match bytes.get(first.length()..) {
+        Some(rest) if rest.len() >= F::HEADER => stands(bytes, 0, &first),
+        _ => true,
+    }
+}
+
+/// Gives each whole frame of the stream, in order. The first whole one decides what is of the stream. What is
+/// between frames (tags, broken bytes) is passed over.
+pub(crate) fn walk<F: Framed>(
+    bytes: &[u8],
+    each: &mut dyn FnMut(F, &[u8]) -> Result<(), AudioError>,
+) -> Result<(), AudioError> {
+    let mut like: Option<F> = None;
+    let mut in_step = false;
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let tag = id3_length(rest);
+        if tag > 0 {
+            at = at.saturating_add(tag);
+            continue;
+        }
+        let frame = F::read(rest)
+            .filter(|frame| like.is_none_or(|like| like.is_like(frame)))
+            .filter(|frame| in_step || stands(bytes, at, frame));
+        let body = frame.and_then(|frame| Some((frame, rest.get(..frame.length())?)));
+        if let Some((frame, body)) = body {
+            like = like.or(Some(frame));
+            in_step = true;
+            at = at.saturating_add(frame.length().max(1));
+            each(frame, body)?;
+        } else {
+            in_step = false;
+            let skip = rest
+                .iter()
+                .skip(1)
+                .position(|byte| matches!(byte, 0xFF | b'I'));
+            match skip {
+                Some(skip) => at = at.saturating_add(skip + 1),
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}

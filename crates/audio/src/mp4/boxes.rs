@@ -1,0 +1,47 @@
+//! Boxes (ISO 14496-12, 4.2). It knows none by name.
+
+use crate::read::big;
+use crate::sample::narrow;
+
+/// A box.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    pub(super) name: [u8; 4],
+    /// Where it begins in what it was read from.
+    pub(super) at: usize,
+    /// What is in it; less than it says when the file was cut off.
+    pub(super) content: &'a [u8],
+}
+
+/// The boxes that these bytes hold, in order.
+pub(super) fn children(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
+    let mut at = 0_usize;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(at..)?;
+        let short = big(rest, 0, 4)?;
+        let name = *rest.get(4..)?.first_chunk()?;
+        let (head, length) = match short {
+            // It goes to the end.
+            0 => (8, rest.len()),
+            1 => (16, narrow(big(rest, 8, 8)?)),
+            length => (8, narrow(length)),
+        };
+        if length < head {
+            return None;
+        }
+        let part = Part {
+            name,
+            at,
+            content: rest.get(head..length.min(rest.len()))?,
+        };
+        at = at.saturating_add(length);
+        Some(part)
+    })
+}
+
+/// The content of the first box of this name.
+pub(super) fn child<'a>(bytes: &'a [u8], name: &[u8; 4]) -> Option<&'a [u8]> {
+    children(bytes)
+        .find(|part| &part.name == name)
+        .map(|part| part.content)
+}

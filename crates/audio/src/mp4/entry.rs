@@ -1,0 +1,140 @@
+//! Which codec a track has (ISO 14496-12, 8.5.2; ISO 14496-14, 5.6; ISO 14496-1, 7.2.6). It knows no samples.
+
+use super::boxes::children;
+use crate::AudioError;
+use crate::adts::{RATES, lc_config};
+use crate::decoder::Decoder;
+use crate::opus_decode::{self, Head};
+use crate::read::{big32, find};
+
+/// What a decoder needs before the first packet.
+pub(super) enum Codec {
+    Aac {
+        /// The description of its LC stream.
+        config: Vec<u8>,
+        /// Samples a second of that stream.
+        rate: u32,
+    },
+    Opus(Head),
+}
+
+/// Bytes of an entry of sound in front of its own boxes.
+const ENTRY_HEAD: usize = 28;
+
+impl Codec {
+    /// By the first entry of a `stsd`.
+    pub(super) fn read(descriptions: &[u8]) -> Option<Self> {
+        let entry = children(descriptions.get(8..)?).next()?;
+        match &entry.name {
+            b"mp4a" => {
+                // QuickTime puts the description deeper, in boxes of its own.
+                let at = find(entry.content, ENTRY_HEAD, b"esds")?;
+                aac(entry.content.get(at + 8..)?)
+            }
+            b"Opus" => {
+                let boxes = entry.content.get(ENTRY_HEAD..)?;
+                let inner = children(boxes).find(|part| &part.name == b"dOps")?;
+                Head::read_box(inner.content).map(Self::Opus)
+            }
+            _ => None,
+        }
+    }
+
+    /// Samples a second that come out of its decoder.
+    pub(super) fn rate(&self) -> u32 {
+        match self {
+            Self::Aac { rate, .. } => *rate,
+            Self::Opus(_) => opus_decode::RATE,
+        }
+    }
+
+    pub(super) fn decoder(&self) -> Result<Decoder, AudioError> {
+        match self {
+            Self::Aac { config, .. } => Decoder::aac(config),
+            Self::Opus(head) => Decoder::opus(head),
+        }
+    }
+}
+
+/// AAC by the content of an `esds` behind its version: descriptors within descriptors.
+fn aac(descriptors: &[u8]) -> Option<Codec> {
+    let (tag, body) = descriptor(descriptors)?;
+    if tag != 3 {
+        return None;
+    }
+    let flags = *body.get(2)?;
+    // Fields that are hardly ever there: another stream, a place, a clock.
+    let mut at = 3;
+    if flags & 0x80 != 0 {
+        at += 2;
+    }
+    if flags & 0x40 != 0 {
+        at += 1 + usize::from(*body.get(at)?);
+    }
+    if flags & 0x20 != 0 {
+        at += 2;
+    }
+    let (tag, body) = descriptor(body.get(at..)?)?;
+    // 0x40 is AAC; 0x66 to 0x68 its older names.
+    if tag != 4 || !matches!(body.first()?, 0x40 | 0x66..=0x68) {
+        return None;
+    }
+    let (tag, config) = descriptor(body.get(13..)?)?;
+    (tag == 5).then(|| config_of(config)).flatten()
+}
+
+/// The tag and the content of a descriptor.
+fn descriptor(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let tag = *bytes.first()?;
+    let mut length = 0_usize;
+    for (at, byte) in bytes.iter().enumerate().skip(1).take(4) {
+        length = (length << 7) | usize::from(byte & 0x7F);
+        if byte & 0x80 == 0 {
+            let rest = bytes.get(at + 1..)?;
+            return Some((tag, rest.get(..length.min(rest.len()))?));
+        }
+    }
+    None
+}
+
+/// The object type, the rate and the channels of an `AudioSpecificConfig` (ISO 14496-3, 1.6.2.1). What is added
+/// to an LC stream (SBR, PS) is left out: its LC part is heard at its own rate.
+fn config_of(config: &[u8]) -> Option<Codec> {
+    let mut padded = [0; 8];
+    for (to, from) in padded.iter_mut().zip(config) {
+        *to = *from;
+    }
+    let bits = u64::from_be_bytes(padded);
+    let kind = bits >> 59;
+    let index = (bits >> 55) & 0xF;
+    if index == 15 {
+        // A rate of its own, in 24 bits; only in a plain LC stream.
+        let rate = u32::try_from((bits >> 31) & 0xFF_FFFF).ok()?;
+        return (kind == 2).then(|| Codec::Aac {
+            config: config.to_vec(),
+            rate,
+        });
+    }
+    let rate = *RATES.get(usize::try_from(index).ok()?)?;
+    let channels = (bits >> 51) & 0xF;
+    let config = match kind {
+        2 => config.to_vec(),
+        5 | 29 => lc_config(u8::try_from(index).ok()?, u8::try_from(channels).ok()?).to_vec(),
+        _ => return None,
+    };
+    Some(Codec::Aac { config, rate })
+}
+
+impl Head {
+    /// The same header in a box, where its numbers are big-endian and its version is 0.
+    fn read_box(content: &[u8]) -> Option<Self> {
+        let mut head = b"OpusHead".to_vec();
+        head.push(1);
+        head.push(*content.get(1)?);
+        head.extend(content.get(2..4)?.iter().rev());
+        head.extend(big32(content, 4)?.to_le_bytes());
+        head.extend(content.get(8..10)?.iter().rev());
+        head.extend(content.get(10..)?);
+        Self::read(&head)
+    }
+}

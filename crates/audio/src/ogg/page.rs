@@ -1,0 +1,93 @@
+//! Pages of Ogg (RFC 3533, 6). It knows no packet and no codec.
+
+use crate::read::{find, little32, little64};
+
+/// A page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page<'a> {
+    /// Which stream it is of.
+    pub(crate) serial: u32,
+    /// The number of the last sample that ends in it; nothing when no packet does.
+    pub(crate) position: Option<u64>,
+    /// Whether its first bytes belong to a packet that began before.
+    pub(crate) continues: bool,
+    /// Whether its stream begins with it.
+    pub(crate) first: bool,
+    /// Lengths of its segments.
+    pub(crate) lengths: &'a [u8],
+    /// The segments; fewer bytes than the lengths say when the file was cut off here.
+    pub(crate) body: &'a [u8],
+}
+
+/// The page at or after this place, and the place behind it. Pages whose checksum is wrong are passed over.
+pub(crate) fn next(bytes: &[u8], from: usize) -> Option<(Page<'_>, usize)> {
+    let mut from = from;
+    loop {
+        let at = find(bytes, from, b"OggS")?;
+        if let Some((page, length)) = bytes.get(at..).and_then(read) {
+            return Some((page, at.saturating_add(length)));
+        }
+        from = at.saturating_add(4);
+    }
+}
+
+fn read(bytes: &[u8]) -> Option<(Page<'_>, usize)> {
+    let head: &[u8; 27] = bytes.first_chunk()?;
+    let (version, flags, segments) = (head.get(4)?, head.get(5)?, usize::from(*head.get(26)?));
+    let position = little64(head, 6)?;
+    let lengths = bytes.get(27..27 + segments)?;
+    let content: usize = lengths.iter().copied().map(usize::from).sum();
+    let start = 27 + segments;
+    let end = start + content;
+    let whole = bytes.len() >= end;
+    let all = bytes.get(..end.min(bytes.len()))?;
+    if *version != 0 || (whole && checksum(all) != little32(head, 22)?) {
+        return None;
+    }
+    let page = Page {
+        serial: little32(head, 14)?,
+        position: (whole && position != u64::MAX).then_some(position),
+        continues: flags & 1 != 0,
+        first: flags & 2 != 0,
+        lengths,
+        body: all.get(start..)?,
+    };
+    Some((page, all.len()))
+}
+
+/// The checksum of a page, its own field counted as zeros: CRC-32 with the polynomial 0x04C11DB7, neither
+/// reflected nor inverted.
+fn checksum(page: &[u8]) -> u32 {
+    page.iter().enumerate().fold(0, |sum: u32, (at, byte)| {
+        let byte = if (22..26).contains(&at) { 0 } else { *byte };
+        let index = usize::from(sum.to_be_bytes()[0] ^ byte);
+        (sum << 8) ^ TABLE.get(index).copied().unwrap_or_default()
+    })
+}
+
+const TABLE: [u32; 256] = table();
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "computed by the compiler, which checks both; iterators are not constant"
+)]
+const fn table() -> [u32; 256] {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut value = (index as u32) << 24;
+        let mut bit = 0;
+        while bit < 8 {
+            value = if value & 0x8000_0000 == 0 {
+                value << 1
+            } else {
+                (value << 1) ^ 0x04C1_1DB7
+            };
+            bit += 1;
+        }
+        table[index] = value;
+        index += 1;
+    }
+    table
+}

@@ -1,0 +1,262 @@
+//! RIFF WAVE that comes in pieces, whatever its header says of its length. (Microsoft's "Multimedia
+//! Programming Interface and Data Specifications 1.0" and "Multiple Channel Audio Data and WAVE Files";
+//! EBU Tech 3306 for RF64.) It knows no file.
+
+use crate::AudioError;
+use crate::read::{little16, little32, little64};
+use crate::sample::{is_rate, narrow, wide};
+
+/// The longest chunk that has to be held to be read. The format takes at most 40 bytes.
+const MAX_CHUNK: u32 = 4096;
+
+/// Reads a WAVE in pieces.
+#[derive(Debug, Default)]
+pub struct WavStream {
+    /// Bytes that wait for the rest of their chunk or frame.
+    waiting: Vec<u8>,
+    state: State,
+    layout: Option<Layout>,
+    /// Bytes of sound by the 64-bit header, if there is one.
+    long_length: Option<u64>,
+    given: u64,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Start,
+    Chunks,
+    /// Bytes of a chunk that are passed over.
+    Skip(u64),
+    /// Bytes of sound that are still to come; nothing when the header does not know.
+    Sound(Option<u64>),
+    End,
+}
+
+/// How samples are written.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    rate: u32,
+    channels: usize,
+    /// Bytes of a sample.
+    width: usize,
+    float: bool,
+}
+
+impl WavStream {
+    /// One that has read nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Samples a second, once the header was read.
+    pub fn rate(&self) -> Option<u32> {
+        match self.state {
+            State::Sound(_) | State::End => self.layout.map(|layout| layout.rate),
+            State::Start | State::Chunks | State::Skip(_) => None,
+        }
+    }
+
+    /// Takes the next bytes and gives the samples that are whole, the channels averaged.
+    ///
+    /// # Errors
+    /// [`AudioError::Unreadable`] when it is no WAVE or one whose samples are not 8, 16, 24 or 32-bit integers
+    /// or 32 or 64-bit floats.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<i16>, AudioError> {
+        self.waiting.extend_from_slice(bytes);
+        while self.step()? {}
+        let State::Sound(left) = &mut self.state else {
+            return Ok(Vec::new());
+        };
+        let layout = self.layout.ok_or(AudioError::Unreadable)?;
+        let frame = layout.frame();
+        let ready = left.map_or(self.waiting.len(), |left| {
+            narrow(left).min(self.waiting.len())
+        });
+        let ready = ready / frame * frame;
+        let samples: Vec<i16> = self
+            .waiting
+            .get(..ready)
+            .unwrap_or_default()
+            .chunks_exact(frame)
+            .map(|frame| layout.sample(frame))
+            .collect();
+        self.waiting.drain(..ready);
+        if let Some(left) = left {
+            *left = left.saturating_sub(wide(ready));
+            if *left < wide(frame) {
+                self.waiting = Vec::new();
+                self.state = State::End;
+            }
+        }
+        self.given = self.given.saturating_add(wide(samples.len()));
+        Ok(samples)
+    }
+
+    /// Ends it. Part of a sample that was left over is dropped, so nothing comes.
+    ///
+    /// # Errors
+    /// [`AudioError::Unreadable`] when the header was not read to its end; [`AudioError::Empty`] when no
+    /// sample came.
+    pub fn finish(self) -> Result<Vec<i16>, AudioError> {
+        if self.rate().is_none() {
+            Err(AudioError::Unreadable)
+        } else if self.given == 0 {
+            Err(AudioError::Empty)
+        } else {
+            Ok(Vec::new())
+        }
+    }
+
+    /// One step through the header. False when more bytes are needed, or the sound has begun.
+    fn step(&mut self) -> Result<bool, AudioError> {
+        match &mut self.state {
+            State::Start => {
+                let Some(head) = self.waiting.first_chunk::<12>() else {
+                    // What cannot become a header any more is refused at once.
+                    let known = [&b"RIFF"[..], b"RF64", b"BW64"];
+                    let start = self.waiting.get(..4).unwrap_or(&self.waiting);
+                    let fits = known.iter().any(|word| word.starts_with(start));
+                    return if fits {
+                        Ok(false)
+                    } else {
+                        Err(AudioError::Unreadable)
+                    };
+                };
+                let known = matches!(head.first_chunk(), Some(b"RIFF" | b"RF64" | b"BW64"));
+                if !known || !head.ends_with(b"WAVE") {
+                    return Err(AudioError::Unreadable);
+                }
+                self.waiting.drain(..12);
+                self.state = State::Chunks;
+                Ok(true)
+            }
+            State::Skip(left) => {
+                let skipped = narrow(*left).min(self.waiting.len());
+                *left = left.saturating_sub(wide(skipped));
+                let done = *left == 0;
+                self.waiting.drain(..skipped);
+                if done {
+                    self.state = State::Chunks;
+                }
+                Ok(done)
+            }
+            State::Chunks => self.chunk(),
+            State::Sound(_) => Ok(false),
+            State::End => {
+                self.waiting.clear();
+                Ok(false)
+            }
+        }
+    }
+
+    fn chunk(&mut self) -> Result<bool, AudioError> {
+        let (Some(name), Some(length)) = (
+            self.waiting.first_chunk::<4>().copied(),
+            little32(&self.waiting, 4),
+        ) else {
+            return Ok(false);
+        };
+        if &name == b"data" {
+            let layout = self.layout.ok_or(AudioError::Unreadable)?;
+            if !is_rate(layout.rate) {
+                return Err(AudioError::Unreadable);
+            }
+            self.waiting.drain(..8);
+            // Writers that cannot go back leave 0 or the largest number.
+            self.state = State::Sound(match length {
+                u32::MAX => self.long_length.filter(|length| *length > 0),
+                0 => None,
+                length => Some(u64::from(length)),
+            });
+            return Ok(true);
+        }
+        if !matches!(&name, b"fmt " | b"ds64") {
+            self.waiting.drain(..8);
+            // A chunk of odd length is followed by a byte that fills up.
+            self.state = State::Skip(u64::from(length) + u64::from(length & 1));
+            return Ok(true);
+        }
+        if length > MAX_CHUNK {
+            return Err(AudioError::Unreadable);
+        }
+        let end = 8 + narrow(u64::from(length) + u64::from(length & 1));
+        let Some(body) = self.waiting.get(8..end) else {
+            return Ok(false);
+        };
+        if &name == b"fmt " {
+            self.layout = Some(Layout::read(body).ok_or(AudioError::Unreadable)?);
+        } else {
+            self.long_length = little64(body, 8);
+        }
+        self.waiting.drain(..end);
+        Ok(true)
+    }
+}
+
+impl Layout {
+    fn read(body: &[u8]) -> Option<Self> {
+        let (tag, channels) = (little16(body, 0)?, little16(body, 2)?);
+        let (rate, frame, bits) = (little32(body, 4)?, little16(body, 12)?, little16(body, 14)?);
+        // The extensible format names the real one in the first bytes of an identifier.
+        let tag = if tag == 0xFFFE {
+            little16(body, 24)?
+        } else {
+            tag
+        };
+        let width = frame.checked_div(channels)?;
+        let fits = match tag {
+            1 => matches!(width, 1..=4) && bits <= width * 8 && bits > (width - 1) * 8,
+            3 => matches!(width, 4 | 8) && bits == width * 8,
+            _ => false,
+        };
+        (fits && frame == width * channels).then(|| Self {
+            rate,
+            channels: usize::from(channels),
+            width: usize::from(width),
+            float: tag == 3,
+        })
+    }
+
+    /// Bytes of one sample of each channel. More than 0.
+    fn frame(self) -> usize {
+        self.channels.saturating_mul(self.width).max(1)
+    }
+
+    /// The mean of the channels, to the nearest.
+    fn sample(self, frame: &[u8]) -> i16 {
+        let sum: i64 = frame
+            .chunks_exact(self.width)
+            .map(|bytes| i64::from(self.one(bytes)))
+            .sum();
+        let count = i64::try_from(self.channels).unwrap_or(1).max(1);
+        let mean = (sum / count + 0x8000) >> 16;
+        i16::try_from(mean).unwrap_or(i16::MAX)
+    }
+
+    /// One sample, as if it had 32 bits.
+    fn one(self, bytes: &[u8]) -> i32 {
+        match *bytes {
+            // Eight bits are unsigned.
+            [a] => i32::from_be_bytes([a ^ 0x80, 0, 0, 0]),
+            [a, b] => i32::from_le_bytes([0, 0, a, b]),
+            [a, b, c] => i32::from_le_bytes([0, a, b, c]),
+            [a, b, c, d] if self.float => full_scale(f64::from(f32::from_le_bytes([a, b, c, d]))),
+            [a, b, c, d] => i32::from_le_bytes([a, b, c, d]),
+            [a, b, c, d, e, f, g, h] => full_scale(f64::from_le_bytes([a, b, c, d, e, f, g, h])),
+            _ => 0,
+        }
+    }
+}
+
+/// A sample whose full scale was 1.0. What is no number is silence.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a float that does not fit becomes the nearest that does, and what is no number 0"
+)]
+fn full_scale(sample: f64) -> i32 {
+    (sample * 2_147_483_648.0) as i32
+}
+
+#[cfg(test)]
+mod tests;

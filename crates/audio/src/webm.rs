@@ -1,0 +1,178 @@
+//! WebM and Matroska with Opus or Vorbis, also as a browser records it: without lengths, cut off anywhere
+//! (RFC 8794 for EBML, RFC 9559 for Matroska).
+
+mod ebml;
+mod lacing;
+
+use crate::AudioError;
+use crate::decoder::Decoder;
+use crate::opus_decode::{self, Head};
+use crate::output::{Output, Trim};
+use crate::sample::{millis, scale};
+use ebml::{Event, Track};
+
+/// The codec of the track that is read.
+enum Setup {
+    Opus(Head),
+    Vorbis {
+        identification: Vec<u8>,
+        setup: Vec<u8>,
+    },
+}
+
+impl Setup {
+    fn read(track: &Track<'_>) -> Option<Self> {
+        match track.codec {
+            b"A_OPUS" => Head::read(track.private).map(Self::Opus),
+            b"A_VORBIS" => {
+                let [identification, _, setup] = lacing::vorbis_headers(track.private)?;
+                Some(Self::Vorbis {
+                    identification: identification.to_vec(),
+                    setup: setup.to_vec(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn decoder(&self) -> Result<Decoder, AudioError> {
+        match self {
+            Self::Opus(head) => Decoder::opus(head),
+            Self::Vorbis {
+                identification,
+                setup,
+            } => Decoder::vorbis(identification, setup),
+        }
+    }
+}
+
+/// What was counted.
+struct Tally {
+    /// Samples in packets of Opus.
+    samples: u64,
+    /// Nanoseconds that the end of the sound is cut by.
+    discard: u64,
+    /// The first and the last time of a block, in ticks, and how many blocks there were.
+    first: Option<i64>,
+    last: i64,
+    blocks: u64,
+    /// Nanoseconds in a tick.
+    tick: u64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            samples: 0,
+            discard: 0,
+            first: None,
+            last: i64::MIN,
+            blocks: 0,
+            // RFC 9559, 5.1.2.9.
+            tick: 1_000_000,
+        }
+    }
+}
+
+/// How long it lasts, in milliseconds.
+pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
+    let (track, setup) = find_track(bytes)?;
+    let tally = measure(bytes, track, &setup)?;
+    let total = match &setup {
+        Setup::Opus(head) => millis(tally.samples_of(head), opus_decode::RATE),
+        Setup::Vorbis { .. } => tally.by_time(),
+    };
+    if total == 0 {
+        return Err(AudioError::Empty);
+    }
+    Ok(total)
+}
+
+/// Decodes it.
+pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
+    let (track, setup) = find_track(bytes)?;
+    let mut decoder = setup.decoder()?;
+    let mut trim = match &setup {
+        Setup::Opus(head) => {
+            let samples = measure(bytes, track, &setup)?.samples_of(head);
+            Trim::new(head.pre_skip, samples)
+        }
+        Setup::Vorbis { .. } => Trim::new(0, u64::MAX),
+    };
+    ebml::walk(bytes, &mut |event| {
+        if let Event::Block(block) = event
+            && block.track == track
+        {
+            lacing::packets(
+                block.data,
+                block.flags,
+                &mut |packet| match decoder.decode(packet) {
+                    Some(block) => output.push(block.rate, trim.keep(&block.samples)),
+                    None => Ok(()),
+                },
+            )?;
+        }
+        Ok(())
+    })
+}
+
+/// The number and the codec of the first track that can be read.
+fn find_track(bytes: &[u8]) -> Result<(u64, Setup), AudioError> {
+    let mut found = None;
+    ebml::walk(bytes, &mut |event| {
+        if let Event::Track(track) = event
+            && found.is_none()
+        {
+            found = Setup::read(&track).map(|setup| (track.number, setup));
+        }
+        Ok(())
+    })?;
+    found.ok_or(AudioError::Unreadable)
+}
+
+fn measure(bytes: &[u8], track: u64, setup: &Setup) -> Result<Tally, AudioError> {
+    let mut tally = Tally::default();
+    ebml::walk(bytes, &mut |event| {
+        match event {
+            Event::Block(block) if block.track == track => {
+                if let Setup::Opus(_) = setup {
+                    lacing::packets(block.data, block.flags, &mut |packet| {
+                        let samples = opus_decode::samples(packet).unwrap_or_default();
+                        tally.samples = tally.samples.saturating_add(samples);
+                        Ok(())
+                    })?;
+                }
+                tally.first = tally.first.or(Some(block.time));
+                tally.last = tally.last.max(block.time);
+                tally.blocks = tally.blocks.saturating_add(1);
+                // It is told behind the block, and only for the last.
+                tally.discard = 0;
+            }
+            Event::Tick(nanoseconds) => tally.tick = nanoseconds,
+            Event::Discard(nanoseconds) => tally.discard = nanoseconds,
+            Event::Block(_) | Event::Track(_) => {}
+        }
+        Ok(())
+    })?;
+    Ok(tally)
+}
+
+impl Tally {
+    /// Samples of sound in a stream of Opus.
+    fn samples_of(&self, head: &Head) -> u64 {
+        let cut = scale(self.discard, u64::from(opus_decode::RATE), 1_000_000_000);
+        self.samples
+            .saturating_sub(head.pre_skip)
+            .saturating_sub(cut)
+    }
+
+    /// Milliseconds by the times of the blocks. The last one is taken to last as long as the others.
+    fn by_time(&self) -> u64 {
+        let span = self.first.map_or(0, |first| self.last.abs_diff(first));
+        let span = scale(span, self.tick, 1_000_000);
+        scale(span, self.blocks, self.blocks.saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! Elements of EBML (RFC 8794, 4 to 6), those of Matroska that sound needs (RFC 9559, 5).
+//!
+//! The elements that hold others are not followed by their length: their content is read as if it stood where
+//! they stand. So it does not matter that a live recording does not know the lengths.
+
+use crate::AudioError;
+use crate::read::{big, find};
+use crate::sample::{narrow, wide};
+
+/// A track.
+pub(super) struct Track<'a> {
+    pub(super) number: u64,
+    /// The name of its codec.
+    pub(super) codec: &'a [u8],
+    /// What the codec needs before the first packet.
+    pub(super) private: &'a [u8],
+}
+
+/// Packets of one track.
+pub(super) struct Block<'a> {
+    pub(super) track: u64,
+    /// When it is heard, in ticks.
+    pub(super) time: i64,
+    pub(super) flags: u8,
+    pub(super) data: &'a [u8],
+}
+
+/// What a walk comes upon.
+pub(super) enum Event<'a> {
+    Track(Track<'a>),
+    /// Nanoseconds in a tick.
+    Tick(u64),
+    Block(Block<'a>),
+    /// Nanoseconds by which the end of the last block is to be cut.
+    Discard(u64),
+}
+
+mod id {
+    pub(super) const SEGMENT: u64 = 0x1853_8067;
+    pub(super) const INFO: u64 = 0x1549_A966;
+    pub(super) const TIMESTAMP_SCALE: u64 = 0x2A_D7B1;
+    pub(super) const TRACKS: u64 = 0x1654_AE6B;
+    pub(super) const TRACK_ENTRY: u64 = 0xAE;
+    pub(super) const TRACK_NUMBER: u64 = 0xD7;
+    pub(super) const CODEC_ID: u64 = 0x86;
+    pub(super) const CODEC_PRIVATE: u64 = 0x63A2;
+    pub(super) const CLUSTER: u64 = 0x1F43_B675;
+    pub(super) const TIMESTAMP: u64 = 0xE7;
+    pub(super) const SIMPLE_BLOCK: u64 = 0xA3;
+    pub(super) const BLOCK_GROUP: u64 = 0xA0;
+    pub(super) const BLOCK: u64 = 0xA1;
+    pub(super) const DISCARD_PADDING: u64 = 0x75A2;
+}
+
+/// The start of a cluster: where the way is found again after broken bytes.
+const CLUSTER_MARK: [u8; 4] = [0x1F, 0x43, 0xB6, 0x75];
+
+/// Gives what is there, in order. What cannot be read is passed over up to the next cluster.
+pub(super) fn walk(
+    bytes: &[u8],
+    each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
+) -> Result<(), AudioError> {
+    if !bytes.starts_with(&[0x1A, 0x45, 0xDF, 0xA3]) {
+        return Err(AudioError::Unreadable);
+    }
+    let mut cluster_time = 0;
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some(element) = Element::read(rest) else {
+            match find(bytes, at.saturating_add(1), &CLUSTER_MARK) {
+                Some(next) => at = next,
+                None => break,
+            }
+            continue;
+        };
+        at = at.saturating_add(element.length);
+        match element.id {
+            id::TIMESTAMP => cluster_time = number(element.content),
+            id::TIMESTAMP_SCALE => each(Event::Tick(number(element.content)))?,
+            id::TRACK_ENTRY => each(Event::Track(track(element.content)))?,
+            id::SIMPLE_BLOCK | id::BLOCK => {
+                if let Some(block) = block(element.content, cluster_time) {
+                    each(Event::Block(block))?;
+                }
+            }
+            id::DISCARD_PADDING => each(Event::Discard(number(element.content)))?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+struct Element<'a> {
+    id: u64,
+    /// Empty for those whose content is read as if it stood here.
+    content: &'a [u8],
+    /// Bytes to the next one.
+    length: usize,
+}
+
+impl<'a> Element<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Self> {
+        let id_length = vint_length(*bytes.first()?).filter(|length| *length <= 4)?;
+        let id = big(bytes, 0, id_length)?;
+        let (size, size_length) = vint(bytes.get(id_length..)?)?;
+        let head = id_length + size_length;
+        let holds_others = matches!(
+            id,
+            id::SEGMENT | id::INFO | id::TRACKS | id::CLUSTER | id::BLOCK_GROUP
+        );
+        let size = if holds_others { 0 } else { narrow(size?) };
+        let length = head.checked_add(size)?;
+        Some(Self {
+            id,
+            content: bytes.get(head..length)?,
+            length,
+        })
+    }
+}
+
+fn track(content: &[u8]) -> Track<'_> {
+    let mut track = Track {
+        number: 0,
+        codec: &[],
+        private: &[],
+    };
+    let mut rest = content;
+    while let Some(element) = Element::read(rest) {
+        match element.id {
+            id::TRACK_NUMBER => track.number = number(element.content),
+            id::CODEC_ID => track.codec = element.content,
+            id::CODEC_PRIVATE => track.private = element.content,
+            _ => {}
+        }
+        rest = rest.get(element.length.max(1)..).unwrap_or_default();
+    }
+    track
+}
+
+fn block(content: &[u8], cluster_time: u64) -> Option<Block<'_>> {
+    let (track, length) = vint(content)?;
+    let head = content.get(length..)?;
+    let [high, low, flags] = *head.first_chunk()?;
+    let time = i64::from(i16::from_be_bytes([high, low]));
+    Some(Block {
+        track: track?,
+        time: i64::try_from(cluster_time).ok()?.checked_add(time)?,
+        flags,
+        data: head.get(3..)?,
+    })
+}
+
+/// An unsigned number of up to eight bytes, which is also how a positive signed one is written.
+fn number(content: &[u8]) -> u64 {
+    big(content, 0, content.len().min(8)).unwrap_or_default()
+}
+
+/// Bytes of the number of variable length that begins with this byte (RFC 8794, 4).
+fn vint_length(first: u8) -> Option<usize> {
+    let zeros = usize::try_from(first.leading_zeros()).ok()?;
+    (zeros < 8).then_some(zeros + 1)
+}
+
+/// A number of variable length, without its mark, and its bytes. Nothing as the number when all its bits are
+/// set, which stands for "unknown".
+pub(super) fn vint(bytes: &[u8]) -> Option<(Option<u64>, usize)> {
+    let length = vint_length(*bytes.first()?)?;
+    let largest = u64::MAX >> (64 - 7 * wide(length));
+    let value = big(bytes, 0, length)? & largest;
+    Some(((value != largest).then_some(value), length))
+}
