@@ -71,11 +71,11 @@ async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
     let Pieces {
         rate,
         seconds,
-        pieces,
+        all,
     } = cut;
     let encoding = json!({ "encoding": "LINEAR16", "sampleRateHertz": rate });
     let mut asked = Vec::new();
-    for piece in &pieces {
+    for piece in &all {
         let samples = &piece.samples;
         asked.push(recognize(means, call, &encoding, samples, piece.start));
     }

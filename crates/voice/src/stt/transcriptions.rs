@@ -1,9 +1,9 @@
-//! `POST {base}/audio/transcriptions`, the form that OpenAI's transcription takes and that Groq, Mistral
+//! `POST {base}/audio/transcriptions`, the form that `OpenAI`'s transcription takes and that Groq, Mistral
 //! and vLLM take after it: a file and some fields in, JSON out. Which fields, is each provider's own file.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, read as
 //! `types/audio/transcription_create_params.py`, `transcription_verbose.py`, `transcription_word.py`,
-//! `transcription_segment.py` and `transcription_diarized.py` of OpenAI's own Python library, which is made
+//! `transcription_segment.py` and `transcription_diarized.py` of `OpenAI`'s own Python library, which is made
 //! from its OpenAPI description.
 
 use super::{Heard, SttCall, label, language, reading};
@@ -72,7 +72,7 @@ fn form(call: &SttCall, fields: Vec<(&'static str, String)>) -> Result<Form, Voi
 struct Answer {
     text: String,
     language: Option<String>,
-    /// A number, or a number in a string: OpenAI's description has changed from one to the other.
+    /// A number, or a number in a string: `OpenAI`'s description has changed from one to the other.
     #[serde(default)]
     duration: Value,
     words: Option<Vec<SaidWord>>,
@@ -110,7 +110,7 @@ struct Token {
 /// What is to be paid for; for some vendors the only place that tells how long the audio is.
 #[derive(Deserialize)]
 struct Usage {
-    /// OpenAI and vLLM.
+    /// `OpenAI` and vLLM.
     #[serde(default)]
     seconds: Value,
     /// Mistral.

@@ -1,4 +1,4 @@
-//! Voxtral behind vLLM's server: OpenAI's form at an address of one's own, without a key.
+//! Voxtral behind vLLM's server: `OpenAI`'s form at an address of one's own, without a key.
 //!
 //! <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>, sections "Transcriptions API"
 //! and "Supported APIs", and vLLM's source of the model (`model_executor/models/voxtral.py`):
