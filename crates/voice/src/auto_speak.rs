@@ -5,7 +5,7 @@ use crate::persona::Personas;
 use crate::session_audio::NewAudio;
 use crate::settings::AutoSpeak;
 use crate::speech::SpeechRequest;
-use crate::text::markup::{Filter, Tagged};
+use crate::text::markup::{MarkupFilter, Tag};
 use crate::text::speakable;
 use crate::{Voice, VoiceError};
 use futures_util::future::BoxFuture;
@@ -33,7 +33,7 @@ impl Voice {
 
 impl Speaker for AutoSpeaker {
     fn begin(&self) -> Box<dyn AnswerFilter> {
-        Box::new(Marks(Filter::default()))
+        Box::new(Marks(MarkupFilter::new()))
     }
 
     fn spoken<'a>(
@@ -50,7 +50,7 @@ impl Speaker for AutoSpeaker {
     }
 }
 
-struct Marks(Filter);
+struct Marks(MarkupFilter);
 
 impl AnswerFilter for Marks {
     fn push(&mut self, piece: &str) -> String {
@@ -58,10 +58,10 @@ impl AnswerFilter for Marks {
     }
 
     fn finish(self: Box<Self>) -> Filtered {
-        let (rest, tagged) = self.0.finish();
+        let (rest, tag) = self.0.finish();
         Filtered {
             rest,
-            marks: Box::new(tagged),
+            marks: Box::new(tag),
         }
     }
 }
@@ -69,25 +69,26 @@ impl AnswerFilter for Marks {
 impl Voice {
     /// Speaks an answer if it is to be spoken, and keeps the audio with its session.
     async fn answer(&self, answer: &Answer) -> Result<Option<String>, VoiceError> {
-        let tagged = answer.marks.downcast_ref::<Option<Tagged>>();
-        let tagged = tagged.and_then(Option::as_ref);
+        let tag = answer.marks.downcast_ref::<Option<Tag>>();
+        let tag = tag.and_then(Option::as_ref);
         let is_wanted = match self.state().settings.tts.auto {
             AutoSpeak::Always => true,
             AutoSpeak::Off => false,
             AutoSpeak::Inbound => answer.user_spoke,
-            AutoSpeak::Tagged => tagged.is_some(),
+            AutoSpeak::Tagged => tag.is_some(),
         };
-        let part = tagged.and_then(|tagged| tagged.text.as_deref());
-        let text = part.unwrap_or(&answer.text);
-        if !is_wanted || speakable(text).trim().is_empty() {
+        let parts = tag.map(|tag| tag.parts.join("\n"));
+        let text = parts.filter(|parts| !parts.is_empty());
+        let text = text.unwrap_or_else(|| answer.text.clone());
+        if !is_wanted || speakable(&text).trim().is_empty() {
             return Ok(None);
         }
-        let by_tag = tagged.and_then(|tagged| tagged.persona.as_deref());
+        let by_tag = tag.and_then(|tag| tag.persona.as_deref());
         let by_agent = answer.agent.config.voice_persona_id.as_deref();
         let request = SpeechRequest {
             persona: first_known(self.personas(), [by_tag, by_agent]).await?,
             format: Some(FORMAT.as_str().to_owned()),
-            ..SpeechRequest::new(text)
+            ..SpeechRequest::new(text.clone())
         };
         let made = self.convert(request).await?;
         let new = NewAudio {
@@ -96,7 +97,7 @@ impl Voice {
             format: made.format.as_str(),
             mime_type: made.format.mime_type(),
             duration_ms: made.duration_ms,
-            transcript: Some(text.to_owned()),
+            transcript: Some(text),
             data: made.audio,
         };
         Ok(Some(self.store_audio(new).await?.to_string()))

@@ -138,6 +138,22 @@ pub struct ConvertParams {
     similarity_boost: Option<f64>,
 }
 
+impl From<ConvertParams> for SpeechRequest {
+    fn from(params: ConvertParams) -> Self {
+        Self {
+            provider: params.provider,
+            persona: params.persona,
+            voice: params.voice_id,
+            model: params.model,
+            format: params.format,
+            speed: params.speed,
+            stability: params.stability,
+            similarity_boost: params.similarity_boost,
+            ..Self::new(params.text)
+        }
+    }
+}
+
 /// The text is the caller's own.
 impl fmt::Debug for ConvertParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -250,17 +266,7 @@ async fn set_provider(call: Call, params: ProviderParams) -> Result<ProviderResu
 }
 
 async fn convert(call: Call, params: ConvertParams) -> Result<ConvertResult, Problem> {
-    let request = SpeechRequest {
-        provider: params.provider,
-        persona: params.persona,
-        voice: params.voice_id,
-        model: params.model,
-        format: params.format,
-        speed: params.speed,
-        stability: params.stability,
-        similarity_boost: params.similarity_boost,
-        ..SpeechRequest::new(params.text)
-    };
-    let made = call.rooms.voice.convert(request).await.map_err(told)?;
+    let made = call.rooms.voice.convert(params.into()).await;
+    let made = made.map_err(told)?;
     Ok(made.into())
 }
