@@ -111,8 +111,6 @@ impl Ways {
             };
             Voice::open(parts, voice_settings(&resolved, layers))
         };
-        #[cfg(feature = "voice")]
-        agents.register_speaker(voice.auto_speaker());
         Ok(Self {
             outbound,
             channels,
