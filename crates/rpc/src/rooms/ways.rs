@@ -113,8 +113,6 @@ impl Ways {
             voice.register(&agents);
             voice
         };
-        #[cfg(feature = "voice")]
-        agents.register_speaker(voice.auto_speaker());
         Ok(Self {
             outbound,
             channels,
