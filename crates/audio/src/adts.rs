@@ -28,6 +28,8 @@ pub(crate) struct Header {
 
 impl Framed for Header {
     const HEADER: usize = 7;
+    // 6,144 bits a channel (ISO 14496-3, 4.5.3.2), and the header.
+    const LONGEST: usize = 2 * 768 + 9;
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let head: [u8; 7] = *bytes.first_chunk()?;

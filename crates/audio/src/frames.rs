@@ -8,6 +8,8 @@ use crate::read::big;
 pub(crate) trait Framed: Copy {
     /// Bytes that it takes.
     const HEADER: usize;
+    /// The most bytes that a frame of one or two channels has.
+    const LONGEST: usize;
     /// The one at the start of these bytes, when they can be one.
     fn read(bytes: &[u8]) -> Option<Self>;
     /// Bytes of the frame, its header included. More than 0.
@@ -46,15 +48,15 @@ fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
     }
 }
 
-/// Whether these bytes begin with frames. Two must follow one another; one is enough where the bytes end
-/// before the second.
+/// Whether these bytes begin with frames. Two must follow one another; the start of one is enough where the
+/// bytes end before a second could begin.
 pub(crate) fn begins<F: Framed>(bytes: &[u8]) -> bool {
     let Some(first) = F::read(bytes) else {
         return false;
     };
     match bytes.get(first.length()..) {
         Some(rest) if rest.len() >= F::HEADER => stands(bytes, 0, &first),
-        _ => true,
+        _ => first.length() <= F::LONGEST,
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// A chunk, with its length as it should be.
-fn chunk(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
+fn chunk(name: [u8; 4], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).unwrap();
     let mut bytes = [&name[..], &length.to_le_bytes(), body].concat();
     if body.len() % 2 == 1 {
@@ -64,8 +64,8 @@ fn each_width_is_read() {
     ];
     for (tag, bits, data, samples) in cases {
         let bytes = wave(&[
-            chunk(b"fmt ", &format(tag, 1, 8_000, bits)),
-            chunk(b"data", data),
+            chunk(*b"fmt ", &format(tag, 1, 8_000, bits)),
+            chunk(*b"data", data),
         ]);
         let wanted = if samples.is_empty() {
             Err(AudioError::Empty)
@@ -91,8 +91,8 @@ fn floats_are_clipped_and_no_number_is_silence() {
         .collect();
     for (bits, data) in [(64, long), (32, short)] {
         let bytes = wave(&[
-            chunk(b"fmt ", &format(3, 1, 8_000, bits)),
-            chunk(b"data", &data),
+            chunk(*b"fmt ", &format(3, 1, 8_000, bits)),
+            chunk(*b"data", &data),
         ]);
         assert_eq!(read(&bytes).unwrap(), wanted, "{bits}");
     }
@@ -105,20 +105,20 @@ fn channels_are_averaged() {
         .flat_map(|sample| sample.to_le_bytes())
         .collect();
     let bytes = wave(&[
-        chunk(b"fmt ", &format(1, 2, 8_000, 16)),
-        chunk(b"data", &data),
+        chunk(*b"fmt ", &format(1, 2, 8_000, 16)),
+        chunk(*b"data", &data),
     ]);
     assert_eq!(read(&bytes).unwrap(), [200, -32_768, 32_767]);
     let bytes = wave(&[
-        chunk(b"fmt ", &format(1, 3, 8_000, 16)),
-        chunk(b"data", &data),
+        chunk(*b"fmt ", &format(1, 3, 8_000, 16)),
+        chunk(*b"data", &data),
     ]);
     assert_eq!(read(&bytes).unwrap().len(), 2);
 }
 
 #[test]
 fn lengths_that_writers_leave_open_mean_to_the_end() {
-    let fmt = chunk(b"fmt ", &format(1, 1, 8_000, 16));
+    let fmt = chunk(*b"fmt ", &format(1, 1, 8_000, 16));
     let data = [1, 0, 2, 0, 3, 0, 9];
     for length in [0, u32::MAX, 0x7FFF_FFFF, 1_000_000] {
         let bytes = wave(&[fmt.clone(), with_length(length, &data)]);
@@ -128,15 +128,15 @@ fn lengths_that_writers_leave_open_mean_to_the_end() {
 
 #[test]
 fn what_follows_the_sound_is_no_sound() {
-    let fmt = chunk(b"fmt ", &format(1, 1, 8_000, 16));
+    let fmt = chunk(*b"fmt ", &format(1, 1, 8_000, 16));
     let bytes = wave(&[
         fmt.clone(),
-        chunk(b"data", &[1, 0, 2, 0]),
-        chunk(b"LIST", &[7; 100]),
+        chunk(*b"data", &[1, 0, 2, 0]),
+        chunk(*b"LIST", &[7; 100]),
     ]);
     assert_eq!(read(&bytes).unwrap(), [1, 2]);
     // Part of a sample at the end is none.
-    let bytes = wave(&[fmt, chunk(b"data", &[1, 0, 2]), chunk(b"LIST", &[7; 100])]);
+    let bytes = wave(&[fmt, chunk(*b"data", &[1, 0, 2]), chunk(*b"LIST", &[7; 100])]);
     assert_eq!(read(&bytes).unwrap(), [1]);
 }
 
@@ -146,10 +146,10 @@ fn other_chunks_are_passed_over() {
     extensible.extend([22, 0, 16, 0, 4, 0, 0, 0, 1, 0]);
     extensible.extend(*b"\0\0\0\0\x10\0\x80\0\0\xAA\0\x38\x9B\x71");
     let bytes = wave(&[
-        chunk(b"LIST", &[7; 9_001]),
-        chunk(b"fmt ", &extensible),
-        chunk(b"fact", &[7; 4]),
-        chunk(b"data", &[5, 0]),
+        chunk(*b"LIST", &[7; 9_001]),
+        chunk(*b"fmt ", &extensible),
+        chunk(*b"fact", &[7; 4]),
+        chunk(*b"data", &[5, 0]),
     ]);
     assert_eq!(read(&bytes).unwrap(), [5]);
 }
@@ -157,8 +157,8 @@ fn other_chunks_are_passed_over() {
 #[test]
 fn the_rate_is_known_once_the_header_was_read() {
     let bytes = wave(&[
-        chunk(b"fmt ", &format(1, 1, 22_050, 16)),
-        chunk(b"data", &[5, 0]),
+        chunk(*b"fmt ", &format(1, 1, 22_050, 16)),
+        chunk(*b"data", &[5, 0]),
     ]);
     let mut stream = WavStream::new();
     let head = bytes.len() - 2;
@@ -173,8 +173,8 @@ fn the_rate_is_known_once_the_header_was_read() {
 
 #[test]
 fn what_is_no_wave_is_refused() {
-    let data = chunk(b"data", &[5, 0]);
-    let fmt = |tag, channels, rate, bits| chunk(b"fmt ", &format(tag, channels, rate, bits));
+    let data = chunk(*b"data", &[5, 0]);
+    let fmt = |tag, channels, rate, bits| chunk(*b"fmt ", &format(tag, channels, rate, bits));
     let cases = [
         b"R".to_vec(),
         b"RIFX".to_vec(),
@@ -188,8 +188,8 @@ fn what_is_no_wave_is_refused() {
         wave(&[fmt(3, 1, 8_000, 16), data.clone()]),
         wave(&[fmt(1, 1, 999, 16), data.clone()]),
         wave(&[fmt(1, 1, 384_001, 16), data.clone()]),
-        wave(&[chunk(b"fmt ", &[0; 5_000]), data.clone()]),
-        wave(&[chunk(b"fmt ", &[0; 4]), data.clone()]),
+        wave(&[chunk(*b"fmt ", &[0; 5_000]), data.clone()]),
+        wave(&[chunk(*b"fmt ", &[0; 4]), data.clone()]),
     ];
     for bytes in cases {
         assert_eq!(read(&bytes), Err(AudioError::Unreadable), "{bytes:?}");
@@ -211,12 +211,12 @@ proptest! {
         data in prop::collection::vec(any::<u8>(), 20..500),
         open in any::<bool>(),
     ) {
-        let data = if open { with_length(u32::MAX, &data) } else { chunk(b"data", &data) };
+        let data = if open { with_length(u32::MAX, &data) } else { chunk(*b"data", &data) };
         let bytes = wave(&[
-            chunk(b"JUNK", &[7; 11]),
-            chunk(b"fmt ", &format(1, channels, 8_000, bits)),
+            chunk(*b"JUNK", &[7; 11]),
+            chunk(*b"fmt ", &format(1, channels, 8_000, bits)),
             data,
-            if open { Vec::new() } else { chunk(b"LIST", &[7; 40]) },
+            if open { Vec::new() } else { chunk(*b"LIST", &[7; 40]) },
         ]);
         let whole = read(&bytes).unwrap();
         let mut stream = WavStream::new();
@@ -236,7 +236,7 @@ proptest! {
 
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _read = read(&wave(&[bytes.clone()]));
+        let _read = read(&wave(std::slice::from_ref(&bytes)));
         let _read = read(&bytes);
     }
 }
