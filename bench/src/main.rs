@@ -17,6 +17,7 @@ mod load;
 mod owner;
 mod prepare;
 mod table;
+mod voice;
 
 use clap::{Parser, Subcommand};
 
@@ -35,6 +36,8 @@ enum Command {
     Crash(crash::Args),
     /// How fast deliveries are taken in
     Ingest(ingest::Args),
+    /// What speaking through the gateway costs
+    Voice(voice::Args),
     /// The route that the gate is compared with, without the gate: started by the harness itself
     #[command(hide = true)]
     Bare(bare::Args),
@@ -57,6 +60,10 @@ fn main() -> anyhow::Result<()> {
             .enable_all()
             .build()?
             .block_on(ingest::run(&args)),
+        Command::Voice(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(voice::run(&args)),
         Command::Bare(args) => tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?

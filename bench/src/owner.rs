@@ -64,6 +64,11 @@ impl Home {
         Server::gateway(&self.data_dir, &environment)
     }
 
+    /// The owner's session, as the header `cookie` takes it.
+    pub fn cookie(&self) -> &str {
+        &self.cookie
+    }
+
     /// Where its database is.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir

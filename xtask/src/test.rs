@@ -181,7 +181,7 @@ impl Session<'_> {
         // Beside the tests every room gets the features that tests turn on: look at it without them too.
         let shipped = [&clippy[..], &["--package", "gatehouse"]].concat();
         self.step("lints as shipped", &[&shipped[..], &deny].concat());
-        let name = "lints without feature vault";
+        let name = "lints without the features vault and voice";
         let without = ["--no-default-features"];
         self.step(name, &[&shipped[..], &without, &deny].concat());
         self.step(

@@ -85,14 +85,14 @@ fn unknown(key: &str) -> SetError {
 }
 
 impl Layers {
-    /// Whether a key may be set to a value at run time, given the changes stored so far. `null`
-    /// takes a stored change back.
+    /// Whether a key may be set to a value at run time, given the changes stored so far: the value in
+    /// its one spelling, to be stored. `null` takes a stored change back.
     pub fn check_set(
         &self,
         key: &str,
         value: &Value,
         current: &BTreeMap<String, Value>,
-    ) -> Result<(), SetError> {
+    ) -> Result<Value, SetError> {
         let spec = find_key(key).ok_or_else(|| unknown(key))?;
         let key = &*canonical_key(key);
         if let Change::Elsewhere(reason) | Change::Never(reason) = spec.change {
@@ -112,16 +112,17 @@ impl Layers {
             });
         }
         let (mut changes, _) = accept(current);
-        if value.is_null() {
+        let stored = if value.is_null() {
             changes.remove(key);
+            Value::Null
         } else {
             let checked = from_json(spec.kind, value);
-            changes.insert(
-                key.to_owned(),
-                checked.map_err(|reason| SetError::Invalid { reason })?,
-            );
-        }
+            let checked = checked.map_err(|reason| SetError::Invalid { reason })?;
+            changes.insert(key.to_owned(), checked.clone());
+            checked
+        };
         self.check_together(&changes)
-            .map_err(|bad| SetError::Invalid { reason: bad.reason })
+            .map_err(|bad| SetError::Invalid { reason: bad.reason })?;
+        Ok(stored)
     }
 }

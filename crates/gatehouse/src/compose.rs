@@ -180,7 +180,7 @@ impl House {
 const BUILD: Build = Build {
     version: env!("CARGO_PKG_VERSION"),
     vault: cfg!(feature = "vault"),
-    voice: false,
+    voice: cfg!(feature = "voice"),
 };
 
 /// State such as `auth_disabled` lives in the same table; a setting's key has a section.

@@ -3,6 +3,8 @@
 
 mod checks;
 mod network;
+#[cfg(feature = "voice")]
+mod voice;
 mod ways;
 
 use crate::rooms::Rooms;
@@ -65,6 +67,8 @@ pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
     ];
     all.extend(ways::open_webhooks(rooms).await);
     all.extend(ways::mcp(&rooms.tools.mcp().status()));
+    #[cfg(feature = "voice")]
+    all.push(voice::voice(rooms).await);
     all.extend(visit.map(|visit| network::locality(visit.locality)));
     all
 }

@@ -43,6 +43,10 @@ pub const EVENTS: &[EventKind] = &[
     kinds::CHANNEL_MESSAGE,
     kinds::APPROVAL_REQUESTED,
     kinds::APPROVAL_RESOLVED,
+    #[cfg(feature = "voice")]
+    kinds::VOICE_PERSONA,
+    #[cfg(feature = "voice")]
+    kinds::VOICE_SETTINGS,
 ];
 
 const VAULT_STATUS: EventKind = EventKind {

@@ -65,7 +65,7 @@ pub struct Bootstrap {
     pub agents: Vec<Agent>,
     /// The first page of sessions.
     pub sessions: Vec<Session>,
-    /// The persona that speaks; there is none yet.
+    /// The id of the persona that speaks when nobody names another.
     pub active_persona: Option<String>,
 }
 
@@ -92,6 +92,21 @@ pub async fn bootstrap(rooms: &Rooms, identity: &AuthIdentity) -> Result<Bootstr
         gon: gon(rooms, identity),
         agents,
         sessions: first.sessions,
-        active_persona: None,
+        active_persona: active_persona(rooms).await?,
     })
+}
+
+#[cfg(feature = "voice")]
+async fn active_persona(rooms: &Rooms) -> Result<Option<String>, Problem> {
+    let active = rooms.voice.personas().active().await.map_err(told)?;
+    Ok(active.map(|persona| persona.id))
+}
+
+#[cfg(not(feature = "voice"))]
+#[expect(
+    clippy::unused_async,
+    reason = "with voice the database is asked"
+)]
+async fn active_persona(_: &Rooms) -> Result<Option<String>, Problem> {
+    Ok(None)
 }

@@ -2,6 +2,8 @@
 //! translates settings into what the rooms below take.
 
 pub mod rooms;
+#[cfg(feature = "voice")]
+pub mod voice;
 
 use crate::method::told;
 use arc_swap::ArcSwap;
@@ -15,7 +17,7 @@ use gatehouse_store::{Store, StoreError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 /// The settings in force.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub struct LiveConfig {
     max_message_bytes: usize,
     /// One change after the other, so that an older one never overwrites a newer one.
     applying: Mutex<()>,
+    /// Counts how often changes were put in force.
+    applied: watch::Sender<u64>,
 }
 
 /// The changes made at run time, from the rows of table `settings`.
@@ -51,6 +55,7 @@ impl LiveConfig {
             resolved: ArcSwap::from_pointee(resolved),
             layers,
             applying: Mutex::new(()),
+            applied: watch::Sender::new(0),
         })
     }
 
@@ -67,6 +72,15 @@ impl LiveConfig {
     /// The longest message of an authenticated caller.
     pub const fn max_message_bytes(&self) -> usize {
         self.max_message_bytes
+    }
+
+    /// Changes whenever changes were put in force in every room.
+    pub fn applied(&self) -> watch::Receiver<u64> {
+        self.applied.subscribe()
+    }
+
+    pub(crate) fn tell_applied(&self) {
+        self.applied.send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// What is in force for auth.

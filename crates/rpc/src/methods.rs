@@ -13,11 +13,19 @@ pub mod inbox;
 pub mod models;
 pub mod page;
 pub mod pairing;
+#[cfg(feature = "voice")]
+pub mod personas;
 pub mod providers;
 pub mod rpc;
 pub mod sessions;
 pub mod ssh_keys;
+#[cfg(feature = "voice")]
+pub mod stt;
 pub mod system;
+#[cfg(feature = "voice")]
+pub mod tts;
+#[cfg(feature = "voice")]
+mod voice_params;
 pub mod webhooks;
 
 use crate::method::Method;
@@ -81,6 +89,38 @@ pub static METHODS: &[Method] = &[
     webhooks::DELIVERY_GET,
     webhooks::DELIVERY_PAYLOAD,
     webhooks::DELIVERY_REPLAY,
+    #[cfg(feature = "voice")]
+    tts::STATUS,
+    #[cfg(feature = "voice")]
+    tts::PROVIDERS,
+    #[cfg(feature = "voice")]
+    tts::ENABLE,
+    #[cfg(feature = "voice")]
+    tts::DISABLE,
+    #[cfg(feature = "voice")]
+    tts::CONVERT,
+    #[cfg(feature = "voice")]
+    tts::SET_PROVIDER,
+    #[cfg(feature = "voice")]
+    stt::STATUS,
+    #[cfg(feature = "voice")]
+    stt::PROVIDERS,
+    #[cfg(feature = "voice")]
+    stt::TRANSCRIBE,
+    #[cfg(feature = "voice")]
+    stt::SET_PROVIDER,
+    #[cfg(feature = "voice")]
+    personas::LIST,
+    #[cfg(feature = "voice")]
+    personas::GET,
+    #[cfg(feature = "voice")]
+    personas::CREATE,
+    #[cfg(feature = "voice")]
+    personas::UPDATE,
+    #[cfg(feature = "voice")]
+    personas::DELETE,
+    #[cfg(feature = "voice")]
+    personas::SET_ACTIVE,
     pairing::CREATE,
     pairing::LIST,
     pairing::REVOKE,

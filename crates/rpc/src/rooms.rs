@@ -7,6 +7,8 @@ pub use ways::{Ways, WaysError};
 use crate::events::EventBus;
 use crate::live_config::LiveConfig;
 use crate::live_config::rooms as settings;
+#[cfg(feature = "voice")]
+use crate::live_config::voice::voice_settings;
 use gatehouse_auth::Auth;
 use gatehouse_domain::{Clock, Problem, Random};
 use gatehouse_secrets::Secrets;
@@ -76,6 +78,10 @@ impl Rooms {
             .update_settings(settings::tools_settings(now, layers));
         self.webhooks
             .update_settings(settings::webhooks_settings(&resolved));
+        #[cfg(feature = "voice")]
+        self.voice
+            .update_settings(voice_settings(&resolved, layers));
+        self.config.tell_applied();
         Ok(())
     }
 }

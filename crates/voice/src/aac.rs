@@ -1,15 +1,3 @@
-<<<<<<< HEAD
-//! AAC, by an installed ffmpeg.
-use crate::VoiceError;
-use crate::programs::Programs;
-use bytes::Bytes;
-pub(crate) fn find(_: &Programs) -> Result<(), VoiceError> {
-    Err(VoiceError::not_configured("ffmpeg", "no"))
-}
-pub(crate) async fn aac(programs: &Programs, _: Bytes) -> Result<Bytes, VoiceError> {
-    find(programs)?;
-    Ok(Bytes::new())
-=======
 //! AAC, by an installed ffmpeg: no free encoder is good enough to be built in.
 
 use crate::VoiceError;
@@ -17,6 +5,7 @@ use crate::means::MAX_ANSWER_BYTES;
 use crate::programs::{Job, Programs};
 use bytes::Bytes;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// The program, and whose error it is.
 const FFMPEG: &str = "ffmpeg";
@@ -42,20 +31,24 @@ const ARGUMENTS: &[&str] = &[
     "pipe:1",
 ];
 
+/// Where ffmpeg is: asked before anybody speaks for a format that cannot be made.
+pub(crate) fn find(programs: &Programs) -> Result<PathBuf, VoiceError> {
+    programs.find(None, FFMPEG).ok_or_else(|| {
+        let hint = "The format aac is made by ffmpeg, which is not installed here; \
+                    install it, or ask for another format.";
+        VoiceError::not_configured(FFMPEG, hint)
+    })
+}
+
 /// The same audio as AAC in ADTS.
 ///
 /// # Errors
 /// `NotConfigured` without ffmpeg; a failure or a time-out of ffmpeg's.
 pub(crate) async fn aac(programs: &Programs, wav: Bytes) -> Result<Bytes, VoiceError> {
-    let Some(program) = programs.find(None, FFMPEG) else {
-        let hint = "The format aac is made by ffmpeg, which is not installed here; \
-                    install it, or ask for another format.";
-        return Err(VoiceError::not_configured(FFMPEG, hint));
-    };
     let job = Job {
         provider: FFMPEG,
         setting: FFMPEG,
-        program,
+        program: find(programs)?,
         args: ARGUMENTS.iter().map(OsString::from).collect(),
         variables: &[],
         stdin: wav,
@@ -68,5 +61,4 @@ pub(crate) async fn aac(programs: &Programs, wav: Bytes) -> Result<Bytes, VoiceE
         return Err(VoiceError::failed(FFMPEG, "gave no audio", false));
     }
     Ok(audio)
->>>>>>> local
 }

@@ -158,6 +158,18 @@ pub(crate) const fn stt(id: SttId) -> SttCapability {
     const fn common(kind: Kind) -> bool {
         !matches!(kind, Kind::Aac | Kind::Pcm { .. })
     }
+    /// Mistral's: MPEG-4 is not in its list.
+    const fn without_m4a(kind: Kind) -> bool {
+        common(kind) && !matches!(kind, Kind::M4a)
+    }
+    /// Deepgram's: whatever has a header.
+    const fn with_header(kind: Kind) -> bool {
+        !matches!(kind, Kind::Pcm { .. })
+    }
+    /// Google's: 16-bit mono WAV only, and that is made here.
+    const fn none(_: Kind) -> bool {
+        false
+    }
     const fn wav_only(kind: Kind) -> bool {
         matches!(kind, Kind::Wav)
     }
@@ -172,31 +184,36 @@ pub(crate) const fn stt(id: SttId) -> SttCapability {
         is_local: false,
     };
     match id {
-        SttId::OpenAi | SttId::Groq => cloud,
+        // How likely its words were to the model.
+        SttId::OpenAi | SttId::Groq => SttCapability {
+            confidence: true,
+            ..cloud
+        },
         SttId::Deepgram => SttCapability {
+            accepts: with_header,
             confidence: true,
-            prompt: true,
-            max_bytes: 2048 * MIB,
+            max_bytes: 2_000_000_000,
             ..cloud
         },
+        // Its requests hold a minute; longer audio is cut into as many as it takes. This is an hour.
         SttId::Google => SttCapability {
-            accepts: |kind| {
-                matches!(
-                    kind,
-                    Kind::Wav | Kind::Flac | Kind::OggOpus | Kind::Webm | Kind::Mp3
-                )
-            },
-            max_bytes: 10 * MIB,
+            accepts: none,
+            max_bytes: 128 * MIB,
             confidence: true,
+            detects_language: false,
             ..cloud
         },
+        // A language and times exclude each other.
         SttId::Mistral => SttCapability {
+            accepts: without_m4a,
+            max_bytes: 500_000_000,
             times: Times::Segments,
-            prompt: false,
             ..cloud
         },
+        // Its instruction has no room for a hint.
         SttId::Voxtral => SttCapability {
             times: Times::None,
+            prompt: false,
             detects_language: false,
             is_local: true,
             ..cloud

@@ -6,10 +6,7 @@
 //! know RPC, HTTP servers or what a setting is called.
 
 mod aac;
-<<<<<<< HEAD
 mod cache;
-=======
->>>>>>> local
 mod capability;
 mod error;
 mod handle;
@@ -19,6 +16,7 @@ mod persona;
 mod place;
 mod programs;
 mod provider;
+mod session_audio;
 mod settings;
 mod speech;
 mod status;
@@ -29,12 +27,13 @@ mod usage;
 
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
-pub use listening::{MAX_AUDIO_BYTES, TranscribeRequest, Transcript};
+pub use listening::{MAX_AUDIO_BYTES, SubtitleFormat, TranscribeRequest, Transcript};
 pub use persona::{
     ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
     PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
 };
 pub use provider::{SttId, TtsId};
+pub use session_audio::{HeardAudio, NewAudio, StoredAudio};
 pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
     TtsSettings, VoiceSettings,

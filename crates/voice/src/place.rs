@@ -90,7 +90,47 @@ fn of_stt<'a>(id: SttId, settings: &'a SttProviderSettings) -> Wanted<'a> {
     }
 }
 
+/// A provider that takes a key, and where that may be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPlace {
+    /// The provider's id.
+    pub id: &'static str,
+    /// `tts` or `stt`.
+    pub kind: &'static str,
+    /// Where it is.
+    pub base_url: Url,
+}
+
 impl Voice {
+    /// The providers of this id or vendor's name that take a key: a vendor may both speak and listen.
+    pub fn key_places(&self, name: &str) -> Vec<KeyPlace> {
+        let state = self.state();
+        let (tts, stt) = (&state.settings.tts.providers, &state.settings.stt.providers);
+        let (no_tts, no_stt) = (
+            TtsProviderSettings::default(),
+            SttProviderSettings::default(),
+        );
+        let speakers = TtsId::ALL.iter().map(|id| {
+            let wanted = of_tts(*id, tts.get(id).unwrap_or(&no_tts));
+            (id.alias(), wanted)
+        });
+        let listeners = SttId::ALL.iter().map(|id| {
+            let wanted = of_stt(*id, stt.get(id).unwrap_or(&no_stt));
+            (id.alias(), wanted)
+        });
+        let named = speakers
+            .chain(listeners)
+            .filter(|(alias, wanted)| *alias == name || wanted.id == name);
+        let place = |(_, wanted): (_, Wanted<'_>)| {
+            Some(KeyPlace {
+                id: wanted.id,
+                kind: wanted.section,
+                base_url: base_url(&state, &wanted)?,
+            })
+        };
+        named.filter_map(place).collect()
+    }
+
     /// Where this speaker is; an error says what is missing.
     pub(crate) async fn tts_place(&self, state: &State, id: TtsId) -> Result<Place, VoiceError> {
         let settings = state.settings.tts.providers.get(&id);
@@ -187,4 +227,13 @@ impl Inner {
         }
         Ok(None)
     }
+}
+
+/// Where a hosted provider is: as it is set, else where the key that it borrows belongs, else where the
+/// vendor is.
+fn base_url(state: &State, wanted: &Wanted<'_>) -> Option<Url> {
+    let default = Url::parse(wanted.default_url?).ok();
+    let borrowed = state.settings.openai.base_url.as_ref();
+    let borrowed = borrowed.filter(|_| wanted.borrows);
+    wanted.base_url.or(borrowed).cloned().or(default)
 }

@@ -4,19 +4,6 @@
 //! nothing of this process's environment but what the settings hand on. This file knows queues and
 //! limits; processes are in [`child`].
 
-<<<<<<< HEAD
-use crate::settings::VoiceSettings;
-
-/// Runs programs.
-#[derive(Clone, Debug)]
-pub(crate) struct Programs;
-
-impl Programs {
-    pub(crate) fn new(_: &VoiceSettings) -> Self {
-        Self
-    }
-}
-=======
 mod child;
 mod workspace;
 
@@ -193,4 +180,3 @@ fn is_executable(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests;
->>>>>>> local

@@ -3,7 +3,7 @@
 use crate::handle::State;
 use crate::provider::{SttId, TtsId};
 use crate::settings::AutoSpeak;
-use crate::{Voice, VoiceError};
+use crate::{Voice, VoiceError, stt, tts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,14 +106,24 @@ impl Voice {
         list
     }
 
-    /// What this speaker lacks; nothing when it can be used.
+    /// What this speaker lacks, be it a setting or its program; nothing when it can be used.
     pub async fn tts_lacks(&self, id: TtsId) -> Option<VoiceError> {
-        self.tts_place(&self.state(), id).await.err()
+        let state = self.state();
+        let place = self.tts_place(&state, id).await;
+        place.err().or_else(|| {
+            let settings = state.settings.tts.providers.get(&id).cloned();
+            tts::program_lacks(id, &settings.unwrap_or_default(), &state.means.programs)
+        })
     }
 
-    /// What this listener lacks; nothing when it can be used.
+    /// What this listener lacks, in the same way.
     pub async fn stt_lacks(&self, id: SttId) -> Option<VoiceError> {
-        self.stt_place(&self.state(), id).await.err()
+        let state = self.state();
+        let place = self.stt_place(&state, id).await;
+        place.err().or_else(|| {
+            let settings = state.settings.stt.providers.get(&id).cloned();
+            stt::program_lacks(id, &settings.unwrap_or_default(), &state.means.programs)
+        })
     }
 
     /// The one that is set, or the first that is configured; and whether it is.

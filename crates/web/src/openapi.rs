@@ -65,7 +65,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
     }
     if let Some(body) = route.body {
         let schema = body(generator);
-        let content = json!({ "application/json": { "schema": schema } });
+        let content = json!({ route.body_type: { "schema": schema } });
         fields.insert("requestBody".to_owned(), json!({ "content": content }));
     }
     match route.access {
@@ -108,6 +108,10 @@ fn responses(route: &Route, generator: &mut SchemaGenerator) -> Value {
         Some(answer) => json!({
             "description": "Done.",
             "content": { "application/json": { "schema": answer(generator) } },
+        }),
+        None if route.answer_type != "application/json" => json!({
+            "description": "The bytes.",
+            "content": { route.answer_type: {} },
         }),
         None => json!({ "description": "Done." }),
     };

@@ -7,7 +7,11 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 fn check(start: &Start, key: &str, value: &Value) -> Result<(), SetError> {
-    start.load().unwrap().check_set(key, value, &map(&[]))
+    start
+        .load()
+        .unwrap()
+        .check_set(key, value, &map(&[]))
+        .map(drop)
 }
 
 #[test]

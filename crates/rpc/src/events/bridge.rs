@@ -36,6 +36,12 @@ pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTrac
         Arc::clone(rooms),
         rooms.auth.foreign_changes(),
     )));
+    #[cfg(feature = "voice")]
+    tasks.spawn(
+        shutdown
+            .clone()
+            .run_until_cancelled_owned(follow_voice(Arc::clone(rooms))),
+    );
     let forward = Forward {
         bus: &rooms.events,
         shutdown,
@@ -57,6 +63,10 @@ pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTrac
     });
     forward.each(rooms.channels.subscribe(), |bus, message| {
         bus.publish_kind(&kinds::CHANNEL_MESSAGE, &message);
+    });
+    #[cfg(feature = "voice")]
+    forward.each(rooms.voice.subscribe_personas(), |bus, event| {
+        bus.publish_kind(&kinds::VOICE_PERSONA, &event);
     });
 }
 
@@ -97,6 +107,38 @@ async fn follow_settings(rooms: Arc<Rooms>) {
         // Its failure is in the log; the next change tries again.
         drop(rooms.apply_settings().await);
     }
+}
+
+/// Tells of changed settings of voice, whoever changed them, once they are in force.
+#[cfg(feature = "voice")]
+async fn follow_voice(rooms: Arc<Rooms>) {
+    let mut applied = rooms.config.applied();
+    let mut before = voice_now(&rooms).await;
+    while applied.changed().await.is_ok() {
+        applied.mark_unchanged();
+        let now = voice_now(&rooms).await;
+        if now != before {
+            rooms.events.publish_kind(&kinds::VOICE_SETTINGS, &now.1);
+            before = now;
+        }
+    }
+}
+
+/// The settings, and what they come to.
+#[cfg(feature = "voice")]
+async fn voice_now(
+    rooms: &Rooms,
+) -> (
+    Vec<gatehouse_config::SettingValue>,
+    kinds::VoiceSettingsParams,
+) {
+    let section = ["voice".to_owned()];
+    let values = rooms.config.resolved().values(Some(&section));
+    let params = kinds::VoiceSettingsParams {
+        tts: rooms.voice.tts_status().await,
+        stt: rooms.voice.stt_status().await,
+    };
+    (values, params)
 }
 
 /// Reads the webhooks again when another node changed some.

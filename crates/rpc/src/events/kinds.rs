@@ -5,7 +5,13 @@ use super::EventKind;
 use gatehouse_agents::{Approval, Delta, Done, Message, Resolved, ToolProgress};
 use gatehouse_channels::InboxMessage;
 use gatehouse_domain::Scope;
+#[cfg(feature = "voice")]
+use gatehouse_voice::{PersonaEvent, SttStatus, TtsStatus};
 use gatehouse_webhooks::Delivery;
+#[cfg(feature = "voice")]
+use schemars::JsonSchema;
+#[cfg(feature = "voice")]
+use serde::Serialize;
 
 /// One entry of the table of events.
 macro_rules! event {
@@ -75,3 +81,29 @@ event!(
     Scope::Approvals,
     Resolved
 );
+#[cfg(feature = "voice")]
+event!(
+    VOICE_PERSONA,
+    "voice.persona",
+    "A persona was made, changed or deleted, or became the active one or ceased to be.",
+    Scope::Read,
+    PersonaEvent
+);
+#[cfg(feature = "voice")]
+event!(
+    VOICE_SETTINGS,
+    "voice.settings",
+    "The settings of voice changed.",
+    Scope::Read,
+    VoiceSettingsParams
+);
+
+/// Params of `voice.settings`.
+#[cfg(feature = "voice")]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VoiceSettingsParams {
+    /// The same as `tts.status`.
+    pub tts: TtsStatus,
+    /// The same as `stt.status`.
+    pub stt: SttStatus,
+}

@@ -4,8 +4,8 @@ use crate::live_config::changes;
 use crate::method::{Call, Method, method, told};
 use crate::rooms::Rooms;
 use gatehouse_config::{
-    Origin, SetError, SettingValue, check_key, find_key, key_is_secret, key_needs_admin,
-    key_needs_step_up,
+    Origin, SetError, SettingValue, canonical_key, check_key, find_key, key_is_secret,
+    key_needs_admin, key_needs_step_up,
 };
 use gatehouse_domain::{Actor, Problem, Scope};
 use gatehouse_store::{AuditEntry, StoreError};
@@ -115,17 +115,16 @@ async fn get(call: Call, params: GetParams) -> Result<GetResult, Problem> {
     })
 }
 
-async fn set(call: Call, params: SetParams) -> Result<SetResult, Problem> {
+async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<SetResult, Problem> {
+    let key = canonical_key(&key).into_owned();
     let auth = &call.rooms.auth;
-    if key_needs_admin(&params.key) {
+    if key_needs_admin(&key) {
         auth.require_scope(&call.identity, Scope::Admin)?;
     }
-    if key_needs_step_up(&params.key) {
+    if key_needs_step_up(&key) {
         auth.require_step_up(&call.identity)?;
     }
-    let key = params.key.clone();
-    store_change(&call.rooms, call.actor(), params).await?;
-    call.rooms.apply_settings().await?;
+    change(&call, vec![(key.clone(), value)]).await?;
     let resolved = call.rooms.config.resolved();
     let shown = resolved
         .values(Some(std::slice::from_ref(&key)))
@@ -160,37 +159,48 @@ impl From<ChangeError> for Problem {
     }
 }
 
-/// The change, its note for the other nodes and its audit row are one transaction; so is the look at
-/// the changes that it must go together with.
-async fn store_change(
+/// Stores changes and puts them in force. The caller has checked who may.
+pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
+    store_changes(&call.rooms, call.actor(), values).await?;
+    call.rooms.apply_settings().await
+}
+
+/// The changes, their note for the other nodes and their audit rows are one transaction; so is the look
+/// at the changes that they must go together with.
+async fn store_changes(
     rooms: &Arc<Rooms>,
     actor: Actor,
-    SetParams { key, value }: SetParams,
+    values: Vec<(String, Value)>,
 ) -> Result<(), Problem> {
     let (store, rooms) = (rooms.store.clone(), Arc::clone(rooms));
     let written = store.write(move |conn| {
         Box::pin(async move {
             let now = rooms.clock.now();
-            let current = changes(conn.list_settings().await?);
-            rooms.config.layers().check_set(&key, &value, &current)?;
-            if value.is_null() {
-                conn.delete_setting(&key).await?;
-            } else {
-                conn.update_setting(&key, &value, now).await?;
+            let mut current = changes(conn.list_settings().await?);
+            for (key, value) in values {
+                let layers = rooms.config.layers();
+                let value = layers.check_set(&key, &value, &current)?;
+                if value.is_null() {
+                    current.remove(&key);
+                    conn.delete_setting(&key).await?;
+                } else {
+                    current.insert(key.clone(), value.clone());
+                    conn.update_setting(&key, &value, now).await?;
+                }
+                let shown = if key_is_secret(&key) {
+                    Value::Null
+                } else {
+                    value
+                };
+                let detail = json!({ "key": key, "value": shown });
+                let entry = AuditEntry {
+                    kind: "config.set",
+                    actor: &actor,
+                    detail,
+                };
+                conn.append_audit(&entry, now, &*rooms.random).await?;
             }
             conn.insert_change("settings", now).await?;
-            let shown = if key_is_secret(&key) {
-                Value::Null
-            } else {
-                value
-            };
-            let detail = json!({ "key": key, "value": shown });
-            let entry = AuditEntry {
-                kind: "config.set",
-                actor: &actor,
-                detail,
-            };
-            conn.append_audit(&entry, now, &*rooms.random).await?;
             Ok::<_, ChangeError>(())
         })
     });

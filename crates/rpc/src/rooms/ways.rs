@@ -1,5 +1,8 @@
-//! The rooms on the ways in and out: outbound, models, agents with their tools, channels, webhooks.
+//! The rooms on the ways in and out: outbound, models, agents with their tools, channels, webhooks,
+//! voice.
 
+#[cfg(feature = "voice")]
+use crate::live_config::voice::voice_settings;
 use crate::live_config::{LiveConfig, rooms as settings};
 use gatehouse_agents::{Agents, AgentsError, AgentsParts};
 use gatehouse_channels::{Channels, ChannelsParts};
@@ -9,6 +12,8 @@ use gatehouse_outbound::{Outbound, OutboundError};
 use gatehouse_secrets::Secrets;
 use gatehouse_store::Store;
 use gatehouse_tools::{ToolsHandle, ToolsParts};
+#[cfg(feature = "voice")]
+use gatehouse_voice::{Voice, VoiceParts};
 use gatehouse_webhooks::{Webhooks, WebhooksError, WebhooksParts};
 use std::sync::Arc;
 
@@ -41,6 +46,9 @@ pub struct Ways {
     pub tools: ToolsHandle,
     /// What comes in from other services.
     pub webhooks: Webhooks,
+    /// Speaking and listening.
+    #[cfg(feature = "voice")]
+    pub voice: Voice,
 }
 
 impl Ways {
@@ -91,6 +99,18 @@ impl Ways {
         };
         let webhooks = Webhooks::open(parts, settings::webhooks_settings(&resolved)).await?;
         webhooks.register_tools(agents.tools());
+        #[cfg(feature = "voice")]
+        let voice = {
+            let parts = VoiceParts {
+                store: store.clone(),
+                secrets: secrets.clone(),
+                outbound: outbound.clone(),
+                clock: Arc::clone(clock),
+                random: Arc::clone(random),
+                data_dir: layers.data_dir().to_owned(),
+            };
+            Voice::open(parts, voice_settings(&resolved, layers))
+        };
         Ok(Self {
             outbound,
             channels,
@@ -98,6 +118,8 @@ impl Ways {
             agents,
             tools,
             webhooks,
+            #[cfg(feature = "voice")]
+            voice,
         })
     }
 }

@@ -71,7 +71,7 @@ impl House {
             build: Build {
                 version: "9.9.9",
                 vault: true,
-                voice: false,
+                voice: cfg!(feature = "voice"),
             },
         };
         Self {

@@ -1,7 +1,9 @@
 //! Listening: from audio to text.
 
 mod request;
+mod subtitles;
 mod transcribe;
 
 pub use request::{MAX_AUDIO_BYTES, TranscribeRequest};
+pub use subtitles::SubtitleFormat;
 pub use transcribe::Transcript;

@@ -123,7 +123,10 @@ async fn fitting(
     let can = capability::stt(id);
     let (audio, kind) = match kind {
         None if can.is_local => {
-            return Err(VoiceError::invalid("audio", "is no audio that is known here"));
+            return Err(VoiceError::invalid(
+                "audio",
+                "is no audio that is known here",
+            ));
         }
         Some(kind) if !(can.accepts)(kind) => {
             let audio = audio.clone();
@@ -151,13 +154,11 @@ fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
     VoiceError::invalid("audio", reason)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "milliseconds of at most some days")]
-fn transcript(
-    id: SttId,
-    heard: Heard,
-    request: &TranscribeRequest,
-    looked: &Looked,
-) -> Transcript {
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "milliseconds of at most some days"
+)]
+fn transcript(id: SttId, heard: Heard, request: &TranscribeRequest, looked: &Looked) -> Transcript {
     let measured = looked.duration_ms.map(|ms| ms as f64 / 1000.0);
     let language = heard.language.or_else(|| request.language.clone());
     Transcript {

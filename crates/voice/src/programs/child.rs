@@ -23,7 +23,7 @@ const PIECE_BYTES: usize = 64 << 10;
 /// How much of the end of standard error is kept, for those who want it.
 const TAIL_BYTES: usize = 1 << 20;
 /// How long the pipes may stay open once the process has ended.
-const GRACE: Duration = Duration::from_secs(2);
+pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// "Exec format error": made for another machine, or no program at all.
 const ENOEXEC: i32 = 8;
 

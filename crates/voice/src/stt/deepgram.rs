@@ -1,21 +1,180 @@
-//! To be written.
+//! Deepgram's transcription of recorded audio.
+//!
+//! <https://developers.deepgram.com/reference/speech-to-text/listen-pre-recorded>, read as `openapi.yml` of
+//! Deepgram's own `deepgram-api-specs`, and the pages on language detection, key terms, keywords,
+//! utterances and errors below <https://developers.deepgram.com/docs/>:
+//! - `POST {base}/listen`, the audio as the body, what is wanted in the query, `Authorization: Token …`.
+//!   Up to 2 GB of almost any format with a header.
+//! - `model` (`nova-3`), `language` (BCP 47) or `detect_language=true`, `punctuate`, `smart_format`,
+//!   `utterances` (what is said between pauses).
+//! - Hints: `keyterm`, repeated, phrases, Nova-3 only, 100 of them and 500 tokens; `keywords`, repeated, single
+//!   words, for Nova-2, Nova, Enhanced and Base. Their Whisper models take neither.
+//! - The answer: `metadata.duration`; `results.channels[0].detected_language` and `.alternatives[0]` with
+//!   `transcript`, `confidence` and `words[{word, punctuated_word, start, end}]`; `results.utterances[]`.
+//!
+//! `smart_format` is on unless the setting says otherwise: it makes a transcript of numbers and dates
+//! readable. Punctuation is always wanted.
 
-use super::{Heard, Stt, SttCall};
+use super::{Heard, Stt, SttCall, hint, label, language, reading, transcriptions};
 use crate::VoiceError;
-use crate::means::Means;
+use crate::means::{Means, join};
+use crate::provider::SttId;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use serde_json::Value;
 
-/// To be written.
+/// The provider's id, for errors.
+const PROVIDER: &str = SttId::Deepgram.as_str();
+/// Their best for general use.
+const DEFAULT_MODEL: &str = "nova-3";
+
+/// Deepgram.
 #[derive(Debug)]
 pub(super) struct Deepgram;
 
 impl Stt for Deepgram {
     fn listen<'a>(
         &'a self,
-        _: &'a Means,
-        _: &'a SttCall,
+        means: &'a Means,
+        call: &'a SttCall,
     ) -> BoxFuture<'a, Result<Heard, VoiceError>> {
-        async { Err(VoiceError::Internal("not written yet")) }.boxed()
+        listen(means, call).boxed()
+    }
+}
+
+async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
+    let mut url = join(transcriptions::address(call)?, "listen");
+    url.query_pairs_mut().extend_pairs(query(call));
+    let mut request = means
+        .post(url)
+        .header(CONTENT_TYPE, label::label(call).1)
+        .body(call.audio.clone());
+    if let Some(key) = &call.key {
+        request = request.header(AUTHORIZATION, token(key.expose_secret())?);
+    }
+    let response = means.send(PROVIDER, request).await?;
+    let answer = means.text(PROVIDER, response).await?;
+    let answer: Answer = reading::json(PROVIDER, &answer)?;
+    Ok(answer.heard())
+}
+
+fn token(key: &str) -> Result<HeaderValue, VoiceError> {
+    let mut value = HeaderValue::from_str(&format!("Token {key}"))
+        .map_err(|_| VoiceError::failed(PROVIDER, "has a key that cannot be sent", false))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn query(call: &SttCall) -> Vec<(&'static str, String)> {
+    let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
+    let smart_format = call.settings.smart_format.unwrap_or(true);
+    let mut query = vec![
+        ("model", model.to_owned()),
+        ("punctuate", true.to_string()),
+        ("smart_format", smart_format.to_string()),
+        ("utterances", true.to_string()),
+    ];
+    match call.language.as_deref().map(str::trim) {
+        Some(language) if !language.is_empty() => query.push(("language", language.to_owned())),
+        _ => query.push(("detect_language", true.to_string())),
+    }
+    let terms = hint::terms(call.prompt.as_deref());
+    if model.starts_with("nova-3") {
+        query.extend(terms.into_iter().map(|term| ("keyterm", term)));
+    } else if !model.starts_with("whisper") {
+        let words = terms.iter().flat_map(|term| term.split_whitespace());
+        let words = words.take(hint::MAX_TERMS).map(str::to_owned);
+        query.extend(words.map(|word| ("keywords", word)));
+    }
+    query
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    metadata: Option<Metadata>,
+    results: Results,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    duration: Value,
+}
+
+#[derive(Deserialize)]
+struct Results {
+    channels: Vec<Channel>,
+    utterances: Option<Vec<Utterance>>,
+}
+
+#[derive(Deserialize)]
+struct Channel {
+    detected_language: Option<String>,
+    #[serde(default)]
+    alternatives: Vec<Alternative>,
+}
+
+#[derive(Deserialize)]
+struct Alternative {
+    transcript: String,
+    confidence: Option<f64>,
+    words: Option<Vec<SaidWord>>,
+}
+
+#[derive(Deserialize)]
+struct SaidWord {
+    word: String,
+    punctuated_word: Option<String>,
+    #[serde(default)]
+    start: Value,
+    #[serde(default)]
+    end: Value,
+}
+
+#[derive(Deserialize)]
+struct Utterance {
+    transcript: String,
+    #[serde(default)]
+    start: Value,
+    #[serde(default)]
+    end: Value,
+}
+
+impl Answer {
+    /// One channel is asked for, and one is taken. Silence has the confidence 0, which says nothing.
+    fn heard(self) -> Heard {
+        let duration = self.metadata.unwrap_or(Metadata {
+            duration: Value::Null,
+        });
+        let mut heard = Heard {
+            duration_seconds: reading::seconds(&duration.duration),
+            ..Heard::default()
+        };
+        for said in self.results.utterances.unwrap_or_default() {
+            let segment = reading::segment(&said.transcript, &said.start, &said.end, 0.0);
+            heard.segments.extend(segment);
+        }
+        let Some(channel) = self.results.channels.into_iter().next() else {
+            return heard;
+        };
+        heard.language = channel
+            .detected_language
+            .as_deref()
+            .and_then(language::code);
+        let Some(best) = channel.alternatives.into_iter().next() else {
+            return heard;
+        };
+        best.transcript.trim().clone_into(&mut heard.text);
+        let confidence = best.confidence.filter(|_| !heard.text.is_empty());
+        heard.confidence = confidence.and_then(reading::likelihood);
+        for said in best.words.unwrap_or_default() {
+            let text = said.punctuated_word.as_deref().unwrap_or(&said.word);
+            let word = reading::word(text, &said.start, &said.end, 0.0);
+            heard.words.extend(word);
+        }
+        heard
     }
 }

@@ -3,13 +3,21 @@
 mod deepgram;
 mod google;
 mod groq;
+mod hint;
+mod label;
+mod language;
+mod locale;
 mod mistral;
 mod openai;
+mod reading;
 mod sherpa_onnx;
+mod transcriptions;
 mod voxtral;
 mod whisper_cli;
+mod words;
 
 use crate::means::Means;
+use crate::programs::Programs;
 use crate::provider::SttId;
 use crate::{VoiceError, settings::SttProviderSettings};
 use bytes::Bytes;
@@ -107,5 +115,18 @@ pub(crate) fn provider(id: SttId) -> &'static dyn Stt {
         SttId::Voxtral => &voxtral::Voxtral,
         SttId::WhisperCli => &whisper_cli::WhisperCli,
         SttId::SherpaOnnx => &sherpa_onnx::SherpaOnnx,
+    }
+}
+
+/// What a program here lacks; others lack nothing that could be looked for.
+pub(crate) fn program_lacks(
+    id: SttId,
+    settings: &SttProviderSettings,
+    programs: &Programs,
+) -> Option<VoiceError> {
+    match id {
+        SttId::WhisperCli => whisper_cli::WhisperCli.missing(settings, programs),
+        SttId::SherpaOnnx => sherpa_onnx::SherpaOnnx.missing(settings, programs),
+        _ => None,
     }
 }

@@ -7,6 +7,7 @@
 mod layout;
 mod metadata;
 
+use super::locale::primary;
 use super::words::{Piece, words};
 use super::{Heard, Stt, SttCall};
 use crate::VoiceError;
@@ -99,7 +100,7 @@ fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
     let mut arguments = vec![option("tokens", &layout.tokens)];
     let files = layout.files.iter();
     arguments.extend(files.map(|(name, file)| option(name, file)));
-    let language = call.language.as_deref().and_then(super::primary);
+    let language = call.language.as_deref().and_then(primary);
     if let Some((name, language)) = layout.language.zip(language) {
         arguments.push(format!("--{name}={language}").into());
     }
@@ -136,7 +137,7 @@ fn heard(output: &[u8]) -> Option<Heard> {
     let mark: &[char] = &['<', '|', '>', ' '];
     Some(Heard {
         words: words(&text, &pieces(&said)),
-        language: super::primary(said.lang.trim_matches(mark)),
+        language: primary(said.lang.trim_matches(mark)),
         text,
         ..Heard::default()
     })
@@ -152,13 +153,19 @@ fn pieces(said: &Said) -> Vec<Piece> {
     let next = next.copied().map(Some).chain([None]);
     let durations = said.durations.iter().copied().map(Some);
     let durations = durations.chain(std::iter::repeat(None));
-    let all = said.tokens.iter().zip(&said.timestamps).zip(next).zip(durations);
+    let all = said
+        .tokens
+        .iter()
+        .zip(&said.timestamps)
+        .zip(next)
+        .zip(durations);
     let texts = all.filter(|(((token, _), _), _)| !is_mark(token));
     texts
         .map(|(((token, start), next), duration)| {
             let start = start.max(0.0);
             let last = start + LAST_TOKEN_SECONDS;
-            let end = duration.map_or_else(|| next.map_or(last, |next| next.min(last)), |d| start + d);
+            let end =
+                duration.map_or_else(|| next.map_or(last, |next| next.min(last)), |d| start + d);
             // "▁" begins a word (SentencePiece), "@@" is before the rest of one (subword-nmt).
             let token = token.replace('\u{2581}', " ");
             let token = token.strip_suffix("@@").unwrap_or(&token);

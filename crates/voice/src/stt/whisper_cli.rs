@@ -4,6 +4,7 @@
 //! asked for: it takes the times away from the JSON too. The hint goes as an argument, there is no other
 //! way; users of the same machine can read it there while the program runs.
 
+use super::locale::primary;
 use super::words::{Piece, words};
 use super::{Heard, Segment, Stt, SttCall};
 use crate::VoiceError;
@@ -93,7 +94,7 @@ fn needs(
 }
 
 fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {
-    let language = call.language.as_deref().and_then(super::primary);
+    let language = call.language.as_deref().and_then(primary);
     let mut arguments: Vec<OsString> = vec![
         "-m".into(),
         model.into(),
@@ -170,7 +171,7 @@ fn heard(mut text: Vec<u8>) -> Option<Heard> {
     }
     let written: Written = serde_json::from_slice(&text).ok()?;
     let mut heard = Heard {
-        language: written.result.language.as_deref().and_then(super::primary),
+        language: written.result.language.as_deref().and_then(primary),
         ..Heard::default()
     };
     let mut whole = Vec::new();

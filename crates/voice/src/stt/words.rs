@@ -117,7 +117,10 @@ mod tests {
 
     #[test]
     fn chinese_is_cut_by_characters() {
-        assert_eq!(split("你好，world。再见 ok3"), ["你", "好，", "world。", "再", "见", "ok3"]);
+        assert_eq!(
+            split("你好，world。再见 ok3"),
+            ["你", "好，", "world。", "再", "见", "ok3"]
+        );
         assert_eq!(split(" "), [""; 0]);
     }
 

@@ -1,7 +1,10 @@
-//! Texts.
-pub(crate) fn pieces(text: &str, _: usize, _: usize) -> Vec<String> {
-    vec![text.to_owned()]
-}
+//! Texts before they are spoken: what markup asks for, what can be said of Markdown, and how a long text
+//! is cut. Pure; knows no provider.
+
+mod split;
+
+pub(crate) use split::pieces;
+
 pub(crate) fn speakable(text: &str) -> String {
     text.to_owned()
 }

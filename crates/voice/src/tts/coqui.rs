@@ -47,15 +47,8 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
             ));
         }
     };
-    let Some(endpoint) = &call.base_url else {
-        return Err(VoiceError::not_configured(
-            format!("voice.tts.{ID}.endpoint"),
-            format!("{ID} needs its server's address: voice.tts.{ID}.endpoint."),
-        ));
-    };
-    let request = means
-        .get(address(endpoint, call))
-        .header(ACCEPT, "audio/wav");
+    let url = address(wire::base(call)?, call);
+    let request = means.get(url).header(ACCEPT, "audio/wav");
     let body = wire::audio(means, ID, request).await?;
     Ok(Speech { encoding, body })
 }

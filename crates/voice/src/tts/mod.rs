@@ -9,6 +9,7 @@ mod piper;
 mod wire;
 
 use crate::means::Means;
+use crate::programs::Programs;
 use crate::provider::TtsId;
 use crate::{VoiceError, settings::TtsProviderSettings};
 use bytes::Bytes;
@@ -108,5 +109,17 @@ pub(crate) fn provider(id: TtsId) -> &'static dyn Tts {
         TtsId::Google => &google::Google,
         TtsId::Piper => &piper::Piper,
         TtsId::Coqui => &coqui::Coqui,
+    }
+}
+
+/// What a program here lacks; others lack nothing that could be looked for.
+pub(crate) fn program_lacks(
+    id: TtsId,
+    settings: &TtsProviderSettings,
+    programs: &Programs,
+) -> Option<VoiceError> {
+    match id {
+        TtsId::Piper => piper::Piper.missing(settings, programs),
+        TtsId::ElevenLabs | TtsId::OpenAi | TtsId::Google | TtsId::Coqui => None,
     }
 }

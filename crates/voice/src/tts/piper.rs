@@ -84,9 +84,10 @@ fn needs(
     settings: &TtsProviderSettings,
     programs: &Programs,
 ) -> Result<(PathBuf, PathBuf), VoiceError> {
-    let model = settings.model_path.as_deref().ok_or_else(|| {
-        VoiceError::not_configured(MODEL, "Set it to the voice's .onnx file.")
-    })?;
+    let model = settings
+        .model_path
+        .as_deref()
+        .ok_or_else(|| VoiceError::not_configured(MODEL, "Set it to the voice's .onnx file."))?;
     let program = programs
         .find(settings.binary_path.as_deref(), "piper")
         .ok_or_else(|| not_found(BINARY, "piper"))?;
@@ -122,9 +123,12 @@ struct Inference {
 
 impl Described {
     async fn read(path: &Path) -> Result<Self, VoiceError> {
-        let unreadable =
-            || VoiceError::not_configured(CONFIG, "The voice's .json file is not there, or not one.");
-        let file = tokio::fs::File::open(path).await.map_err(|_| unreadable())?;
+        let unreadable = || {
+            VoiceError::not_configured(CONFIG, "The voice's .json file is not there, or not one.")
+        };
+        let file = tokio::fs::File::open(path)
+            .await
+            .map_err(|_| unreadable())?;
         let mut text = Vec::new();
         let read = file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).await;
         read.map_err(|_| unreadable())?;
@@ -193,7 +197,10 @@ mod tests {
     fn a_paragraph_is_a_line() {
         assert_eq!(lines("one\ntwo\r\nthree"), "one two three\n");
         assert_eq!(lines("  one  \n\n \t \n two\u{0}2 "), "one\ntwo 2\n");
-        assert_eq!(lines("-f /etc/passwd $(reboot) `x` \"'"), "-f /etc/passwd $(reboot) `x` \"'\n");
+        assert_eq!(
+            lines("-f /etc/passwd $(reboot) `x` \"'"),
+            "-f /etc/passwd $(reboot) `x` \"'\n"
+        );
         assert_eq!(lines("\n \n"), "");
         assert_eq!(lines("a\u{2028}b\u{85}c"), "a b c\n");
     }

@@ -1,1 +1,156 @@
-//! The hosted listeners.
+//! The hosted listeners, each against its played vendor: what reaches it, what comes back, and what a caller
+//! is told when it is in a bad mood.
+
+mod hears;
+mod long;
+mod moods;
+mod reaches;
+
+use crate::harness::{Home, problem, stt_with};
+use crate::vendor::listener::{KEY, Listener};
+use crate::vendor::{deepgram, google_stt, openai_stt};
+use bytes::Bytes;
+use gatehouse_domain::Problem;
+use gatehouse_voice::{
+    SttId, SttProviderSettings, TranscribeRequest, Transcript, Voice, VoiceError,
+};
+use secrecy::SecretString;
+use std::time::Duration;
+
+/// Who is hosted, or is a server of one's own.
+pub const ALL: [SttId; 6] = [
+    SttId::OpenAi,
+    SttId::Groq,
+    SttId::Deepgram,
+    SttId::Google,
+    SttId::Mistral,
+    SttId::Voxtral,
+];
+
+/// A room with one listener.
+pub struct Desk {
+    pub id: SttId,
+    pub listener: Listener,
+    pub voice: Voice,
+    _home: Home,
+}
+
+impl Desk {
+    pub async fn new(id: SttId) -> Self {
+        Self::with(id, |_| ()).await
+    }
+
+    /// With settings besides address and key.
+    pub async fn with(id: SttId, change: impl FnOnce(&mut SttProviderSettings)) -> Self {
+        Self::open(id, change, Duration::from_millis(700)).await
+    }
+
+    /// One that waits longer than any test.
+    pub async fn patient(id: SttId) -> Self {
+        Self::open(id, |_| (), Duration::from_mins(1)).await
+    }
+
+    async fn open(
+        id: SttId,
+        change: impl FnOnce(&mut SttProviderSettings),
+        patience: Duration,
+    ) -> Self {
+        let listener = listener(id).await;
+        let base = match id {
+            SttId::Groq => "/openai/v1",
+            _ => "/v1",
+        };
+        let mut settings = SttProviderSettings {
+            base_url: Some(listener.server.url(base)),
+            api_key: (id != SttId::Voxtral).then(|| SecretString::from(KEY)),
+            ..SttProviderSettings::default()
+        };
+        change(&mut settings);
+        let home = Home::new().await;
+        let mut settings = stt_with(id, settings);
+        settings.patience.answer = patience;
+        settings.patience.idle = patience;
+        Self {
+            id,
+            listener,
+            voice: home.voice(settings).await,
+            _home: home,
+        }
+    }
+
+    pub async fn hear(&self, request: TranscribeRequest) -> Result<Transcript, VoiceError> {
+        self.voice.transcribe(request).await
+    }
+
+    /// What was heard, or why the vendor refused.
+    pub async fn heard(&self, request: TranscribeRequest) -> Transcript {
+        let heard = self.hear(request).await;
+        let complaints = self.listener.server.complaints();
+        assert!(complaints.is_empty(), "{}: {complaints:?}", self.id);
+        heard.unwrap_or_else(|error| panic!("{}: {error}", self.id))
+    }
+
+    /// What a caller is told.
+    pub async fn refused(&self, request: TranscribeRequest) -> Problem {
+        match self.hear(request).await {
+            Ok(heard) => panic!("{} heard {heard:?}", self.id),
+            Err(error) => problem(error),
+        }
+    }
+
+    /// The values of a field of the last request that brought audio, wherever this vendor has it.
+    pub async fn sent(&self, name: &str) -> Vec<String> {
+        let seen = self.listener.server.requests();
+        let last = seen.last().unwrap();
+        match self.id {
+            SttId::Deepgram => {
+                let of_name = last.query.iter().filter(|(field, _)| field == name);
+                of_name.map(|(_, value)| value.clone()).collect()
+            }
+            SttId::Google => match &last.json()["config"][name] {
+                serde_json::Value::Null => Vec::new(),
+                serde_json::Value::String(text) => vec![text.clone()],
+                other => vec![other.to_string()],
+            },
+            _ => {
+                let form = openai_stt::form(last).await.unwrap();
+                form.all(name).into_iter().map(str::to_owned).collect()
+            }
+        }
+    }
+}
+
+async fn listener(id: SttId) -> Listener {
+    match id {
+        SttId::OpenAi => openai_stt::openai().await,
+        SttId::Groq => openai_stt::groq().await,
+        SttId::Deepgram => deepgram::deepgram().await,
+        SttId::Google => google_stt::google().await,
+        SttId::Mistral => openai_stt::mistral().await,
+        SttId::Voxtral => openai_stt::vllm().await,
+        SttId::WhisperCli | SttId::SherpaOnnx => panic!("{id} is a program"),
+    }
+}
+
+/// WAV of these samples: one channel, 16,000 a second.
+pub fn wav(samples: &[i16]) -> Bytes {
+    let size = u32::try_from(samples.len() * 2).unwrap();
+    let mut wav = b"RIFF".to_vec();
+    wav.extend((size + 36).to_le_bytes());
+    wav.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    wav.extend(16_000_u32.to_le_bytes());
+    wav.extend(32_000_u32.to_le_bytes());
+    wav.extend(b"\x02\0\x10\0data");
+    wav.extend(size.to_le_bytes());
+    wav.extend(samples.iter().flat_map(|sample| sample.to_le_bytes()));
+    wav.into()
+}
+
+/// 1.5 seconds of something.
+pub fn speech() -> TranscribeRequest {
+    let samples: Vec<i16> = (0..24_000).map(|n: i16| n % 80 * 10 - 400).collect();
+    TranscribeRequest {
+        format: Some("wav".to_owned()),
+        ..TranscribeRequest::new(wav(&samples))
+    }
+}

@@ -12,6 +12,8 @@ mod status;
 mod table;
 #[cfg(feature = "vault")]
 mod vault;
+#[cfg(feature = "voice")]
+mod voice;
 
 pub use table::ROUTES;
 
@@ -107,10 +109,14 @@ pub struct Route {
     pub takes_setup_code: bool,
     /// What it does, in a line.
     pub summary: &'static str,
-    /// The JSON body that it takes.
+    /// The body that it takes.
     pub body: Option<SchemaOf>,
+    /// The body's media type.
+    pub body_type: &'static str,
     /// The JSON answer that it gives.
     pub answer: Option<SchemaOf>,
+    /// The answer's media type; bytes where it is not JSON.
+    pub answer_type: &'static str,
     pub(crate) handler: fn() -> MethodRouter<App>,
 }
 

@@ -235,7 +235,11 @@ fn the_vendor_s_name_is_the_id_everywhere() {
             if spec.change == Change::Live {
                 let json = value::from_text(spec.kind, text).unwrap();
                 let free = Start::empty().load().unwrap();
-                assert_eq!(free.check_set(&other, &json, &map(&[])), Ok(()), "{other}");
+                assert_eq!(
+                    free.check_set(&other, &json, &map(&[])),
+                    Ok(json.clone()),
+                    "{other}"
+                );
                 assert!(
                     layers.check_set(&other, &json, &map(&[])).is_err(),
                     "{other}"
@@ -308,6 +312,9 @@ fn providers_are_named_either_way_and_stored_by_id() {
     assert_eq!(voice.stt.provider, Some("stt_local_3"));
     assert_eq!(voice.stt.fallback, ["stt_local_2"]);
     let start = Start::empty().var("SERVICE_VOICE__STT__FALLBACK", "groq, sherpa-onnx");
+    let stored = start.load().unwrap();
+    let stored = stored.check_set("voice.tts.provider", &json!("google"), &map(&[]));
+    assert_eq!(stored, Ok(json!("tts_cloud_3")));
     let resolved = start.resolve(&[("voice.tts.provider", json!("google"))]);
     assert_eq!(
         shown(&resolved, "voice.tts.provider"),

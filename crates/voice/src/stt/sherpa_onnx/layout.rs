@@ -28,7 +28,11 @@ pub(super) struct Layout {
 /// what is meant when nothing says anything.
 const SINGLE: &[(&[&str], &str, &str)] = &[
     (
-        &["EncDecCTCModelBPE", "EncDecCTCModel", "EncDecHybridRNNTCTCBPEModel"],
+        &[
+            "EncDecCTCModelBPE",
+            "EncDecCTCModel",
+            "EncDecHybridRNNTCTCBPEModel",
+        ],
         "nemo",
         "nemo-ctc-model",
     ),
@@ -38,10 +42,10 @@ const SINGLE: &[(&[&str], &str, &str)] = &[
     (&["telespeech_ctc"], "telespeech", "telespeech-ctc"),
     (&["sense_voice_ctc"], "sense-voice", SENSE_VOICE),
     (&["paraformer"], "paraformer", "paraformer"),
-    (&["dolphin"], "dolphin", "dolphin-model"),
-    (&["omnilingual-asr"], "omnilingual", "omnilingual-asr-model"),
+    (&[], "dolphin", "dolphin-model"),
+    (&[], "omnilingual", "omnilingual-asr-model"),
     (&["medasr_ctc"], "medasr", "medasr"),
-    (&["fire-red-asr2-ctc"], "fire-red-asr2-ctc", "fire-red-asr-ctc"),
+    (&[], "fire-red-asr2-ctc", "fire-red-asr-ctc"),
 ];
 const SENSE_VOICE: &str = "sense-voice-model";
 /// What Canary says of itself.
@@ -90,7 +94,10 @@ impl Files<'_> {
     }
 
     fn whisper(&self) -> Result<Option<Layout>, &'static str> {
-        let prefixes = self.names.iter().filter_map(|name| name.strip_suffix("-tokens.txt"));
+        let prefixes = self
+            .names
+            .iter()
+            .filter_map(|name| name.strip_suffix("-tokens.txt"));
         let mut all = prefixes.filter_map(|prefix| {
             let part = |part: &str| self.model(|stem| stem.strip_prefix(prefix) == Some(part));
             Some(Layout {
@@ -114,7 +121,11 @@ impl Files<'_> {
         let tokens = self.exact("tokens.txt")?;
         let plain = |files: Vec<(&'static str, PathBuf)>, language| {
             let tokens = tokens.clone();
-            Layout { tokens, files, language }
+            Layout {
+                tokens,
+                files,
+                language,
+            }
         };
         let named = |name: &'static str| self.model(move |stem| stem == name);
         if let Some(preprocess) = named("preprocess") {
@@ -129,20 +140,29 @@ impl Files<'_> {
         let like = |name: &'static str| self.model(move |stem| stem.starts_with(name));
         let (encoder, decoder) = like("encoder").zip(like("decoder"))?;
         if let Some(joiner) = like("joiner") {
-            let files = vec![("encoder", encoder), ("decoder", decoder), ("joiner", joiner)];
+            let files = vec![
+                ("encoder", encoder),
+                ("decoder", decoder),
+                ("joiner", joiner),
+            ];
             return Some(plain(files, None));
         }
         if metadata::model_type(&encoder).as_deref() == Some(CANARY) {
             let files = vec![("canary-encoder", encoder), ("canary-decoder", decoder)];
             return Some(plain(files, Some("canary-src-lang")));
         }
-        let files = vec![("fire-red-asr-encoder", encoder), ("fire-red-asr-decoder", decoder)];
+        let files = vec![
+            ("fire-red-asr-encoder", encoder),
+            ("fire-red-asr-decoder", decoder),
+        ];
         Some(plain(files, None))
     }
 
     fn single(&self) -> Found {
         let like = |name: &'static str| self.model(move |stem| stem.starts_with(name));
-        let model = like("model").or_else(|| like("ctc")).or_else(|| self.model(|_| true));
+        let model = like("model")
+            .or_else(|| like("ctc"))
+            .or_else(|| self.model(|_| true));
         let model = model.ok_or("There is no .onnx file in this directory.")?;
         let tokens = self.exact("tokens.txt");
         let tokens = tokens.ok_or("There is no tokens.txt in this directory.")?;
@@ -156,7 +176,9 @@ impl Files<'_> {
 }
 
 fn option(model_type: Option<&str>, directory: &Path) -> &'static str {
-    let name = directory.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let name = directory
+        .file_name()
+        .map(|name| name.to_string_lossy().to_lowercase());
     let name = name.unwrap_or_default();
     let says = |(types, _, _): &&(&[&str], &str, &str)| {
         model_type.is_some_and(|model_type| types.contains(&model_type))
@@ -164,7 +186,9 @@ fn option(model_type: Option<&str>, directory: &Path) -> &'static str {
     let is_named = |(_, word, _): &&(&[&str], &str, &str)| name.contains(word);
     let found = SINGLE.iter().find(says);
     let found = found.or_else(|| SINGLE.iter().find(is_named));
-    found.or(SINGLE.first()).map_or("nemo-ctc-model", |(_, _, option)| *option)
+    found
+        .or(SINGLE.first())
+        .map_or("nemo-ctc-model", |(_, _, option)| *option)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 const WRITTEN: &[u8] = b"{
 	\"systeminfo\": \"WHISPER : COREML = 0\",
 	\"model\": { \"type\": \"base\", \"multilingual\": true },
-	\"params\": { \"model\": \"m\\xff.bin\", \"language\": \"auto\", \"translate\": false },
+	\"params\": { \"model\": \"m\xff.bin\", \"language\": \"auto\", \"translate\": false },
 	\"result\": { \"language\": \"de\" },
 	\"transcription\": [
 		{
@@ -51,7 +51,13 @@ fn segments_and_words_are_read() {
 fn silence_is_an_empty_text_and_rubbish_is_none() {
     let silence = heard(b"{\"result\":{\"language\":\"en\"},\"transcription\":[]}".to_vec());
     assert_eq!(silence.unwrap().text, "");
-    for rubbish in ["", "{}", "[]", "{\"transcription\":[{\"text\":1}]}", "hello"] {
+    for rubbish in [
+        "",
+        "{}",
+        "[]",
+        "{\"transcription\":[{\"text\":1}]}",
+        "hello",
+    ] {
         assert_eq!(heard(rubbish.into()), None, "{rubbish}");
     }
 }

@@ -2,9 +2,13 @@
 //! are sent and refuse what the vendor would refuse.
 
 pub mod coqui;
+pub mod deepgram;
 pub mod elevenlabs;
+pub mod google_stt;
 pub mod google_tts;
+pub mod listener;
 pub mod mood;
+pub mod openai_stt;
 pub mod openai_tts;
 pub mod strict;
 pub mod tone;

@@ -5,14 +5,20 @@ mod house;
 mod passkeys;
 #[cfg(feature = "vault")]
 mod vault;
+#[cfg(feature = "voice")]
+mod voice;
 mod webhooks;
 
 use super::{Access, Route, StepUp, Verb};
 use crate::app::App;
 use axum::routing::MethodRouter;
 use gatehouse_domain::Scope::{Admin, Read};
+#[cfg(feature = "voice")]
+use gatehouse_domain::Scope::Write;
 use schemars::{JsonSchema, SchemaGenerator};
 use std::sync::LazyLock;
+
+const JSON: &str = "application/json";
 
 const fn row(
     id: &'static str,
@@ -30,7 +36,9 @@ const fn row(
         takes_setup_code: false,
         summary,
         body: None,
+        body_type: JSON,
         answer: None,
+        answer_type: JSON,
         handler,
     }
 }
@@ -43,6 +51,19 @@ impl Route {
 
     const fn gives<T: JsonSchema>(mut self) -> Self {
         self.answer = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    /// A form with a file.
+    #[cfg(feature = "voice")]
+    const fn takes_form<T: JsonSchema>(mut self) -> Self {
+        self.body_type = "multipart/form-data";
+        self.takes::<T>()
+    }
+
+    #[cfg(feature = "voice")]
+    const fn gives_bytes(mut self, media_type: &'static str) -> Self {
+        self.answer_type = media_type;
         self
     }
 
@@ -59,6 +80,8 @@ impl Route {
 
 const PUBLIC: Access = Access::Public;
 const READ: Access = Access::Scope(Read);
+#[cfg(feature = "voice")]
+const WRITE: Access = Access::Scope(Write);
 const ADMIN: Access = Access::Scope(Admin);
 
 /// Every endpoint.
@@ -69,6 +92,8 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         passkeys::ROWS,
         #[cfg(feature = "vault")]
         vault::ROWS,
+        #[cfg(feature = "voice")]
+        voice::ROWS,
         webhooks::ROWS,
     ];
     groups.concat()

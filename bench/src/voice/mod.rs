@@ -1,0 +1,83 @@
+//! `bench voice`: what the gateway adds to a vendor's own time, and how fast audio is made. Every figure of
+//! time stands beside the vendor's of the same run.
+
+mod cached;
+mod long;
+mod streams;
+mod transcoding;
+mod vendor;
+
+use crate::gateway::Server;
+use crate::owner::Home;
+use crate::table::Report;
+use anyhow::Result;
+use std::time::Instant;
+use vendor::Vendor;
+
+/// What `voice` takes.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only these: streams, cached, transcoding, long
+    only: Vec<String>,
+    /// Streams at a time
+    #[arg(long, default_value_t = 100)]
+    streams: usize,
+    /// Rounds of streams
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+}
+
+/// A gateway whose only speaker is a vendor of ours.
+struct Site {
+    home: Home,
+    vendor: Vendor,
+}
+
+impl Site {
+    async fn set_up() -> Result<Self> {
+        let vendor = Vendor::start().await?;
+        let environment = [
+            (
+                "SERVICE_VOICE__TTS__TTS_CLOUD_2__BASE_URL",
+                vendor.base_url(),
+            ),
+            (
+                "SERVICE_VOICE__TTS__TTS_CLOUD_2__API_KEY",
+                "sk-bench".to_owned(),
+            ),
+            ("SERVICE_VOICE__TTS__MAX_TEXT_LENGTH", "100000".to_owned()),
+        ];
+        let home = Home::set_up(&environment).await?;
+        Ok(Self { home, vendor })
+    }
+
+    fn start(&self) -> Result<Server> {
+        self.home.start()
+    }
+}
+
+/// Runs them and prints the table.
+pub async fn run(args: &Args) -> Result<()> {
+    let begun = Instant::now();
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let mut report = Report::default();
+    if wanted("streams") {
+        streams::measure(&Site::set_up().await?, args, &mut report).await?;
+    }
+    if wanted("cached") {
+        cached::measure(&Site::set_up().await?, &mut report).await?;
+    }
+    if wanted("transcoding") {
+        transcoding::measure(&mut report)?;
+    }
+    if wanted("long") {
+        long::measure(&Site::set_up().await?, &mut report).await?;
+    }
+    report.print();
+    let cores = std::thread::available_parallelism()?;
+    eprintln!(
+        "{cores} cores, shared by gateway, vendor and load generator; {:.0} s",
+        begun.elapsed().as_secs_f64()
+    );
+    Ok(())
+}

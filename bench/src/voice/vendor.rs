@@ -1,0 +1,102 @@
+//! A vendor that speaks as OpenAI's interface does, each text at its own pace.
+
+use anyhow::Result;
+use axum::Json;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures_util::stream;
+use serde::Deserialize;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How long it thinks before the first byte.
+const THINKING: Duration = Duration::from_millis(50);
+/// How long it takes for each piece after the first.
+const PACE: Duration = Duration::from_millis(40);
+/// A piece: 200 ms of MP3 at 128 kbit/s.
+const PIECE_BYTES: usize = 3200;
+/// Pieces of an answer that is streamed.
+const PIECES: usize = 25;
+/// Samples of PCM for a character, at 24 kHz: as fast as people speak.
+const SAMPLES_PER_CHARACTER: usize = 1600;
+
+#[derive(Deserialize)]
+struct Asked {
+    input: String,
+    response_format: String,
+}
+
+type Heard = Arc<Mutex<Vec<String>>>;
+
+/// The vendor; it ends with the harness.
+pub struct Vendor {
+    /// Where it listens.
+    pub address: SocketAddr,
+    heard: Heard,
+}
+
+impl Vendor {
+    /// Starts one.
+    pub async fn start() -> Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let heard = Heard::default();
+        let router = Router::new()
+            .route("/v1/audio/speech", post(speak))
+            .with_state(Arc::clone(&heard));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Ok(Self { address, heard })
+    }
+
+    /// Its base URL.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// What it was asked to say, in order.
+    pub fn heard(&self) -> Vec<String> {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.clone()
+    }
+}
+
+async fn speak(State(heard): State<Heard>, Json(asked): Json<Asked>) -> Response {
+    let characters = asked.input.chars().count();
+    let is_mp3 = asked.response_format == "mp3";
+    heard
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(asked.input);
+    if !is_mp3 {
+        let silence = vec![0_u8; characters * SAMPLES_PER_CHARACTER * 2];
+        return ([(CONTENT_TYPE, "audio/pcm")], silence).into_response();
+    }
+    tokio::time::sleep(THINKING).await;
+    let pieces = stream::unfold(0, |sent| async move {
+        if sent == PIECES {
+            return None;
+        }
+        if sent > 0 {
+            tokio::time::sleep(PACE).await;
+        }
+        Some((Ok::<_, std::convert::Infallible>(piece()), sent + 1))
+    });
+    ([(CONTENT_TYPE, "audio/mpeg")], Body::from_stream(pieces)).into_response()
+}
+
+/// Bytes that begin like frames of MPEG audio.
+fn piece() -> Bytes {
+    let mut piece = vec![0_u8; PIECE_BYTES];
+    for frame in piece.chunks_mut(417) {
+        if let Some(head) = frame.first_chunk_mut() {
+            *head = [0xff, 0xfb, 0x90, 0xc4];
+        }
+    }
+    piece.into()
+}

@@ -1,0 +1,258 @@
+//! What voice takes of the settings.
+
+use gatehouse_config::{
+    AutoSpeak as ConfigAutoSpeak, Layers, Origin, Resolved, VoiceProvider, VoiceStt, VoiceTts,
+};
+use gatehouse_voice::{
+    AutoSpeak, Borrowed, SttId, SttProviderSettings, SttSettings, TtsId, TtsProviderSettings,
+    TtsSettings, VoiceSettings,
+};
+
+/// What voice takes. A key of the file or the environment was given for the address that stands there:
+/// where another address was set at run time, the key must be entered for it by `providers.set_key`.
+pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
+    let voice = &resolved.settings.voice;
+    VoiceSettings {
+        local_concurrency: voice.local_concurrency,
+        cache_max_bytes: voice.cache_max_bytes,
+        audio_max_bytes: voice.audio_max_bytes,
+        tts: tts(resolved, &voice.tts),
+        stt: stt(resolved, &voice.stt),
+        openai: borrowed(resolved, layers),
+        child_variables: layers.process().child_variables.clone(),
+        ..VoiceSettings::default()
+    }
+}
+
+/// The address of a provider, or of a server of one's own, was set at run time.
+fn was_moved(resolved: &Resolved, table: &str) -> bool {
+    let moved = |name: &str| resolved.origin(&format!("{table}.{name}")) == Origin::Settings;
+    moved("base_url") || moved("endpoint")
+}
+
+fn borrowed(resolved: &Resolved, layers: &Layers) -> Borrowed {
+    let (models, table) = (&resolved.settings.models, "models.providers.openai");
+    let is_moved = was_moved(resolved, table);
+    let provider = models.providers.get("openai");
+    let is_set = resolved.origin("models.providers.openai.base_url") != Origin::Default;
+    let environment = layers.process().openai_api_key.clone();
+    Borrowed {
+        base_url: provider
+            .filter(|_| is_set)
+            .map(|provider| provider.base_url.clone()),
+        api_key: provider
+            .and_then(|provider| provider.api_key.clone())
+            .filter(|_| !is_moved),
+        environment: environment.filter(|_| models.autodetect && !is_moved),
+    }
+}
+
+fn tts(resolved: &Resolved, tts: &VoiceTts) -> TtsSettings {
+    let ids = |names: &[&str]| names.iter().filter_map(|name| TtsId::find(name)).collect();
+    let providers = tts.providers.iter().filter_map(|(id, provider)| {
+        let moved = was_moved(resolved, &format!("voice.tts.{id}"));
+        Some((TtsId::find(id)?, speaker(provider.clone(), moved)))
+    });
+    TtsSettings {
+        enabled: tts.enabled,
+        provider: tts.provider.and_then(TtsId::find),
+        shown: ids(&tts.shown),
+        auto: match tts.auto {
+            ConfigAutoSpeak::Always => AutoSpeak::Always,
+            ConfigAutoSpeak::Off => AutoSpeak::Off,
+            ConfigAutoSpeak::Inbound => AutoSpeak::Inbound,
+            ConfigAutoSpeak::Tagged => AutoSpeak::Tagged,
+        },
+        max_text_length: tts.max_text_length,
+        fallback: ids(&tts.fallback),
+        providers: providers.collect(),
+    }
+}
+
+fn stt(resolved: &Resolved, stt: &VoiceStt) -> SttSettings {
+    let ids = |names: &[&str]| names.iter().filter_map(|name| SttId::find(name)).collect();
+    let providers = stt.providers.iter().filter_map(|(id, provider)| {
+        let moved = was_moved(resolved, &format!("voice.stt.{id}"));
+        Some((SttId::find(id)?, listener(provider.clone(), moved)))
+    });
+    SttSettings {
+        enabled: stt.enabled,
+        provider: stt.provider.and_then(SttId::find),
+        shown: ids(&stt.shown),
+        fallback: ids(&stt.fallback),
+        providers: providers.collect(),
+    }
+}
+
+fn speaker(provider: VoiceProvider, moved: bool) -> TtsProviderSettings {
+    TtsProviderSettings {
+        api_key: provider.api_key.filter(|_| !moved),
+        base_url: provider.base_url,
+        moved,
+        voice: provider.voice,
+        model: provider.model,
+        language: provider.language,
+        speed: provider.speed,
+        stability: provider.stability,
+        similarity_boost: provider.similarity_boost,
+        binary_path: provider.binary_path,
+        model_path: provider.model_path,
+        config_path: provider.config_path,
+        speaker_id: provider.speaker_id,
+        length_scale: provider.length_scale,
+    }
+}
+
+fn listener(provider: VoiceProvider, moved: bool) -> SttProviderSettings {
+    SttProviderSettings {
+        api_key: provider.api_key.filter(|_| !moved),
+        base_url: provider.base_url,
+        moved,
+        model: provider.model,
+        language: provider.language,
+        smart_format: provider.smart_format,
+        binary_path: provider.binary_path,
+        model_path: provider.model_path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_config::{Environment, Invocation, STT_PROVIDERS, TTS_PROVIDERS};
+    use secrecy::ExposeSecret;
+    use serde_json::{Value, json};
+    use std::collections::BTreeMap;
+
+    fn settings(variables: &[(&str, &str)], rows: &[(&str, Value)]) -> VoiceSettings {
+        let environment = Environment::from_pairs(variables.iter().copied());
+        let invocation = Invocation {
+            data_dir: Some(std::env::temp_dir()),
+            ..Default::default()
+        };
+        let layers = Layers::load(&environment, &invocation).unwrap();
+        let rows = rows
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let resolved = layers.resolve(&rows.collect::<BTreeMap<_, _>>()).unwrap();
+        assert!(resolved.warnings.is_empty(), "{:?}", resolved.warnings);
+        voice_settings(&resolved, &layers)
+    }
+
+    #[test]
+    fn settings_and_voice_name_the_same_providers() {
+        let voice: Vec<_> = TtsId::ALL
+            .iter()
+            .map(|id| (id.as_str(), id.alias()))
+            .collect();
+        assert_eq!(TTS_PROVIDERS, voice);
+        let voice: Vec<_> = SttId::ALL
+            .iter()
+            .map(|id| (id.as_str(), id.alias()))
+            .collect();
+        assert_eq!(STT_PROVIDERS, voice);
+        let made = settings(&[], &[]);
+        assert_eq!(made.tts.providers.len(), TtsId::ALL.len());
+        assert_eq!(made.stt.providers.len(), SttId::ALL.len());
+    }
+
+    #[test]
+    fn every_setting_arrives() {
+        let made = settings(
+            &[
+                ("PATH", "/bin"),
+                ("SERVICE_VOICE__LOCAL_CONCURRENCY", "3"),
+                ("SERVICE_VOICE__CACHE_MAX_BYTES", "0"),
+                ("SERVICE_VOICE__AUDIO_MAX_BYTES", "7"),
+                ("SERVICE_VOICE__TTS__ENABLED", "false"),
+                ("SERVICE_VOICE__TTS__PROVIDER", "piper"),
+                ("SERVICE_VOICE__TTS__PROVIDERS", "piper,coqui"),
+                ("SERVICE_VOICE__TTS__AUTO", "inbound"),
+                ("SERVICE_VOICE__TTS__MAX_TEXT_LENGTH", "9"),
+                ("SERVICE_VOICE__TTS__FALLBACK", "openai"),
+                ("SERVICE_VOICE__TTS__PIPER__LENGTH_SCALE", "0.5"),
+                ("SERVICE_VOICE__TTS__PIPER__SPEAKER_ID", "2"),
+                ("SERVICE_VOICE__STT__ENABLED", "0"),
+                ("SERVICE_VOICE__STT__PROVIDER", "groq"),
+                ("SERVICE_VOICE__STT__FALLBACK", "sherpa-onnx"),
+                ("SERVICE_VOICE__STT__DEEPGRAM__SMART_FORMAT", "true"),
+                ("SERVICE_VOICE__STT__SHERPA_ONNX__MODEL_DIR", "/m"),
+            ],
+            &[],
+        );
+        assert_eq!(
+            (
+                made.local_concurrency,
+                made.cache_max_bytes,
+                made.audio_max_bytes
+            ),
+            (3, 0, 7)
+        );
+        let (tts, stt) = (&made.tts, &made.stt);
+        assert!(!tts.enabled && !stt.enabled);
+        assert_eq!(
+            (tts.provider, stt.provider),
+            (Some(TtsId::Piper), Some(SttId::Groq))
+        );
+        assert_eq!(tts.shown, [TtsId::Piper, TtsId::Coqui]);
+        assert_eq!((tts.auto, tts.max_text_length), (AutoSpeak::Inbound, 9));
+        assert_eq!(
+            (&tts.fallback[..], &stt.fallback[..]),
+            (&[TtsId::OpenAi][..], &[SttId::SherpaOnnx][..])
+        );
+        let piper = &tts.providers[&TtsId::Piper];
+        assert_eq!((piper.length_scale, piper.speaker_id), (Some(0.5), Some(2)));
+        assert_eq!(stt.providers[&SttId::Deepgram].smart_format, Some(true));
+        let sherpa = stt.providers[&SttId::SherpaOnnx].model_path.clone();
+        assert_eq!(sherpa, Some("/m".into()));
+        assert_eq!(made.child_variables, [("PATH".to_owned(), "/bin".into())]);
+    }
+
+    #[test]
+    fn a_key_does_not_follow_an_address_that_was_set_at_run_time() {
+        let given = [("SERVICE_VOICE__TTS__ELEVENLABS__API_KEY", "given")];
+        let key = |made: &VoiceSettings| {
+            let eleven = &made.tts.providers[&TtsId::ElevenLabs];
+            (eleven.api_key.is_some(), eleven.moved)
+        };
+        assert_eq!(key(&settings(&given, &[])), (true, false));
+        let moved = [(
+            "voice.tts.tts_cloud_1.base_url",
+            json!("https://elsewhere.example"),
+        )];
+        assert_eq!(key(&settings(&given, &moved)), (false, true));
+        let fixed = [
+            given[0],
+            (
+                "SERVICE_VOICE__TTS__ELEVENLABS__BASE_URL",
+                "https://a.example",
+            ),
+        ];
+        assert_eq!(key(&settings(&fixed, &[])), (true, false));
+    }
+
+    #[test]
+    fn the_key_of_models_is_lent() {
+        let all = [
+            ("OPENAI_API_KEY", "environment"),
+            ("SERVICE_MODELS__PROVIDERS__OPENAI__API_KEY", "given"),
+        ];
+        let lent = settings(&all, &[]).openai;
+        assert_eq!(lent.api_key.unwrap().expose_secret(), "given");
+        assert_eq!(lent.environment.unwrap().expose_secret(), "environment");
+        // The vendor's own address is a default, not a setting.
+        assert_eq!(lent.base_url, None);
+        let off = [all[0], ("SERVICE_MODELS__AUTODETECT", "false")];
+        assert!(settings(&off, &[]).openai.environment.is_none());
+        let moved = [(
+            "models.providers.openai.base_url",
+            json!("https://elsewhere.example/v1"),
+        )];
+        let lent = settings(&all, &moved).openai;
+        assert!(lent.api_key.is_none() && lent.environment.is_none());
+        assert_eq!(
+            lent.base_url.unwrap().as_str(),
+            "https://elsewhere.example/v1"
+        );
+    }
+}

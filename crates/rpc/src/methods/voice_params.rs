@@ -1,0 +1,130 @@
+//! What the methods of voice have in common at their edge: providers by id or vendor's name, numbers
+//! within bounds, audio as base64.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{
+    STANDARD, STANDARD_PAD_INDIFFERENT, URL_SAFE_PAD_INDIFFERENT,
+};
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_voice::{MAX_AUDIO_BYTES, SttId, TtsId, VoiceError};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use std::ops::RangeInclusive;
+
+/// The speeds that are taken; 1 is as usual.
+pub(super) const SPEED: RangeInclusive<f64> = 0.25..=4.0;
+/// What stability and similarity may be.
+pub(super) const SHARE: RangeInclusive<f64> = 0.0..=1.0;
+
+/// The two kinds of providers.
+pub(super) trait Provider: Sized {
+    fn parse(field: &str, name: &str) -> Result<Self, VoiceError>;
+}
+
+impl Provider for TtsId {
+    fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
+        Self::parse(field, name)
+    }
+}
+
+impl Provider for SttId {
+    fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
+        Self::parse(field, name)
+    }
+}
+
+/// The provider of this id or vendor's name.
+pub(super) fn provider_of<T: Provider>(name: &str) -> Result<T, Problem> {
+    Ok(T::parse("provider", name)?)
+}
+
+/// A number within bounds, or none.
+pub(super) fn within<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    range: &RangeInclusive<f64>,
+) -> Result<Option<f64>, D::Error> {
+    let number = Option::<f64>::deserialize(deserializer)?;
+    if number.is_none_or(|number| range.contains(&number)) {
+        return Ok(number);
+    }
+    Err(D::Error::custom(format_args!(
+        "expected a number from {} to {}",
+        range.start(),
+        range.end()
+    )))
+}
+
+/// Audio as text (RFC 4648, section 4).
+pub(super) fn encode(audio: &[u8]) -> String {
+    STANDARD.encode(audio)
+}
+
+/// The audio that a text stands for (RFC 4648, section 4 or 5, with or without padding, and nothing
+/// between). What is too large is refused before it is decoded.
+pub(super) fn decode(field: &str, text: &str) -> Result<Vec<u8>, Problem> {
+    let digits = text.trim_end_matches('=').len();
+    // Four digits are three bytes; the division comes second, so that a rest is not lost.
+    if digits.saturating_mul(3) / 4 > MAX_AUDIO_BYTES {
+        return Err(Problem::new(
+            ErrorCode::PayloadTooLarge,
+            format!("The audio is over the limit of {MAX_AUDIO_BYTES} bytes."),
+        )
+        .with("max_bytes", MAX_AUDIO_BYTES));
+    }
+    let engine = if text.contains(['-', '_']) {
+        &URL_SAFE_PAD_INDIFFERENT
+    } else {
+        &STANDARD_PAD_INDIFFERENT
+    };
+    engine
+        .decode(text)
+        .map_err(|_| Problem::invalid_params(field, "expected base64"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> ErrorCode {
+        decode("audio", text).unwrap_err().code
+    }
+
+    #[test]
+    fn both_alphabets_with_and_without_padding() {
+        for (text, bytes) in [
+            ("", &b""[..]),
+            ("+/8=", b"\xfb\xff"),
+            ("+/8", b"\xfb\xff"),
+            ("-_8=", b"\xfb\xff"),
+            ("-_8", b"\xfb\xff"),
+            ("AQID", b"\x01\x02\x03"),
+            ("AQ==", b"\x01"),
+            ("AQ", b"\x01"),
+        ] {
+            assert_eq!(decode("audio", text).unwrap(), bytes, "{text}");
+            assert_eq!(decode("audio", &encode(bytes)).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn what_is_not_base64_is_refused() {
+        for text in [
+            "A", "AQI===", "AQID=", "A=ID", "AQ ID", "AQID\n", "+_8=", "AR==", "data:audio/wav;base64,AQID", "ä", "=",
+        ] {
+            assert_eq!(refused(text), ErrorCode::InvalidParams, "{text}");
+        }
+    }
+
+    #[test]
+    fn at_most_25_mib() {
+        let most = encode(&vec![0; MAX_AUDIO_BYTES]);
+        assert_eq!(decode("audio", &most).unwrap().len(), MAX_AUDIO_BYTES);
+        let over = encode(&vec![0; MAX_AUDIO_BYTES + 1]);
+        let problem = decode("audio", &over).unwrap_err();
+        assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
+        assert_eq!(problem.details["max_bytes"], 26_214_400);
+        assert_eq!(refused(over.trim_end_matches('=')), ErrorCode::PayloadTooLarge);
+        // Size is looked at first: nothing of this is read.
+        assert_eq!(refused(&"!".repeat(over.len())), ErrorCode::PayloadTooLarge);
+    }
+}

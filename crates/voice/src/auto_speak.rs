@@ -1,0 +1,127 @@
+//! What agents say by themselves: answers are filtered for `[[tts]]`, and spoken as the settings want it.
+//! When an answer is spoken, by whom is decided here; turns are the room of agents'.
+
+use crate::persona::Personas;
+use crate::session_audio::NewAudio;
+use crate::settings::AutoSpeak;
+use crate::speech::SpeechRequest;
+use crate::text::markup::{Filter, Tagged};
+use crate::text::speakable;
+use crate::{Voice, VoiceError};
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Answer, AnswerFilter, Filtered, Speaker};
+use gatehouse_audio::Format;
+use gatehouse_domain::Problem;
+use std::sync::Arc;
+
+/// What a model is told where it decides what is heard.
+const HINT: &str = "Your answers can be heard. To have one spoken, write [[tts]] in it; with [[tts]] before and \
+[[/tts]] behind some of it only that is spoken. The marks themselves are never shown.";
+
+/// What answers are spoken in.
+const FORMAT: Format = Format::Mp3;
+
+#[derive(Debug)]
+struct AutoSpeaker(Voice);
+
+impl Voice {
+    /// Who speaks agents' answers.
+    pub fn auto_speaker(&self) -> Arc<dyn Speaker> {
+        Arc::new(AutoSpeaker(self.clone()))
+    }
+}
+
+impl Speaker for AutoSpeaker {
+    fn begin(&self) -> Box<dyn AnswerFilter> {
+        Box::new(Marks(Filter::default()))
+    }
+
+    fn spoken<'a>(
+        &'a self,
+        answer: &'a Answer,
+    ) -> BoxFuture<'a, Result<Option<String>, Problem>> {
+        Box::pin(async move { self.0.answer(answer).await.map_err(told) })
+    }
+
+    fn hint(&self) -> Option<String> {
+        let settings = &self.0.state().settings.tts;
+        let is_said = settings.enabled && settings.auto == AutoSpeak::Tagged;
+        is_said.then(|| HINT.to_owned())
+    }
+}
+
+struct Marks(Filter);
+
+impl AnswerFilter for Marks {
+    fn push(&mut self, piece: &str) -> String {
+        self.0.push(piece)
+    }
+
+    fn finish(self: Box<Self>) -> Filtered {
+        let (rest, tagged) = self.0.finish();
+        Filtered {
+            rest,
+            marks: Box::new(tagged),
+        }
+    }
+}
+
+impl Voice {
+    /// Speaks an answer if it is to be spoken, and keeps the audio with its session.
+    async fn answer(&self, answer: &Answer) -> Result<Option<String>, VoiceError> {
+        let tagged = answer.marks.downcast_ref::<Option<Tagged>>();
+        let tagged = tagged.and_then(Option::as_ref);
+        let is_wanted = match self.state().settings.tts.auto {
+            AutoSpeak::Always => true,
+            AutoSpeak::Off => false,
+            AutoSpeak::Inbound => answer.user_spoke,
+            AutoSpeak::Tagged => tagged.is_some(),
+        };
+        let part = tagged.and_then(|tagged| tagged.text.as_deref());
+        let text = part.unwrap_or(&answer.text);
+        if !is_wanted || speakable(text).trim().is_empty() {
+            return Ok(None);
+        }
+        let by_tag = tagged.and_then(|tagged| tagged.persona.as_deref());
+        let by_agent = answer.agent.config.voice_persona_id.as_deref();
+        let request = SpeechRequest {
+            persona: first_known(self.personas(), [by_tag, by_agent]).await?,
+            format: Some(FORMAT.as_str().to_owned()),
+            ..SpeechRequest::new(text)
+        };
+        let made = self.convert(request).await?;
+        let new = NewAudio {
+            session: answer.session.clone(),
+            is_inbound: false,
+            format: made.format.as_str(),
+            mime_type: made.format.mime_type(),
+            duration_ms: made.duration_ms,
+            transcript: Some(text.to_owned()),
+            data: made.audio,
+        };
+        Ok(Some(self.store_audio(new).await?.to_string()))
+    }
+}
+
+/// The first persona that is there: a model may invent one, and an agent's may have been deleted. Without
+/// any, the active one speaks.
+async fn first_known(
+    personas: &Personas,
+    wanted: [Option<&str>; 2],
+) -> Result<Option<String>, VoiceError> {
+    for id in wanted.into_iter().flatten() {
+        if id == "none" || personas.find(id).await?.is_some() {
+            return Ok(Some(id.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// What the listener may know. What is a fault of ours is logged here with its cause.
+fn told(error: VoiceError) -> Problem {
+    if let VoiceError::Store(_) | VoiceError::Io(_) | VoiceError::Internal(_) = &error {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(error, "an answer could not be spoken");
+    }
+    error.into()
+}

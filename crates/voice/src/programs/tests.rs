@@ -1,0 +1,437 @@
+#![expect(clippy::disallowed_methods, reason = "a test may wait for the disk")]
+
+use super::*;
+use crate::settings::Patience;
+use futures_util::FutureExt;
+use rustix::process::{Pid, test_kill_process};
+use std::fs::{self, Permissions};
+use std::time::Instant;
+
+const MIB: usize = 1 << 20;
+
+fn programs(places: usize, limit: Duration) -> Programs {
+    Programs::new(&VoiceSettings {
+        local_concurrency: places,
+        child_variables: vec![("PATH".to_owned(), "/usr/bin:/bin".into())],
+        patience: Patience {
+            program: limit,
+            ..Patience::default()
+        },
+        ..VoiceSettings::default()
+    })
+}
+
+fn patient() -> Programs {
+    programs(2, Duration::from_mins(1))
+}
+
+/// A directory for programs, with a blank in its name.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let mut builder = tempfile::Builder::new();
+        Self(builder.prefix("a place ").tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self, name: &str, content: &str, mode: u32) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    /// A program for the shell; its first argument is this directory.
+    fn job(&self, script: &str) -> Job {
+        let program = self.file("program", &format!("#!/bin/sh\n{script}\n"), 0o755);
+        let args = vec![self.0.path().into()];
+        Job {
+            args,
+            ..job(program)
+        }
+    }
+
+    /// The number that the program has left in the file `pid`.
+    async fn pid(&self) -> Pid {
+        loop {
+            let text = fs::read_to_string(self.path("pid")).unwrap_or_default();
+            if let Some(number) = text.strip_suffix('\n') {
+                return Pid::from_raw(number.parse().unwrap()).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+}
+
+fn job(program: impl Into<PathBuf>) -> Job {
+    Job {
+        provider: "tts_local_1",
+        setting: "voice.tts.tts_local_1.binary_path",
+        program: program.into(),
+        args: Vec::new(),
+        variables: &[],
+        stdin: Bytes::new(),
+        most_output: 64 * MIB,
+        with_stderr: false,
+        directory: None,
+    }
+}
+
+/// Neither running nor a zombie of ours, within a second. Whoever is left behind by its parent is another's
+/// to reap, and some do not.
+async fn assert_gone(pid: Pid) {
+    let start = Instant::now();
+    while test_kill_process(pid).is_ok() && !is_anothers_zombie(pid) {
+        assert!(
+            start.elapsed() < Duration::from_secs(1),
+            "it is still there"
+        );
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// `/proc/<pid>/stat` (proc(5)): after the name in brackets the state and the parent.
+fn is_anothers_zombie(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+    let parent = std::process::id().to_string();
+    fields.next() == Some("Z") && fields.next() != Some(&parent)
+}
+
+fn reason(error: &VoiceError) -> &'static str {
+    match error {
+        VoiceError::Provider {
+            reason,
+            retryable: false,
+            ..
+        } => reason,
+        VoiceError::Timeout { .. } => "time-out",
+        VoiceError::NotConfigured { what, hint } => {
+            assert_eq!(what, "voice.tts.tts_local_1.binary_path");
+            assert!(!hint.contains('/'), "{hint}");
+            "not configured"
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn failure(programs: &Programs, job: Job) -> &'static str {
+    reason(&programs.run(job).await.unwrap_err())
+}
+
+#[test]
+fn programs_are_found() {
+    let place = Place::new();
+    let program = place.file("piper", "", 0o755);
+    let plain = place.file("plain", "", 0o644);
+    let mut settings = VoiceSettings::default();
+    let mut path = OsString::from("relative::");
+    path.push(place.0.path());
+    settings.child_variables = vec![("PATH".to_owned(), path)];
+    let programs = Programs::new(&settings);
+    let find = |wanted: &Path| programs.find(Some(wanted), "piper");
+    assert_eq!(programs.find(None, "piper"), Some(program.clone()));
+    assert_eq!(programs.find(None, "plain"), None);
+    assert_eq!(programs.find(None, "none"), None);
+    assert_eq!(find(&program), Some(program.clone()));
+    assert_eq!(find(Path::new("piper")), Some(program));
+    assert_eq!(find(Path::new("./piper")), None);
+    assert_eq!(find(&plain), None);
+    assert_eq!(find(place.0.path()), None);
+    assert_eq!(find(&place.path("none")), None);
+    // Without a PATH, where programs usually are.
+    let programs = Programs::new(&VoiceSettings::default());
+    assert!(programs.find(None, "sh").is_some());
+}
+
+#[tokio::test]
+async fn a_program_gets_nothing_but_what_it_should() {
+    let place = Place::new();
+    let directory = Arc::new(TempDir::new().unwrap());
+    let mut env = job("/usr/bin/env");
+    env.variables = &[("A", "b c")];
+    let said = patient().run(env).await.unwrap().stdout;
+    let mut said: Vec<&[u8]> = said.split(|byte| *byte == b'\n').collect();
+    said.sort_unstable();
+    assert_eq!(said, [b"".as_slice(), b"A=b c", b"PATH=/usr/bin:/bin"]);
+    let odd = ["-n", "$(reboot)", "a\nb", "`x` \"'", "", "é"];
+    let mut printf = place.job("shift; pwd; printf '<%s>' \"$@\"; cat");
+    printf.args.extend(odd.iter().map(OsString::from));
+    printf.stdin = Bytes::from("-f $(x)\n'");
+    printf.directory = Some(directory.clone());
+    let said = patient().run(printf).await.unwrap().stdout;
+    let directory = directory.path().display();
+    let wanted = format!("{directory}\n<-n><$(reboot)><a\nb><`x` \"'><><é>-f $(x)\n'");
+    assert_eq!(said, wanted);
+}
+
+#[tokio::test]
+async fn much_goes_in_and_out_at_once() {
+    let input = Bytes::from(vec![7; 25 * MIB]);
+    let mut cat = job("/bin/cat");
+    cat.stdin = input.clone();
+    cat.most_output = input.len();
+    assert_eq!(patient().run(cat).await.unwrap().stdout, input);
+    let mut cat = job("/bin/cat");
+    cat.stdin = input.clone();
+    cat.most_output = input.len() - 1;
+    assert_eq!(failure(&patient(), cat).await, "answered without end");
+    // Not everybody listens.
+    let mut deaf = job("/bin/true");
+    deaf.stdin = input;
+    assert_eq!(patient().run(deaf).await.unwrap().stdout, "");
+}
+
+#[tokio::test]
+async fn a_flood_of_complaints_holds_nothing_up() {
+    let place = Place::new();
+    let script = "head -c 100000000 /dev/zero >&2; echo; echo well; echo a >&2; printf end >&2";
+    assert_eq!(
+        patient().run(place.job(script)).await.unwrap().stdout,
+        "\nwell\n"
+    );
+    // Of those who say something there, the end is kept.
+    let mut job = place.job(script);
+    job.with_stderr = true;
+    let said = patient().run(job).await.unwrap().stdout;
+    assert_eq!(said.len(), "\nwell\n\n".len() + MIB);
+    assert!(said.starts_with(b"\nwell\n\n\0") && said.ends_with(b"\0a\nend"));
+}
+
+#[tokio::test]
+async fn a_flood_of_output_is_ended() {
+    let place = Place::new();
+    let mut flood = place.job("echo $$ >\"$1/pid\"; exec cat /dev/zero");
+    flood.most_output = MIB;
+    assert_eq!(failure(&patient(), flood).await, "answered without end");
+    assert_gone(place.pid().await).await;
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_is_ended() {
+    for script in [
+        "exec sleep 1000",
+        "trap '' TERM INT HUP; while :; do sleep 1; done",
+    ] {
+        let place = Place::new();
+        let job = place.job(&format!("echo $$ >\"$1/pid\"; {script}"));
+        let impatient = programs(1, Duration::from_millis(300));
+        assert_eq!(failure(&impatient, job).await, "time-out");
+        assert_gone(place.pid().await).await;
+        // Its place is free.
+        let next = impatient.run(super::tests::job("/bin/true"));
+        assert!(next.await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_fails_is_a_failure() {
+    let place = Place::new();
+    let programs = patient();
+    let ended = "ended with an error";
+    assert_eq!(
+        failure(&programs, place.job("echo secret >&2; exit 3")).await,
+        ended
+    );
+    assert_eq!(
+        failure(&programs, place.job("echo half; kill -KILL $$")).await,
+        ended
+    );
+    assert_eq!(
+        failure(&programs, job(place.path("none"))).await,
+        "not configured"
+    );
+    let plain = place.file("plain", "#!/bin/sh\n", 0o644);
+    assert_eq!(failure(&programs, job(plain)).await, "not configured");
+    let lost = place.file("lost", "#!/no/such/interpreter\n", 0o755);
+    assert_eq!(failure(&programs, job(lost)).await, "not configured");
+}
+
+#[tokio::test]
+async fn what_comes_is_passed_on_before_the_end_is_known() {
+    let place = Place::new();
+    let script = "printf one; while [ ! -e \"$1/go\" ]; do sleep 0.01; done; printf two; exit";
+    let mut good = patient().stream(place.job(script)).await.unwrap();
+    assert_eq!(good.next().await.unwrap().unwrap(), "one");
+    place.file("go", "", 0o644);
+    assert_eq!(good.next().await.unwrap().unwrap(), "two");
+    assert!(good.next().await.is_none());
+
+    let mut bad = patient()
+        .stream(place.job(&format!("{script} 1")))
+        .await
+        .unwrap();
+    let mut said = Vec::new();
+    let error = loop {
+        match bad.next().await.unwrap() {
+            Ok(piece) => said.extend_from_slice(&piece),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(said, b"onetwo");
+    assert_eq!(reason(&error), "ended with an error");
+    assert!(bad.next().await.is_none());
+
+    // A failure before the first byte, and silence, are no streams.
+    let programs = patient();
+    let early = async |job| programs.stream(job).await.err().unwrap();
+    assert_eq!(
+        reason(&early(place.job("exit 1")).await),
+        "ended with an error"
+    );
+    assert_eq!(reason(&early(place.job("exit 0")).await), "gave no audio");
+}
+
+#[tokio::test]
+async fn who_leaves_takes_the_program_along() {
+    let place = Place::new();
+    let programs = programs(1, Duration::from_mins(1));
+    let script = "echo $$ >\"$1/pid\"; printf one; exec sleep 1000";
+    let directory = workspace("audio.wav", &Bytes::from("x")).await.unwrap();
+    let path = directory.path().to_owned();
+    let mut job = place.job(script);
+    job.directory = Some(directory);
+    {
+        let run = programs.run(job);
+        tokio::pin!(run);
+        tokio::select! {
+            _ = &mut run => panic!("it should be running"),
+            pid = place.pid() => assert!(test_kill_process(pid).is_ok()),
+        }
+    }
+    assert_gone(place.pid().await).await;
+    assert!(!path.exists());
+
+    fs::remove_file(place.path("pid")).unwrap();
+    let mut stream = programs.stream(place.job(script)).await.unwrap();
+    assert_eq!(stream.next().await.unwrap().unwrap(), "one");
+    assert!(stream.next().now_or_never().is_none());
+    drop(stream);
+    assert_gone(place.pid().await).await;
+
+    // Who waits for a place may leave as well.
+    let mut stream = programs
+        .stream(place.job("printf one; exec sleep 1000"))
+        .await
+        .unwrap();
+    assert!(
+        programs
+            .run(super::tests::job("/bin/true"))
+            .now_or_never()
+            .is_none()
+    );
+    assert!(stream.next().await.unwrap().is_ok());
+    drop(stream);
+    assert!(programs.run(super::tests::job("/bin/true")).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_a_program_leaves_behind_ends_with_it() {
+    let place = Place::new();
+    // The sleeper holds all three pipes.
+    let script = "sleep 1000 & echo $! >\"$1/pid\"; echo well";
+    let start = Instant::now();
+    assert_eq!(
+        patient().run(place.job(script)).await.unwrap().stdout,
+        "well\n"
+    );
+    assert!(start.elapsed() < child::GRACE);
+    assert_gone(place.pid().await).await;
+}
+
+#[tokio::test]
+async fn who_leaves_the_group_holds_nobody_up() {
+    let place = Place::new();
+    let script = "setsid sh -c 'echo $$ >\"$1/pid\"; exec sleep 30' sh \"$1\" &
+        while [ ! -s \"$1/pid\" ]; do sleep 0.01; done; echo well";
+    let start = Instant::now();
+    assert_eq!(
+        patient().run(place.job(script)).await.unwrap().stdout,
+        "well\n"
+    );
+    assert!(start.elapsed() < child::GRACE * 5);
+    let left = place.pid().await;
+    rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
+}
+
+#[tokio::test]
+async fn places_are_given_in_order_and_waiting_takes_time_too() {
+    let place = Place::new();
+    let programs = programs(1, Duration::from_millis(700));
+    let hold = place.job("printf one; exec sleep 1000");
+    let held = programs.stream(hold).await.unwrap();
+    let third = place.path("order");
+    let append = |word: &str| {
+        let mut job = job("/bin/sh");
+        job.args = ["-c", "echo \"$1\" >>\"$2\"", "sh", word]
+            .map(OsString::from)
+            .into();
+        job.args.push(third.clone().into());
+        programs.run(job)
+    };
+    let (one, two) = (append("first"), append("second"));
+    tokio::pin!(one, two);
+    assert!((&mut one).now_or_never().is_none() && (&mut two).now_or_never().is_none());
+    drop(held);
+    let (one, two) = tokio::join!(one, two);
+    assert!(one.is_ok() && two.is_ok());
+    assert_eq!(fs::read_to_string(&third).unwrap(), "first\nsecond\n");
+    // Nobody leaves: the one who holds the place is ended when its own time is over, and one who came
+    // with it had no time left either.
+    let hold = place.job("exec sleep 1000");
+    let (a, b) = tokio::join!(programs.run(hold), programs.run(job("/bin/true")));
+    assert_eq!(reason(&a.unwrap_err()), "time-out");
+    assert_eq!(reason(&b.unwrap_err()), "time-out");
+}
+
+#[tokio::test]
+async fn a_slow_reader_holds_no_place() {
+    let place = Place::new();
+    let programs = programs(1, Duration::from_mins(1));
+    let mut stream = programs
+        .stream(place.job("head -c 2000000 /dev/zero"))
+        .await
+        .unwrap();
+    assert!(programs.run(job("/bin/true")).await.is_ok());
+    let mut read = 0;
+    while let Some(piece) = stream.next().await {
+        read += piece.unwrap().len();
+    }
+    assert_eq!(read, 2_000_000);
+}
+
+#[tokio::test]
+async fn a_program_whose_output_nobody_takes_is_ended_in_time() {
+    let place = Place::new();
+    let programs = programs(1, Duration::from_millis(500));
+    let job = place.job("echo $$ >\"$1/pid\"; exec cat /dev/zero");
+    let mut stream = programs.stream(job).await.unwrap();
+    let pid = place.pid().await;
+    let next = programs.run(super::tests::job("/bin/true"));
+    // It waits for the place at least for as long as the first may take, less what is gone already.
+    let _ = next.await;
+    assert_gone(pid).await;
+    let last = loop {
+        match stream.next().await {
+            Some(Ok(_)) => {}
+            other => break other,
+        }
+    };
+    assert_eq!(reason(&last.unwrap().unwrap_err()), "time-out");
+}
+
+#[tokio::test]
+async fn workspaces_are_private_and_short_lived() {
+    let directory = workspace("audio.wav", &Bytes::from("sound")).await.unwrap();
+    let path = directory.path().to_owned();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o700);
+    assert_eq!(mode(&path.join("audio.wav")), 0o600);
+    assert_eq!(fs::read(path.join("audio.wav")).unwrap(), b"sound");
+    drop(directory);
+    assert!(!path.exists());
+}

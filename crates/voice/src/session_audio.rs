@@ -1,0 +1,209 @@
+//! What was said aloud in sessions: stored with the words that it has, given back only in its session.
+//! Which message it belongs to is the room of agents' to say.
+
+use crate::listening::{TranscribeRequest, Transcript};
+use crate::{Voice, VoiceError};
+use bytes::Bytes;
+use gatehouse_audio::{Format, Kind, sniff};
+use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::{AudioId, SessionId};
+use gatehouse_store::{SessionAudioRow, StoreError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Audio that is to be kept with a session.
+#[derive(Clone, Debug)]
+pub struct NewAudio {
+    /// Which session.
+    pub session: SessionId,
+    /// Whether the user said it, rather than an agent.
+    pub is_inbound: bool,
+    /// What it is: a file's ending.
+    pub format: &'static str,
+    /// Its media type.
+    pub mime_type: &'static str,
+    /// How long it plays; 0 when nobody knows.
+    pub duration_ms: u64,
+    /// The words.
+    pub transcript: Option<String>,
+    /// The bytes.
+    pub data: Bytes,
+}
+
+/// Audio that was kept.
+#[derive(Clone, Debug)]
+pub struct StoredAudio {
+    /// Its id.
+    pub id: AudioId,
+    /// What it is: a file's ending.
+    pub format: String,
+    /// Its media type.
+    pub mime_type: String,
+    /// How long it plays, in milliseconds; 0 when nobody knows.
+    pub duration_ms: u64,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// The bytes.
+    pub data: Bytes,
+}
+
+/// What a user said to a session, understood and kept.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct HeardAudio {
+    /// Its id, for `audio_id` of `chat.send`.
+    pub audio_id: AudioId,
+    /// What was understood.
+    #[serde(flatten)]
+    pub transcript: Transcript,
+}
+
+impl Voice {
+    /// Understands what a user said to a session, and keeps it. What is not understood is not kept.
+    pub async fn hear(
+        &self,
+        session: &SessionId,
+        request: TranscribeRequest,
+    ) -> Result<HeardAudio, VoiceError> {
+        let (data, declared) = (request.audio.clone(), request.format.clone());
+        let transcript = self.transcribe(request).await?;
+        let (format, mime_type) = kind_of(&data, declared.as_deref());
+        let new = NewAudio {
+            session: session.clone(),
+            is_inbound: true,
+            format,
+            mime_type,
+            duration_ms: milliseconds(transcript.duration_seconds),
+            transcript: Some(transcript.text.clone()),
+            data,
+        };
+        Ok(HeardAudio {
+            audio_id: self.store_audio(new).await?,
+            transcript,
+        })
+    }
+
+    /// Keeps audio with its session, which must be there. The oldest audio of all sessions makes room.
+    pub async fn store_audio(&self, new: NewAudio) -> Result<AudioId, VoiceError> {
+        let inner = &self.0;
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let id = AudioId::generate(&*inner.clock, &*inner.random);
+        let row = SessionAudioRow {
+            id: id.clone(),
+            session_id: new.session,
+            message_id: None,
+            is_inbound: new.is_inbound,
+            format: new.format.to_owned(),
+            mime_type: new.mime_type.to_owned(),
+            size: number(new.data.len() as u64),
+            duration_ms: number(new.duration_ms),
+            transcript: new.transcript.as_deref().map(storable),
+            created_at: inner.clock.now(),
+        };
+        let max_bytes = number(self.state().settings.audio_max_bytes);
+        let write = inner.store.write(move |conn| {
+            Box::pin(async move {
+                let data = Vec::from(new.data);
+                conn.insert_session_audio(&row, data, max_bytes).await
+            })
+        });
+        let is_there: Result<bool, StoreError> = write.await;
+        if is_there? {
+            Ok(id)
+        } else {
+            Err(VoiceError::NotFound("session"))
+        }
+    }
+
+    /// Audio of a session; another session's is not there.
+    pub async fn get_audio(
+        &self,
+        session: &SessionId,
+        id: &str,
+    ) -> Result<StoredAudio, VoiceError> {
+        let missing = || VoiceError::NotFound("audio");
+        // PostgreSQL refuses to look for a NUL character.
+        if id.contains('\0') {
+            return Err(missing());
+        }
+        let (session, id) = (session.clone(), id.to_owned());
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let Some(row) = conn.find_session_audio(&session, &id).await? else {
+                    return Ok(None);
+                };
+                let data = conn.find_session_audio_data(&row.id).await?;
+                Ok::<_, StoreError>(data.map(|data| (row, data)))
+            })
+        });
+        let (row, data) = read.await?.ok_or_else(missing)?;
+        Ok(StoredAudio {
+            id: row.id,
+            format: row.format,
+            mime_type: row.mime_type,
+            duration_ms: u64::try_from(row.duration_ms).unwrap_or(0),
+            created_at: row.created_at,
+            data: data.into(),
+        })
+    }
+}
+
+/// What the bytes are, by what they look like, else by what the caller says: a file's ending and a media
+/// type out of our own list, so that nothing comes back as a page.
+fn kind_of(data: &[u8], declared: Option<&str>) -> (&'static str, &'static str) {
+    if let Some(kind) = sniff(data) {
+        return (kind.as_str(), kind.mime_type());
+    }
+    let declared = declared.unwrap_or_default();
+    if let Some(format) = Format::parse(declared) {
+        return (format.as_str(), format.mime_type());
+    }
+    let others = [Kind::M4a, Kind::Webm, Kind::Flac];
+    match others.into_iter().find(|kind| kind.as_str() == declared) {
+        Some(kind) => (kind.as_str(), kind.mime_type()),
+        None => ("bin", "application/octet-stream"),
+    }
+}
+
+/// As a text of the user is stored and compared: without what surrounds it, and without the NUL character,
+/// which PostgreSQL does not have.
+fn storable(text: &str) -> String {
+    text.trim().replace('\0', "\u{fffd}")
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a negative or endless duration becomes the nearest number"
+)]
+fn milliseconds(seconds: f64) -> u64 {
+    (seconds * 1000.0).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_back_is_audio_or_nothing_in_particular() {
+        assert_eq!(
+            kind_of(b"RIFF\x24\0\0\0WAVEfmt ", None),
+            ("wav", "audio/wav")
+        );
+        // What it is counts more than what is said of it.
+        assert_eq!(kind_of(b"fLaC\0\0\0\x22", Some("mp3")).1, "audio/flac");
+        assert_eq!(kind_of(b"????", Some("m4a")), ("m4a", "audio/mp4"));
+        assert_eq!(kind_of(b"????", Some("pcm")), ("pcm", "audio/pcm"));
+        for declared in [None, Some("text/html"), Some("html")] {
+            let octets = ("bin", "application/octet-stream");
+            assert_eq!(kind_of(b"<html>", declared), octets);
+        }
+    }
+
+    #[test]
+    fn durations_are_rounded_and_never_negative() {
+        assert_eq!(milliseconds(1.2345), 1235);
+        assert_eq!(milliseconds(0.0), 0);
+        assert_eq!(milliseconds(-1.0), 0);
+        assert_eq!(milliseconds(f64::NAN), 0);
+    }
+}

@@ -1,0 +1,193 @@
+//! What Google answers, and how the answers of one recording's pieces become one.
+
+use super::super::{Heard, Segment, Word, language, reading};
+use crate::VoiceError;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// What an answer may have beside `results`: an answer without them is silence only if it has nothing else.
+const BESIDE: [&str; 4] = [
+    "totalBilledTime",
+    "speechAdaptationInfo",
+    "requestId",
+    "usingLegacyModels",
+];
+
+/// `RecognizeResponse`.
+#[derive(Deserialize)]
+pub(super) struct Answer {
+    #[serde(default)]
+    results: Vec<Said>,
+    #[serde(flatten)]
+    beside: Map<String, Value>,
+}
+
+/// `SpeechRecognitionResult`: a stretch of speech.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    #[serde(default)]
+    alternatives: Vec<Alternative>,
+    #[serde(default)]
+    result_end_time: Value,
+    language_code: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Alternative {
+    #[serde(default)]
+    transcript: String,
+    confidence: Option<f64>,
+    words: Option<Vec<SaidWord>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SaidWord {
+    word: String,
+    #[serde(default)]
+    start_time: Value,
+    #[serde(default)]
+    end_time: Value,
+}
+
+/// What was heard in one piece.
+#[derive(Default)]
+pub(super) struct Part {
+    words: Vec<Word>,
+    segments: Vec<Segment>,
+    /// How sure, and how many letters that is said of.
+    confidences: Vec<(f64, f64)>,
+    language: Option<String>,
+}
+
+impl Answer {
+    pub(super) fn read(provider: &'static str, answer: &[u8]) -> Result<Self, VoiceError> {
+        let answer: Self = reading::json(provider, answer)?;
+        let is_known = |name: &String| BESIDE.contains(&name.as_str());
+        if answer.results.is_empty() && !answer.beside.keys().all(is_known) {
+            let reason = "answered what cannot be read";
+            return Err(VoiceError::failed(provider, reason, false));
+        }
+        Ok(answer)
+    }
+
+    /// What was heard, with all times `shift` seconds later.
+    pub(super) fn part(self, shift: f64) -> Part {
+        let mut part = Part::default();
+        let mut before = Value::Null;
+        for said in self.results {
+            let language = said.language_code.as_deref().and_then(language::code);
+            part.language = part.language.or(language);
+            let Some(best) = said.alternatives.into_iter().next() else {
+                continue;
+            };
+            let letters = best.transcript.trim().chars().count();
+            let weight = u32::try_from(letters).map_or(f64::MAX, f64::from);
+            let confidence = best.confidence.filter(|sure| *sure > 0.0);
+            part.confidences
+                .extend(confidence.map(|sure| (sure, weight)));
+            let words = best.words.unwrap_or_default();
+            let start = words.first().map_or(&before, |first| &first.start_time);
+            let end = match reading::seconds(&said.result_end_time) {
+                Some(_) => &said.result_end_time,
+                None => words.last().map_or(&Value::Null, |last| &last.end_time),
+            };
+            let segment = reading::segment(&best.transcript, start, end, shift);
+            part.segments.extend(segment);
+            part.words.extend(words.iter().filter_map(|said| {
+                reading::word(&said.word, &said.start_time, &said.end_time, shift)
+            }));
+            before = end.clone();
+        }
+        part
+    }
+}
+
+/// The pieces of one recording, in order, as one.
+pub(super) fn together(parts: impl IntoIterator<Item = Part>) -> Heard {
+    let mut heard = Heard::default();
+    let mut confidences = Vec::new();
+    for part in parts {
+        heard.words.extend(part.words);
+        heard.segments.extend(part.segments);
+        heard.language = heard.language.or(part.language);
+        confidences.extend(part.confidences);
+    }
+    let said: Vec<&str> = heard
+        .segments
+        .iter()
+        .map(|said| said.text.as_str())
+        .collect();
+    heard.text = said.join(between(heard.language.as_deref()));
+    heard.confidence = reading::mean(confidences).and_then(reading::likelihood);
+    heard
+}
+
+/// What stands between two sentences of a language.
+fn between(language: Option<&str>) -> &'static str {
+    match language {
+        Some("ja" | "km" | "lo" | "my" | "th" | "zh") => "",
+        _ => " ",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn part(answer: &Value, shift: f64) -> Part {
+        Answer::read("x", answer.to_string().as_bytes())
+            .unwrap()
+            .part(shift)
+    }
+
+    #[test]
+    fn results_and_pieces_are_put_together() {
+        let first = json!({"results": [
+            {"alternatives": [{"transcript": "hello there", "confidence": 0.9, "words": [
+                {"startTime": "1.300s", "endTime": "1.700s", "word": "hello"},
+                {"startTime": "1.700s", "endTime": "2s", "word": "there"}]}],
+             "resultEndTime": "2.100s", "languageCode": "en-us"},
+            {"alternatives": [{"transcript": " general", "confidence": 0.6}], "resultEndTime": "3.500s"},
+        ], "totalBilledTime": "15s", "requestId": "1"});
+        let second = json!({"results": [{"alternatives": [{"transcript": "bye", "words": [
+            {"startTime": "NaNs", "endTime": "0.5s", "word": "bye"}]}]}]});
+        let heard = together([part(&first, 0.0), part(&second, 50.0)]);
+        assert_eq!(heard.text, "hello there general bye");
+        assert_eq!(heard.language.as_deref(), Some("en"));
+        assert_eq!((heard.words[0].start, heard.words[0].end), (1.3, 1.7));
+        assert_eq!((heard.words[2].start, heard.words[2].end), (50.0, 50.5));
+        let times: Vec<_> = heard
+            .segments
+            .iter()
+            .map(|said| (said.start, said.end))
+            .collect();
+        assert_eq!(times, [(1.3, 2.1), (2.1, 3.5), (50.0, 50.5)]);
+        let expected = (0.9 * 11.0 + 0.6 * 7.0) / 18.0;
+        assert!((heard.confidence.unwrap() - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn silence_has_no_results_and_rubbish_has_others() {
+        for silence in [
+            json!({}),
+            json!({"totalBilledTime": "0s", "requestId": "7"}),
+        ] {
+            assert_eq!(together([part(&silence, 0.0)]), Heard::default());
+        }
+        for bad in ["", "[]", "{\"detail\": \"no\"}", "{\"results\": 1}", "<p>"] {
+            assert!(Answer::read("x", bad.as_bytes()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn some_languages_have_no_spaces() {
+        let said = json!({"results": [
+            {"alternatives": [{"transcript": "你好"}], "languageCode": "cmn-hans-cn"},
+            {"alternatives": [{"transcript": "世界"}]},
+        ]});
+        assert_eq!(together([part(&said, 0.0)]).text, "你好世界");
+    }
+}

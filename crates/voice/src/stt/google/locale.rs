@@ -1,0 +1,116 @@
+//! Languages as Google wants them: with a region.
+
+use super::super::language;
+
+/// The region that a language has when only the language is said: where most of those live who speak it, as
+/// far as Google lists it (<https://cloud.google.com/speech-to-text/docs/speech-to-text-supported-languages>).
+const LOCALES: &[(&str, &str)] = &[
+    ("af", "af-ZA"),
+    ("am", "am-ET"),
+    ("ar", "ar-EG"),
+    ("az", "az-AZ"),
+    ("bg", "bg-BG"),
+    ("bn", "bn-BD"),
+    ("bs", "bs-BA"),
+    ("ca", "ca-ES"),
+    ("cs", "cs-CZ"),
+    ("da", "da-DK"),
+    ("de", "de-DE"),
+    ("el", "el-GR"),
+    ("en", "en-US"),
+    ("es", "es-ES"),
+    ("et", "et-EE"),
+    ("eu", "eu-ES"),
+    ("fa", "fa-IR"),
+    ("fi", "fi-FI"),
+    ("fr", "fr-FR"),
+    ("gl", "gl-ES"),
+    ("gu", "gu-IN"),
+    ("he", "iw-IL"),
+    ("hi", "hi-IN"),
+    ("hr", "hr-HR"),
+    ("hu", "hu-HU"),
+    ("hy", "hy-AM"),
+    ("id", "id-ID"),
+    ("is", "is-IS"),
+    ("it", "it-IT"),
+    ("iw", "iw-IL"),
+    ("ja", "ja-JP"),
+    ("jv", "jv-ID"),
+    ("jw", "jv-ID"),
+    ("ka", "ka-GE"),
+    ("kk", "kk-KZ"),
+    ("km", "km-KH"),
+    ("kn", "kn-IN"),
+    ("ko", "ko-KR"),
+    ("lo", "lo-LA"),
+    ("lt", "lt-LT"),
+    ("lv", "lv-LV"),
+    ("mk", "mk-MK"),
+    ("ml", "ml-IN"),
+    ("mn", "mn-MN"),
+    ("mr", "mr-IN"),
+    ("ms", "ms-MY"),
+    ("my", "my-MM"),
+    ("nb", "no-NO"),
+    ("ne", "ne-NP"),
+    ("nl", "nl-NL"),
+    ("no", "no-NO"),
+    ("pa", "pa-Guru-IN"),
+    ("pl", "pl-PL"),
+    ("pt", "pt-BR"),
+    ("ro", "ro-RO"),
+    ("ru", "ru-RU"),
+    ("si", "si-LK"),
+    ("sk", "sk-SK"),
+    ("sl", "sl-SI"),
+    ("sq", "sq-AL"),
+    ("sr", "sr-RS"),
+    ("su", "su-ID"),
+    ("sv", "sv-SE"),
+    ("sw", "sw-KE"),
+    ("ta", "ta-IN"),
+    ("te", "te-IN"),
+    ("th", "th-TH"),
+    ("tl", "fil-PH"),
+    ("tr", "tr-TR"),
+    ("uk", "uk-UA"),
+    ("ur", "ur-PK"),
+    ("uz", "uz-UZ"),
+    ("vi", "vi-VN"),
+    ("yue", "yue-Hant-HK"),
+    ("zh", "cmn-Hans-CN"),
+    ("zu", "zu-ZA"),
+];
+
+/// The locale of a language. What has a region already stays as it is, and so does what Google may know
+/// and this table does not.
+pub(super) fn locale(said: &str) -> String {
+    if said.contains('-') {
+        return said.to_owned();
+    }
+    let code = language::wanted(Some(said)).unwrap_or_default();
+    let found = LOCALES.iter().find(|(language, _)| *language == code);
+    found.map_or(code.clone(), |(_, locale)| (*locale).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_get_a_region() {
+        for (said, expected) in [
+            ("de", "de-DE"),
+            ("EN", "en-US"),
+            ("english", "en-US"),
+            ("de-CH", "de-CH"),
+            ("zh", "cmn-Hans-CN"),
+            ("yue", "yue-Hant-HK"),
+            ("eo", "eo"),
+        ] {
+            assert_eq!(locale(said), expected, "{said}");
+        }
+        assert!(LOCALES.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}

@@ -1,0 +1,229 @@
+//! A recording in pieces that Google takes: short enough, and cut where it is quiet. It reads WAV of 16-bit
+//! samples and one channel, which is what recordings are made into before they come here.
+//!
+//! RIFF WAVE: <https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html>.
+
+use bytes::{Buf, Bytes};
+use std::ops::Range;
+
+/// The longest piece: Google takes "about one minute".
+const MAX_SECONDS: usize = 55;
+/// How far before that a quiet place is looked for.
+const SEARCH_SECONDS: usize = 10;
+/// Parts of a second whose loudness is compared: 20 milliseconds.
+const FRAMES_A_SECOND: usize = 50;
+/// The rates that Google takes.
+const RATES: std::ops::RangeInclusive<u32> = 8_000..=48_000;
+const BYTES_A_SAMPLE: usize = 2;
+
+/// A recording.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    /// Samples a second.
+    pub(super) rate: u32,
+    /// How long it is in all.
+    pub(super) seconds: f64,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// A part of it.
+#[derive(Debug)]
+pub(super) struct Piece {
+    /// Where it begins, in seconds.
+    pub(super) start: f64,
+    /// Signed 16-bit little-endian samples, without a header.
+    pub(super) samples: Bytes,
+}
+
+/// The pieces of a WAV file of 16-bit mono; `None` for everything else. A file without samples has no pieces.
+pub(super) fn of_wav(wav: &Bytes) -> Option<Pieces> {
+    let (rate, samples) = samples(wav)?;
+    let per_second = usize::try_from(rate).ok()?;
+    let seconds = |bytes: usize| {
+        let samples = u32::try_from(bytes / BYTES_A_SAMPLE).unwrap_or(u32::MAX);
+        f64::from(samples) / f64::from(rate)
+    };
+    let pieces = cut(&samples, per_second).into_iter().map(|range| Piece {
+        start: seconds(range.start),
+        samples: samples.slice(range),
+    });
+    Some(Pieces {
+        rate,
+        seconds: seconds(samples.len()),
+        pieces: pieces.collect(),
+    })
+}
+
+/// The rate and the samples of a WAV file.
+fn samples(wav: &Bytes) -> Option<(u32, Bytes)> {
+    let mut rest = wav.clone();
+    if rest.len() < 12 || !rest.starts_with(b"RIFF") || rest.get(8..12)? != b"WAVE" {
+        return None;
+    }
+    rest.advance(12);
+    let mut rate = None;
+    while rest.len() >= 8 {
+        let mut header = rest.split_to(8);
+        let name = header.split_to(4);
+        let size = usize::try_from(header.get_u32_le()).ok()?;
+        // A recorder that writes into a pipe does not know the size: it says 0 or all ones.
+        let is_open = size > rest.len();
+        let mut chunk = rest.split_to(size.min(rest.len()));
+        match name.as_ref() {
+            b"fmt " => rate = Some(mono_rate(chunk)?),
+            b"data" => {
+                chunk.truncate(chunk.len() / BYTES_A_SAMPLE * BYTES_A_SAMPLE);
+                return Some((rate?, chunk));
+            }
+            _ if is_open => return None,
+            _ => rest.advance((size % 2).min(rest.len())),
+        }
+    }
+    None
+}
+
+/// The rate of a format that is 16-bit linear samples of one channel.
+fn mono_rate(mut format: Bytes) -> Option<u32> {
+    const LINEAR: u16 = 1;
+    const EXTENSIBLE: u16 = 0xFFFE;
+    if format.len() < 16 {
+        return None;
+    }
+    let inner = format.get(24..26).map(|mut tag| tag.get_u16_le());
+    let tag = match format.get_u16_le() {
+        EXTENSIBLE => inner?,
+        tag => tag,
+    };
+    let channels = format.get_u16_le();
+    let rate = format.get_u32_le();
+    format.advance(6);
+    let bits = format.get_u16_le();
+    let fits = tag == LINEAR && channels == 1 && bits == 16 && RATES.contains(&rate);
+    fits.then_some(rate)
+}
+
+/// Where the pieces are, in bytes.
+fn cut(samples: &Bytes, rate: usize) -> Vec<Range<usize>> {
+    let most = MAX_SECONDS * rate * BYTES_A_SAMPLE;
+    let search = SEARCH_SECONDS * rate * BYTES_A_SAMPLE;
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while samples.len() - start > most {
+        let from = start + most - search;
+        let end = from + quietest(samples.get(from..start + most).unwrap_or_default(), rate);
+        pieces.push(start..end);
+        start = end;
+    }
+    if start < samples.len() {
+        pieces.push(start..samples.len());
+    }
+    pieces
+}
+
+/// The middle of the quietest frame, in bytes; the last of equals, so that pieces are long.
+fn quietest(samples: &[u8], rate: usize) -> usize {
+    let frame = (rate / FRAMES_A_SECOND).max(1) * BYTES_A_SAMPLE;
+    let loudness = |frame: &[u8]| -> u64 {
+        let samples = frame.chunks_exact(BYTES_A_SAMPLE);
+        let samples = samples.map(|mut sample| sample.get_i16_le());
+        samples.map(|sample| u64::from(sample.unsigned_abs())).sum()
+    };
+    let frames = samples.chunks_exact(frame).map(loudness).enumerate();
+    let quietest = frames.min_by_key(|(index, loudness)| (*loudness, usize::MAX - index));
+    let (index, _) = quietest.unwrap_or_default();
+    index * frame + frame / (2 * BYTES_A_SAMPLE) * BYTES_A_SAMPLE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wav(rate: u32, channels: u16, bits: u16, samples: &[u8]) -> Bytes {
+        let mut wav = b"RIFF\0\0\0\0WAVE".to_vec();
+        wav.extend(b"LIST\x03\0\0\0abc\0fmt \x10\0\0\0\x01\0");
+        wav.extend(channels.to_le_bytes());
+        wav.extend(rate.to_le_bytes());
+        wav.extend([0; 6]);
+        wav.extend(bits.to_le_bytes());
+        wav.extend(b"data");
+        wav.extend(u32::try_from(samples.len()).unwrap().to_le_bytes());
+        wav.extend(samples);
+        wav.into()
+    }
+
+    /// Loud, but for 100 ms from each of these seconds on.
+    fn recording(seconds: usize, quiet: &[usize]) -> Vec<u8> {
+        let loud = |n: usize| {
+            let is_quiet = quiet
+                .iter()
+                .any(|at| (at * 8000..at * 8000 + 800).contains(&n));
+            if is_quiet { 0_i16 } else { 1000 }
+        };
+        (0..seconds * 8000)
+            .flat_map(|n| loud(n).to_le_bytes())
+            .collect()
+    }
+
+    #[test]
+    fn what_is_short_is_one_piece() {
+        for (seconds, pieces) in [(0, 0), (1, 1), (55, 1)] {
+            let cut = of_wav(&wav(8000, 1, 16, &recording(seconds, &[]))).unwrap();
+            assert_eq!(cut.pieces.len(), pieces, "{seconds} s");
+            assert_eq!(cut.rate, 8000);
+            assert_eq!(cut.seconds, seconds as f64);
+        }
+    }
+
+    #[test]
+    fn what_is_long_is_cut_where_it_is_quiet() {
+        let whole = recording(120, &[20, 48, 97]);
+        let cut = of_wav(&wav(8000, 1, 16, &whole)).unwrap();
+        let starts: Vec<f64> = cut.pieces.iter().map(|piece| piece.start).collect();
+        assert_eq!(starts.len(), 3);
+        assert!((48.0..48.1).contains(&starts[1]), "{starts:?}");
+        assert!((97.0..97.1).contains(&starts[2]), "{starts:?}");
+        let together: Vec<u8> = cut.pieces.iter().flat_map(|p| p.samples.to_vec()).collect();
+        assert_eq!(together, whole, "nothing is lost, nothing is twice");
+    }
+
+    #[test]
+    fn one_sample_over_the_longest_is_two_pieces() {
+        let mut samples = recording(55, &[]);
+        samples.extend([0, 0]);
+        assert_eq!(of_wav(&wav(8000, 1, 16, &samples)).unwrap().pieces.len(), 2);
+    }
+
+    #[test]
+    fn other_files_are_none() {
+        for bad in [
+            wav(8000, 2, 16, &[0; 8]),
+            wav(8000, 1, 8, &[0; 8]),
+            wav(7999, 1, 16, &[0; 8]),
+            wav(48_001, 1, 16, &[0; 8]),
+            Bytes::from_static(b"RIFF"),
+            Bytes::from_static(b"OggS and so on, long enough"),
+            wav(8000, 1, 16, &[]).slice(..30),
+        ] {
+            assert!(of_wav(&bad).is_none(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_was_not_known_is_the_rest() {
+        let mut bytes = wav(8000, 1, 16, &[1, 0, 2, 0, 3]).to_vec();
+        let at = bytes.len() - 5 - 4;
+        bytes[at..at + 4].fill(0xFF);
+        let cut = of_wav(&bytes.into()).unwrap();
+        assert_eq!(cut.pieces[0].samples.as_ref(), [1, 0, 2, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200), begins in any::<bool>()) {
+            let mut file = if begins { b"RIFF\0\0\0\0WAVE".to_vec() } else { Vec::new() };
+            file.extend(bytes);
+            drop(of_wav(&file.into()));
+        }
+    }
+}

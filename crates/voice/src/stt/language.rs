@@ -1,0 +1,212 @@
+//! Languages as vendors say them, and as this room says them: ISO 639-1.
+
+/// The languages that Whisper knows, by their English names in lower case, as `verbose_json` tells them.
+/// Source: the public list of the model's languages (<https://github.com/openai/whisper>, "Available
+/// models and languages"). Its own codes differ from ISO 639-1 for Javanese only.
+const NAMES: &[(&str, &str)] = &[
+    ("afrikaans", "af"),
+    ("albanian", "sq"),
+    ("amharic", "am"),
+    ("arabic", "ar"),
+    ("armenian", "hy"),
+    ("assamese", "as"),
+    ("azerbaijani", "az"),
+    ("bashkir", "ba"),
+    ("basque", "eu"),
+    ("belarusian", "be"),
+    ("bengali", "bn"),
+    ("bosnian", "bs"),
+    ("breton", "br"),
+    ("bulgarian", "bg"),
+    ("burmese", "my"),
+    ("cantonese", "zh"),
+    ("castilian", "es"),
+    ("catalan", "ca"),
+    ("chinese", "zh"),
+    ("croatian", "hr"),
+    ("czech", "cs"),
+    ("danish", "da"),
+    ("dutch", "nl"),
+    ("english", "en"),
+    ("estonian", "et"),
+    ("faroese", "fo"),
+    ("finnish", "fi"),
+    ("flemish", "nl"),
+    ("french", "fr"),
+    ("galician", "gl"),
+    ("georgian", "ka"),
+    ("german", "de"),
+    ("greek", "el"),
+    ("gujarati", "gu"),
+    ("haitian", "ht"),
+    ("haitian creole", "ht"),
+    ("hausa", "ha"),
+    ("hebrew", "he"),
+    ("hindi", "hi"),
+    ("hungarian", "hu"),
+    ("icelandic", "is"),
+    ("indonesian", "id"),
+    ("italian", "it"),
+    ("japanese", "ja"),
+    ("javanese", "jv"),
+    ("kannada", "kn"),
+    ("kazakh", "kk"),
+    ("khmer", "km"),
+    ("korean", "ko"),
+    ("lao", "lo"),
+    ("latin", "la"),
+    ("latvian", "lv"),
+    ("letzeburgesch", "lb"),
+    ("lingala", "ln"),
+    ("lithuanian", "lt"),
+    ("luxembourgish", "lb"),
+    ("macedonian", "mk"),
+    ("malagasy", "mg"),
+    ("malay", "ms"),
+    ("malayalam", "ml"),
+    ("maltese", "mt"),
+    ("mandarin", "zh"),
+    ("maori", "mi"),
+    ("marathi", "mr"),
+    ("moldavian", "ro"),
+    ("moldovan", "ro"),
+    ("mongolian", "mn"),
+    ("myanmar", "my"),
+    ("nepali", "ne"),
+    ("norwegian", "no"),
+    ("nynorsk", "nn"),
+    ("occitan", "oc"),
+    ("panjabi", "pa"),
+    ("pashto", "ps"),
+    ("persian", "fa"),
+    ("polish", "pl"),
+    ("portuguese", "pt"),
+    ("punjabi", "pa"),
+    ("pushto", "ps"),
+    ("romanian", "ro"),
+    ("russian", "ru"),
+    ("sanskrit", "sa"),
+    ("serbian", "sr"),
+    ("shona", "sn"),
+    ("sindhi", "sd"),
+    ("sinhala", "si"),
+    ("sinhalese", "si"),
+    ("slovak", "sk"),
+    ("slovenian", "sl"),
+    ("somali", "so"),
+    ("spanish", "es"),
+    ("sundanese", "su"),
+    ("swahili", "sw"),
+    ("swedish", "sv"),
+    ("tagalog", "tl"),
+    ("tajik", "tg"),
+    ("tamil", "ta"),
+    ("tatar", "tt"),
+    ("telugu", "te"),
+    ("thai", "th"),
+    ("tibetan", "bo"),
+    ("turkish", "tr"),
+    ("turkmen", "tk"),
+    ("ukrainian", "uk"),
+    ("urdu", "ur"),
+    ("uzbek", "uz"),
+    ("valencian", "ca"),
+    ("vietnamese", "vi"),
+    ("welsh", "cy"),
+    ("yiddish", "yi"),
+    ("yoruba", "yo"),
+];
+
+/// Longer codes that have a shorter one, and shorter ones that were withdrawn (ISO 639; IANA's registry
+/// of language subtags).
+const CODES: &[(&str, &str)] = &[
+    ("cmn", "zh"),
+    ("fil", "tl"),
+    ("in", "id"),
+    ("iw", "he"),
+    ("ji", "yi"),
+    ("jw", "jv"),
+    ("yue", "zh"),
+];
+
+/// A language's code of ISO 639-1: of its English name, its code, or a tag of BCP 47 that begins with it.
+/// `None` for what names no one language ("multi") and for what has no such code.
+pub(super) fn code(said: &str) -> Option<String> {
+    let said = said.trim().to_ascii_lowercase();
+    if let Some(code) = named(NAMES, &said) {
+        return Some(code);
+    }
+    let first = first_subtag(&said);
+    named(CODES, first)
+        .or_else(|| (first.len() == 2 && is_letters(first)).then(|| first.to_owned()))
+}
+
+/// What is sent to a vendor that takes ISO 639-1 when a caller or a setting wants this language: a tag
+/// loses its region. What is no code is the vendor's to judge, and so is a code of its own such as `yue`.
+pub(super) fn wanted(language: Option<&str>) -> Option<String> {
+    let language = language.map(str::trim).filter(|text| !text.is_empty())?;
+    let lower = language.to_ascii_lowercase();
+    let first = first_subtag(&lower);
+    let is_code = matches!(first.len(), 2 | 3) && is_letters(first);
+    let code = named(NAMES, &lower).or_else(|| is_code.then(|| first.to_owned()));
+    Some(code.unwrap_or_else(|| language.to_owned()))
+}
+
+fn named(table: &[(&str, &str)], text: &str) -> Option<String> {
+    let found = table.iter().find(|(name, _)| *name == text);
+    found.map(|(_, code)| (*code).to_owned())
+}
+
+fn first_subtag(tag: &str) -> &str {
+    tag.split(['-', '_']).next().unwrap_or_default()
+}
+
+fn is_letters(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_codes_and_tags_become_codes() {
+        for (said, expected) in [
+            ("english", "en"),
+            ("English", "en"),
+            ("haitian creole", "ht"),
+            ("en", "en"),
+            ("EN", "en"),
+            ("en-US", "en"),
+            ("pt_BR", "pt"),
+            ("cmn-Hans-CN", "zh"),
+            ("yue", "zh"),
+            ("fil-PH", "tl"),
+            ("jw", "jv"),
+        ] {
+            assert_eq!(code(said).as_deref(), Some(expected), "{said}");
+        }
+        for said in ["", "multi", "und", "klingon", "x", "haw", "1a"] {
+            assert_eq!(code(said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn the_tables_are_in_order_and_name_each_once() {
+        for table in [NAMES, CODES] {
+            assert!(table.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            assert!(table.iter().all(|(_, code)| code.len() == 2));
+        }
+    }
+
+    #[test]
+    fn what_is_wanted_is_passed_on_when_it_is_not_known() {
+        assert_eq!(wanted(Some("de-CH")).as_deref(), Some("de"));
+        assert_eq!(wanted(Some("German")).as_deref(), Some("de"));
+        assert_eq!(wanted(Some("yue")).as_deref(), Some("yue"));
+        assert_eq!(wanted(Some("klingon")).as_deref(), Some("klingon"));
+        assert_eq!(wanted(Some("haw")).as_deref(), Some("haw"));
+        assert_eq!(wanted(Some(" ")), None);
+        assert_eq!(wanted(None), None);
+    }
+}

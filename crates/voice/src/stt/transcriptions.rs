@@ -1,0 +1,230 @@
+//! `POST {base}/audio/transcriptions`, the form that OpenAI's transcription takes and that Groq, Mistral
+//! and vLLM take after it: a file and some fields in, JSON out. Which fields, is each provider's own file.
+//!
+//! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, read as
+//! `types/audio/transcription_create_params.py`, `transcription_verbose.py`, `transcription_word.py`,
+//! `transcription_segment.py` and `transcription_diarized.py` of OpenAI's own Python library, which is made
+//! from its OpenAPI description.
+
+use super::{Heard, SttCall, label, language, reading};
+use crate::VoiceError;
+use crate::means::{Means, join};
+use reqwest::multipart::{Form, Part};
+use reqwest::{Body, RequestBuilder};
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+/// What is asked of whom.
+pub(super) struct Request {
+    /// The provider's id, for errors.
+    pub(super) provider: &'static str,
+    /// All fields but the file, in order.
+    pub(super) fields: Vec<(&'static str, String)>,
+}
+
+/// Sends the audio and reads what was heard.
+pub(super) async fn transcribe(
+    means: &Means,
+    call: &SttCall,
+    request: Request,
+) -> Result<Heard, VoiceError> {
+    let url = join(address(call)?, "audio/transcriptions");
+    let post = with_key(means.post(url), call).multipart(form(call, request.fields)?);
+    let response = means.send(request.provider, post).await?;
+    let answer = means.text(request.provider, response).await?;
+    let answer: Answer = reading::json(request.provider, &answer)?;
+    Ok(answer.heard())
+}
+
+/// Where the vendor is.
+pub(super) fn address(call: &SttCall) -> Result<&Url, VoiceError> {
+    let missing = VoiceError::Internal("a listener has no address");
+    call.base_url.as_ref().ok_or(missing)
+}
+
+/// With the key, if there is one, as a Bearer token (RFC 6750).
+pub(super) fn with_key(request: RequestBuilder, call: &SttCall) -> RequestBuilder {
+    match &call.key {
+        Some(key) => request.bearer_auth(key.expose_secret()),
+        None => request,
+    }
+}
+
+/// The audio is not copied: the form shares its bytes.
+fn form(call: &SttCall, fields: Vec<(&'static str, String)>) -> Result<Form, VoiceError> {
+    let (ending, mime_type) = label::label(call);
+    let length = u64::try_from(call.audio.len()).unwrap_or(u64::MAX);
+    let file = Part::stream_with_length(Body::from(call.audio.clone()), length)
+        .file_name(format!("audio.{ending}"))
+        .mime_str(mime_type)
+        .map_err(|_| VoiceError::Internal("a media type is none"))?;
+    let form = fields
+        .into_iter()
+        .fold(Form::new(), |form, (name, value)| form.text(name, value));
+    Ok(form.part("file", file))
+}
+
+/// An answer, plain or verbose. Only the text must be there: a server that is asked for times and has none
+/// answers `{"text": …}`.
+#[derive(Deserialize)]
+struct Answer {
+    text: String,
+    language: Option<String>,
+    /// A number, or a number in a string: OpenAI's description has changed from one to the other.
+    #[serde(default)]
+    duration: Value,
+    words: Option<Vec<SaidWord>>,
+    segments: Option<Vec<SaidSegment>>,
+    logprobs: Option<Vec<Token>>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct SaidWord {
+    word: String,
+    #[serde(default)]
+    start: Value,
+    #[serde(default)]
+    end: Value,
+}
+
+#[derive(Deserialize)]
+struct SaidSegment {
+    text: String,
+    #[serde(default)]
+    start: Value,
+    #[serde(default)]
+    end: Value,
+    /// The mean of the natural logarithms of its tokens' likelihoods.
+    avg_logprob: Option<f64>,
+    tokens: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct Token {
+    logprob: Option<f64>,
+}
+
+/// What is to be paid for; for some vendors the only place that tells how long the audio is.
+#[derive(Deserialize)]
+struct Usage {
+    /// OpenAI and vLLM.
+    #[serde(default)]
+    seconds: Value,
+    /// Mistral.
+    #[serde(default)]
+    prompt_audio_seconds: Value,
+}
+
+impl Answer {
+    fn heard(self) -> Heard {
+        let confidence = self.confidence();
+        let duration_seconds = self.duration_seconds();
+        let words = self.words.unwrap_or_default();
+        let segments = self.segments.unwrap_or_default();
+        Heard {
+            text: self.text.trim().to_owned(),
+            language: self.language.as_deref().and_then(language::code),
+            confidence,
+            duration_seconds,
+            words: words
+                .iter()
+                .filter_map(|said| reading::word(&said.word, &said.start, &said.end, 0.0))
+                .collect(),
+            segments: segments
+                .iter()
+                .filter_map(|said| reading::segment(&said.text, &said.start, &said.end, 0.0))
+                .collect(),
+        }
+    }
+
+    /// No vendor of this form says how sure it is. What comes nearest is how likely its tokens were to
+    /// it: e to the mean of their logarithms, segments counting by their tokens.
+    fn confidence(&self) -> Option<f64> {
+        let tokens = self.logprobs.iter().flatten();
+        let tokens = tokens.filter_map(|token| Some((token.logprob?, 1.0)));
+        let segments = self.segments.iter().flatten().filter_map(|segment| {
+            let tokens = segment.tokens.as_ref().map_or(1, Vec::len);
+            let weight = u32::try_from(tokens.max(1)).map_or(f64::MAX, f64::from);
+            Some((segment.avg_logprob?, weight))
+        });
+        let mean = reading::mean(tokens).or_else(|| reading::mean(segments))?;
+        reading::likelihood(mean.exp())
+    }
+
+    fn duration_seconds(&self) -> Option<f64> {
+        let usage = self.usage.as_ref();
+        reading::seconds(&self.duration)
+            .or_else(|| reading::seconds(&usage?.seconds))
+            .or_else(|| reading::seconds(&usage?.prompt_audio_seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn heard(answer: &Value) -> Heard {
+        reading::json::<Answer>("x", answer.to_string().as_bytes())
+            .unwrap()
+            .heard()
+    }
+
+    #[test]
+    fn a_verbose_answer_is_taken_apart() {
+        let heard = heard(&json!({
+            "task": "transcribe", "language": "english", "duration": "8.47",
+            "text": " Hello there. ",
+            "words": [
+                {"word": "Hello", "start": 0.0, "end": 0.5},
+                {"word": " there", "start": 0.9, "end": 0.6},
+                {"word": "", "start": 1.0, "end": 1.0},
+            ],
+            "segments": [
+                {"id": 0, "text": " Hello", "start": -0.1, "end": 0.5, "avg_logprob": -0.1, "tokens": [1, 2, 3]},
+                {"id": 1, "text": " there.", "start": 0.5, "end": 1.0, "avg_logprob": -0.5, "tokens": [4]},
+            ],
+        }));
+        assert_eq!(heard.text, "Hello there.");
+        assert_eq!(heard.language.as_deref(), Some("en"));
+        assert_eq!(heard.duration_seconds, Some(8.47));
+        assert_eq!(heard.words.len(), 2);
+        assert_eq!((heard.words[1].start, heard.words[1].end), (0.9, 0.9));
+        assert_eq!(heard.segments[0].start, 0.0);
+        assert_eq!(heard.segments[1].text, "there.");
+        let expected = (-0.2_f64).exp();
+        assert!((heard.confidence.unwrap() - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_plain_answer_will_do() {
+        let plain = heard(&json!({"text": "Hi", "usage": {"type": "duration", "seconds": 3}}));
+        assert_eq!(plain.text, "Hi");
+        assert_eq!(plain.duration_seconds, Some(3.0));
+        assert_eq!((plain.language, plain.confidence), (None, None));
+        let silence = heard(&json!({"text": "", "segments": null, "words": [], "language": null}));
+        assert_eq!(silence, Heard::default());
+    }
+
+    #[test]
+    fn likelihoods_of_tokens_become_confidence() {
+        let heard = heard(&json!({"text": "Hi", "logprobs": [
+            {"token": "H", "logprob": 0.0, "bytes": [72]}, {"token": "i", "logprob": -1.0},
+        ]}));
+        assert!((heard.confidence.unwrap() - (-0.5_f64).exp()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_has_no_text_is_no_answer() {
+        for bad in ["", "{}", "[]", "\"text\"", "{\"text\": null}", "<html>"] {
+            let error = reading::json::<Answer>("stt_cloud_1", bad.as_bytes()).err();
+            let VoiceError::Provider { reason, .. } = error.unwrap() else {
+                panic!("{bad}");
+            };
+            assert_eq!(reason, "answered what cannot be read");
+        }
+    }
+}

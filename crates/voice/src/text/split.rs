@@ -1,0 +1,334 @@
+//! Cutting a long text into pieces that a provider takes. A cut is made where a speaker would pause:
+//! after a sentence, else after a clause, else between words, else between what a reader sees as two
+//! characters (Unicode Standard Annex 29). Pure, and in one pass: what is looked at again for the next piece is no
+//! longer than a piece.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+#[cfg(test)]
+mod tests;
+
+/// How far behind a piece's end is looked, to see whether a sentence ends there: closing quotes and
+/// brackets, white space, and the next letter.
+const LOOK_AHEAD_CHARACTERS: usize = 64;
+/// The longest word that may be an abbreviation.
+const MAX_ABBREVIATION: usize = 12;
+
+/// Words that end in a full stop within a sentence, in lower case. Single letters and numbers of two
+/// digits do so as well.
+const ABBREVIATIONS: &[&str] = &[
+    "abs", "anm", "approx", "apr", "art", "aug", "bd", "betr", "bsp", "bzgl", "bzw", "ca", "cf",
+    "chap", "co", "corp", "dec", "dept", "dez", "dipl", "dr", "ed", "eds", "engl", "esp", "est",
+    "evtl", "exkl", "feb", "ff", "fig", "fr", "frl", "geb", "gen", "ggf", "gov", "hr", "hrsg",
+    "inc", "inkl", "jan", "jr", "jul", "jun", "kap", "lat", "ltd", "max", "messrs", "min", "mio",
+    "mr", "mrs", "ms", "mrd", "mt", "nov", "nr", "no", "oct", "okt", "p", "pp", "prof", "rd",
+    "ref", "rev", "sec", "sen", "sep", "sept", "sog", "sr", "st", "std", "str", "tel", "univ",
+    "usf", "vgl", "viz", "vol", "vs", "zit", "zzgl",
+];
+
+/// How good a place for a cut is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Word,
+    Clause,
+    Sentence,
+}
+
+/// Cuts a text into pieces of at most so many characters and bytes each. Put together again they are the
+/// text. No piece is empty, and none is white space alone unless there is more of it in one place than
+/// fits beside a word. A character that is over the limit by itself is a piece of its own.
+pub(crate) fn pieces(text: &str, max_characters: usize, max_bytes: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    // Where the last word ends: what remains after a cut must have a word in it.
+    let mut content_end = text.trim_end().len();
+    while !rest.is_empty() {
+        let limit = fitting(rest, max_characters, max_bytes);
+        let end = if limit == rest.len() {
+            limit
+        } else {
+            Window::new(rest, limit, content_end).cut()
+        };
+        let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        pieces.push(piece.to_owned());
+        content_end = content_end.saturating_sub(end);
+        rest = after;
+    }
+    pieces
+}
+
+/// How many bytes of this fit; at least one character.
+fn fitting(text: &str, max_characters: usize, max_bytes: usize) -> usize {
+    let mut end = 0;
+    for (count, (at, character)) in text.char_indices().enumerate() {
+        let next = at + character.len_utf8();
+        if count > 0 && (count >= max_characters || next > max_bytes) {
+            return end;
+        }
+        end = next;
+    }
+    end
+}
+
+/// What is looked at for one cut: graphemes, with where each begins.
+struct Window<'a> {
+    units: Vec<(usize, &'a str)>,
+    /// Where the last unit ends.
+    length: usize,
+    /// Whether nothing follows.
+    is_end: bool,
+    limit: usize,
+    content_end: usize,
+    /// Whether a word has begun.
+    has_word: bool,
+    best: Option<(Rank, usize)>,
+}
+
+impl<'a> Window<'a> {
+    fn new(rest: &'a str, limit: usize, content_end: usize) -> Self {
+        let behind = rest.get(limit..).unwrap_or_default();
+        let length = match behind.char_indices().nth(LOOK_AHEAD_CHARACTERS) {
+            Some((at, _)) => limit + at,
+            None => rest.len(),
+        };
+        let seen = rest.get(..length).unwrap_or(rest);
+        Self {
+            units: seen.grapheme_indices(true).collect(),
+            length,
+            is_end: length == rest.len(),
+            limit,
+            content_end,
+            has_word: false,
+            best: None,
+        }
+    }
+
+    fn first(&self, index: usize) -> Option<char> {
+        self.units.get(index)?.1.chars().next()
+    }
+
+    fn start(&self, index: usize) -> usize {
+        self.units.get(index).map_or(self.length, |unit| unit.0)
+    }
+
+    fn is_white(&self, index: usize) -> bool {
+        let unit = self.units.get(index);
+        unit.is_some_and(|unit| unit.1.chars().all(char::is_whitespace))
+    }
+
+    /// The first unit from here on for which this is false.
+    fn skip(&self, mut index: usize, is: impl Fn(&Self, usize) -> bool) -> usize {
+        while index < self.units.len() && is(self, index) {
+            index += 1;
+        }
+        index
+    }
+
+    /// Where to cut.
+    fn cut(mut self) -> usize {
+        let mut index = 0;
+        while index < self.units.len() && self.start(index) <= self.limit {
+            let next = if self.is_white(index) {
+                self.white(index)
+            } else {
+                let next = self.visible(index);
+                self.has_word = true;
+                next
+            };
+            index = next;
+        }
+        match self.best {
+            Some((_, at)) => at,
+            None => self.forced(),
+        }
+    }
+
+    /// Takes this place if a better one is not there already. Of equally good ones the last is taken.
+    fn consider(&mut self, rank: Rank, at: usize) {
+        let leaves_words = self.has_word && at < self.content_end;
+        let is_better = self.best.is_none_or(|(best, _)| rank >= best);
+        if leaves_words && is_better && at > 0 && at <= self.limit {
+            self.best = Some((rank, at));
+        }
+    }
+
+    /// White space: a cut is made behind it, or within it when not all of it fits. What stands before it
+    /// was ranked already.
+    fn white(&mut self, index: usize) -> usize {
+        let end = self.skip(index, Self::is_white);
+        let lines = (index..end).filter(|at| self.is_line_end(*at)).count();
+        let before = match self.best {
+            Some((rank, at)) if at == self.start(index) => rank,
+            _ => Rank::Word,
+        };
+        let rank = before.max(match lines {
+            0 => Rank::Word,
+            1 => Rank::Clause,
+            _ => Rank::Sentence,
+        });
+        for at in index..=end {
+            let at = self.start(at);
+            if at > self.limit {
+                break;
+            }
+            self.consider(rank, at);
+        }
+        end
+    }
+
+    fn is_line_end(&self, index: usize) -> bool {
+        let unit = self.units.get(index);
+        unit.is_some_and(|unit| unit.1.ends_with(['\n', '\r', '\u{2028}', '\u{2029}']))
+    }
+
+    /// Anything else; gives back where to go on.
+    fn visible(&mut self, index: usize) -> usize {
+        let Some(first) = self.first(index) else {
+            return index + 1;
+        };
+        if is_stop(first) || is_wide_stop(first) {
+            return self.stop(index);
+        }
+        let next = index + 1;
+        let is_white = self.is_white(next);
+        self.has_word = true;
+        if is_wide_clause(first) || (is_clause(first) && is_white) {
+            self.consider(Rank::Clause, self.start(next));
+        }
+        next
+    }
+
+    /// A full stop or its like, with all that belongs to it.
+    fn stop(&mut self, index: usize) -> usize {
+        let is_mark = |window: &Self, at: usize| {
+            let first = window.first(at);
+            first.is_some_and(|c| is_stop(c) || is_wide_stop(c) || is_closing(c))
+        };
+        let end = self.skip(index, is_mark);
+        let is_before_wide = self.first(end).is_some_and(is_wide);
+        let is_wide = (index..end).any(|at| {
+            let first = self.first(at);
+            first.is_some_and(|c| is_wide_stop(c) || (c == '…' && is_before_wide))
+        });
+        self.has_word = true;
+        if is_wide || self.ends_sentence(index, end) {
+            self.consider(Rank::Sentence, self.start(end));
+        }
+        end
+    }
+
+    fn ends_sentence(&self, index: usize, end: usize) -> bool {
+        if end == self.units.len() {
+            return self.is_end;
+        }
+        if !self.is_white(end) {
+            return false;
+        }
+        let next = self.first(self.skip(end, Self::is_white));
+        if next.is_some_and(char::is_lowercase) {
+            return false;
+        }
+        // More than one mark, as in "etc..." or "Dr.?", is no abbreviation.
+        let is_lone_dot = self.first(index) == Some('.') && end == index + 1;
+        !(is_lone_dot && self.is_abbreviation(index))
+    }
+
+    /// Whether the word before this full stop is one that has it within a sentence.
+    fn is_abbreviation(&self, dot: usize) -> bool {
+        let is_part = |at: &usize| {
+            let first = self.first(*at);
+            first.is_some_and(|c| c.is_alphanumeric() || c == '.')
+        };
+        let before = (dot.saturating_sub(MAX_ABBREVIATION)..dot).rev();
+        let length = before.take_while(is_part).count();
+        let units = self.units.get(dot - length..dot).unwrap_or_default();
+        let word: String = units.iter().map(|unit| unit.1.to_lowercase()).collect();
+        let last = word.rsplit('.').next().unwrap_or_default();
+        let characters = last.chars().count();
+        let is_short_number =
+            (1..=2).contains(&characters) && last.chars().all(|c| c.is_ascii_digit());
+        let is_letter = characters == 1 && last.chars().all(char::is_alphabetic);
+        is_short_number || is_letter || ABBREVIATIONS.contains(&last)
+    }
+
+    /// A cut where there is no good place: between two graphemes, or within one that does not fit.
+    fn forced(&self) -> usize {
+        let starts = self.units.iter().map(|unit| unit.0).rev();
+        let mut fitting = starts.filter(|at| (1..=self.limit).contains(at));
+        let word = self.start(self.skip(0, Self::is_white));
+        let leaves_words = |at: &usize| *at > word && *at < self.content_end;
+        let first = fitting.clone().next();
+        fitting
+            .find(leaves_words)
+            .or_else(|| Some(self.limit).filter(leaves_words))
+            .or(first)
+            .unwrap_or(self.limit)
+    }
+}
+
+/// Stops that end a sentence when white space follows.
+const fn is_stop(c: char) -> bool {
+    matches!(
+        c,
+        '.' | '!'
+            | '?'
+            | '…'
+            | '‽'
+            | '⁇'
+            | '⁈'
+            | '⁉'
+            | '؟'
+            | '۔'
+            | '।'
+            | '॥'
+            | '።'
+            | '፧'
+            | '։'
+    )
+}
+
+/// Stops of scripts that have no white space.
+const fn is_wide_stop(c: char) -> bool {
+    matches!(c, '。' | '！' | '？' | '｡' | '．' | '⋯' | '︒')
+}
+
+/// Letters of scripts that have no white space between sentences: kana and the unified ideographs.
+const fn is_wide(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// What belongs to the stop before it.
+const fn is_closing(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\''
+            | '”'
+            | '’'
+            | '“'
+            | '»'
+            | '›'
+            | '«'
+            | ')'
+            | ']'
+            | '}'
+            | '」'
+            | '』'
+            | '）'
+            | '】'
+            | '》'
+            | '〉'
+            | '〕'
+            | '*'
+            | '_'
+    )
+}
+
+/// Marks between clauses when white space follows.
+const fn is_clause(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '–' | '،' | '؛' | '·')
+}
+
+/// Marks between clauses that need no white space.
+const fn is_wide_clause(c: char) -> bool {
+    matches!(c, '，' | '、' | '；' | '：' | '—')
+}

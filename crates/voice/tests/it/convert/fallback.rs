@@ -1,0 +1,105 @@
+//! Another speaker is asked only where the settings say so, and that is said.
+
+use crate::harness::{Home, problem, tts_at};
+use crate::vendor::elevenlabs::ElevenLabs;
+use crate::vendor::mood::Mood;
+use crate::vendor::openai_tts::OpenAiTts;
+use gatehouse_domain::ErrorCode;
+use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
+use serde_json::json;
+
+async fn two() -> (Home, ElevenLabs, OpenAiTts, VoiceSettings) {
+    let (first, second) = (ElevenLabs::start().await, OpenAiTts::start().await);
+    let mut settings = tts_at(
+        TtsId::ElevenLabs,
+        first.base_url().as_str(),
+        ElevenLabs::KEY,
+    );
+    let other = tts_at(TtsId::OpenAi, second.base_url().as_str(), OpenAiTts::KEY);
+    settings.tts.providers.extend(other.tts.providers);
+    (Home::new().await, first, second, settings)
+}
+
+fn hello() -> SpeechRequest {
+    SpeechRequest {
+        voice: Some(ElevenLabs::VOICE.to_owned()),
+        ..SpeechRequest::new("Hello.")
+    }
+}
+
+async fn failed(voice: &Voice) -> gatehouse_domain::Problem {
+    problem(voice.convert(hello()).await.unwrap_err())
+}
+
+#[tokio::test]
+async fn without_a_list_nobody_else_is_asked() {
+    let (home, first, second, settings) = two().await;
+    let voice = home.voice(settings).await;
+    first.set_mood(Mood::Status(503, None));
+    let problem = failed(&voice).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["provider"], "tts_cloud_1");
+    assert_eq!(problem.details["retryable"], true);
+    assert_eq!((first.requests().len(), second.requests().len()), (1, 0));
+}
+
+#[tokio::test]
+async fn the_one_that_failed_is_named_and_its_voice_stays_with_it() {
+    let (home, first, second, mut settings) = two().await;
+    settings.tts.fallback = vec![TtsId::ElevenLabs, TtsId::OpenAi];
+    settings.cache_max_bytes = 1 << 20;
+    let voice = home.voice(settings).await;
+    first.set_mood(Mood::Status(503, None));
+    for _ in 0..2 {
+        let spoken = voice.convert(hello()).await.unwrap();
+        assert_eq!(spoken.provider, TtsId::OpenAi);
+        // What a fallback spoke is not kept.
+        assert!(!spoken.cached);
+        let attempts = serde_json::to_value(&spoken.attempts).unwrap();
+        assert_eq!(attempts[0]["provider"], "tts_cloud_1");
+        assert_eq!(attempts[0]["code"], "PROVIDER_FAILED");
+        assert_eq!(attempts[1], json!({"provider": "tts_cloud_2", "ok": true}));
+    }
+    assert_eq!(second.complaints(), Vec::<String>::new());
+    let asked = second.requests();
+    assert_eq!(asked.len(), 2);
+    assert_ne!(asked[0].json()["voice"], ElevenLabs::VOICE);
+    first.set_mood(Mood::Fine);
+    let spoken = voice.convert(hello()).await.unwrap();
+    assert_eq!(
+        (spoken.provider, spoken.attempts.len()),
+        (TtsId::ElevenLabs, 1)
+    );
+}
+
+#[tokio::test]
+async fn when_all_fail_the_first_ones_reason_is_told() {
+    let (home, first, second, mut settings) = two().await;
+    settings.tts.fallback = vec![TtsId::OpenAi];
+    let voice = home.voice(settings).await;
+    first.set_mood(Mood::Status(429, Some("7")));
+    second.set_mood(Mood::Status(500, None));
+    let problem = failed(&voice).await;
+    assert_eq!(problem.details["provider"], "tts_cloud_1");
+    assert_eq!(problem.details["retry_after_seconds"], 7);
+    assert_eq!(problem.details["attempts"].as_array().unwrap().len(), 2);
+    let all = format!("{problem:?}");
+    assert!(
+        !all.contains("SECRET") && !all.contains(ElevenLabs::KEY),
+        "{all}"
+    );
+}
+
+#[tokio::test]
+async fn wrong_input_is_nobodys_failure() {
+    let (home, first, second, mut settings) = two().await;
+    settings.tts.fallback = vec![TtsId::OpenAi];
+    let voice = home.voice(settings).await;
+    let request = SpeechRequest {
+        speed: Some(9.0),
+        ..hello()
+    };
+    let problem = problem(voice.convert(request).await.unwrap_err());
+    assert_eq!(problem.code, ErrorCode::InvalidParams);
+    assert_eq!((first.requests().len(), second.requests().len()), (0, 0));
+}

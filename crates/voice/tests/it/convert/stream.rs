@@ -1,0 +1,108 @@
+//! Speech is handed on as it comes.
+
+use super::openai;
+use crate::harness::problem;
+use crate::vendor::mood::Mood;
+use crate::vendor::tone;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use gatehouse_audio::{Format, duration_ms};
+use gatehouse_domain::ErrorCode;
+use gatehouse_voice::{SpeechRequest, Streamed, VoiceError};
+
+const TEXT: &str = "A quiet morning by the river, and nobody about.";
+
+fn asked(format: &str) -> SpeechRequest {
+    SpeechRequest {
+        format: Some(format.to_owned()),
+        ..SpeechRequest::new(TEXT)
+    }
+}
+
+async fn all(mut streamed: Streamed) -> Result<Bytes, VoiceError> {
+    let mut whole = Vec::new();
+    while let Some(piece) = streamed.body.next().await {
+        whole.extend_from_slice(&piece?);
+    }
+    Ok(whole.into())
+}
+
+#[tokio::test]
+async fn every_format_comes_whole() {
+    let (home, vendor, settings) = openai().await;
+    let voice = home.voice(settings).await;
+    for format in [Format::Mp3, Format::Opus, Format::Pcm, Format::Wav] {
+        let streamed = voice.stream(asked(format.as_str())).await.unwrap();
+        let audio = all(streamed).await.unwrap();
+        let lasts = duration_ms(&audio, format.kind()).unwrap();
+        let wanted = tone::duration_ms(TEXT) as u64;
+        assert!(lasts.abs_diff(wanted) * 50 <= wanted, "{format:?}: {lasts}");
+    }
+    assert_eq!(vendor.complaints(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_first_bytes_do_not_wait_for_the_last() {
+    let (home, vendor, settings) = openai().await;
+    let voice = home.voice(settings).await;
+    vendor.set_mood(Mood::Stall(4096));
+    let mut streamed = voice.stream(asked("mp3")).await.unwrap();
+    let first = streamed.body.next().await.unwrap().unwrap();
+    assert!(!first.is_empty());
+    let mut last = Ok(first);
+    while let Some(piece) = streamed.body.next().await {
+        last = piece;
+    }
+    let problem = problem(last.unwrap_err());
+    assert_eq!(problem.code, ErrorCode::Timeout);
+}
+
+#[tokio::test]
+async fn a_break_in_the_middle_is_no_end() {
+    let (home, vendor, settings) = openai().await;
+    let voice = home.voice(settings).await;
+    vendor.set_mood(Mood::BreakOff(3000));
+    for format in ["mp3", "pcm"] {
+        let streamed = voice.stream(asked(format)).await.unwrap();
+        let problem = problem(all(streamed).await.unwrap_err());
+        assert_eq!(problem.code, ErrorCode::ProviderFailed, "{format}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_before_the_first_byte_is_an_error() {
+    let (home, vendor, settings) = openai().await;
+    let voice = home.voice(settings).await;
+    for (mood, code) in [
+        (Mood::Status(401, None), ErrorCode::ProviderFailed),
+        (Mood::Empty, ErrorCode::ProviderFailed),
+        (Mood::Slow, ErrorCode::Timeout),
+    ] {
+        vendor.set_mood(mood.clone());
+        let problem = problem(voice.stream(asked("mp3")).await.unwrap_err());
+        assert_eq!(problem.code, code, "{mood:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_goes_away_ends_the_vendors_call() {
+    let (home, vendor, settings) = openai().await;
+    let voice = home.voice(settings).await;
+    vendor.set_mood(Mood::Stall(2048));
+    let mut streamed = voice.stream(asked("mp3")).await.unwrap();
+    streamed.body.next().await.unwrap().unwrap();
+    drop(streamed);
+    assert!(vendor.was_left().await);
+}
+
+#[tokio::test]
+async fn what_is_kept_is_streamed_too() {
+    let (home, vendor, mut settings) = openai().await;
+    settings.cache_max_bytes = 1 << 20;
+    let voice = home.voice(settings).await;
+    let whole = voice.convert(asked("mp3")).await.unwrap();
+    let streamed = voice.stream(asked("mp3")).await.unwrap();
+    assert!(streamed.cached);
+    assert_eq!(all(streamed).await.unwrap(), whole.audio);
+    assert_eq!(vendor.requests().len(), 1);
+}

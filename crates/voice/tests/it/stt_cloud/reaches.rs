@@ -1,0 +1,338 @@
+//! What settings and requests say reaches the vendor, in the vendor's words.
+
+use super::{ALL, Desk, speech};
+use crate::vendor::openai_stt::{self, SERVED};
+use gatehouse_domain::ErrorCode;
+use gatehouse_voice::{SttId, TranscribeRequest};
+
+/// Another model than the usual one, and the usual one where there is one.
+fn models(id: SttId) -> (&'static str, Option<&'static str>) {
+    match id {
+        SttId::OpenAi => ("gpt-4o-mini-transcribe", Some("whisper-1")),
+        SttId::Groq => ("whisper-large-v3", Some("whisper-large-v3-turbo")),
+        SttId::Deepgram => ("nova-2", Some("nova-3")),
+        SttId::Google => ("latest_long", None),
+        SttId::Mistral => ("voxtral-mini-2507", Some("voxtral-mini-latest")),
+        _ => ("another", Some(SERVED)),
+    }
+}
+
+fn language_field(id: SttId) -> &'static str {
+    match id {
+        SttId::Google => "languageCode",
+        _ => "language",
+    }
+}
+
+#[tokio::test]
+async fn a_model_of_the_settings_or_of_the_request_or_the_usual_one() {
+    for id in ALL {
+        let (other, usual) = models(id);
+        let desk = Desk::new(id).await;
+        desk.heard(speech()).await;
+        assert_eq!(desk.sent("model").await, Vec::from_iter(usual), "{id}");
+        let request = TranscribeRequest {
+            model: Some(other.to_owned()),
+            ..speech()
+        };
+        desk.heard(request).await;
+        assert_eq!(desk.sent("model").await, [other], "{id}");
+        let desk = Desk::with(id, |settings| settings.model = Some(other.to_owned())).await;
+        desk.heard(speech()).await;
+        assert_eq!(desk.sent("model").await, [other], "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_language_of_the_settings_or_of_the_request() {
+    for id in ALL {
+        let field = language_field(id);
+        let desk = Desk::with(id, |settings| settings.language = Some("de".to_owned())).await;
+        desk.heard(speech()).await;
+        let german = if id == SttId::Google { "de-DE" } else { "de" };
+        assert_eq!(desk.sent(field).await, [german], "{id}");
+        let request = TranscribeRequest {
+            language: Some("fr".to_owned()),
+            ..speech()
+        };
+        desk.heard(request).await;
+        let french = if id == SttId::Google { "fr-FR" } else { "fr" };
+        assert_eq!(desk.sent(field).await, [french], "{id}");
+        let desk = Desk::new(id).await;
+        desk.heard(speech()).await;
+        let nobody_said: &[&str] = if id == SttId::Google { &["en-US"] } else { &[] };
+        assert_eq!(desk.sent(field).await, nobody_said, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_locale_loses_its_region_for_those_who_take_none() {
+    for id in ALL {
+        let desk = Desk::with(id, |settings| settings.language = Some("en-US".to_owned())).await;
+        desk.heard(speech()).await;
+        let sent = desk.sent(language_field(id)).await;
+        let takes_region = matches!(id, SttId::Google | SttId::Deepgram);
+        assert_eq!(sent, [if takes_region { "en-US" } else { "en" }], "{id}");
+    }
+}
+
+#[tokio::test]
+async fn deepgram_detects_a_language_only_when_nobody_says_one() {
+    let desk = Desk::new(SttId::Deepgram).await;
+    desk.heard(speech()).await;
+    assert_eq!(desk.sent("detect_language").await, ["true"]);
+    let desk = Desk::with(SttId::Deepgram, |s| s.language = Some("de".to_owned())).await;
+    desk.heard(speech()).await;
+    assert!(desk.sent("detect_language").await.is_empty());
+}
+
+#[tokio::test]
+async fn deepgrams_smart_format_is_a_setting() {
+    for (setting, expected) in [(None, "true"), (Some(true), "true"), (Some(false), "false")] {
+        let desk = Desk::with(SttId::Deepgram, |settings| settings.smart_format = setting).await;
+        desk.heard(speech()).await;
+        assert_eq!(desk.sent("smart_format").await, [expected]);
+        assert_eq!(desk.sent("punctuate").await, ["true"]);
+    }
+}
+
+#[tokio::test]
+async fn a_hint_goes_out_as_each_vendor_takes_it() {
+    let hint = "Gatehouse, Anna Müller";
+    for (id, model, field, expected) in [
+        (SttId::OpenAi, None, "prompt", vec![hint]),
+        (
+            SttId::OpenAi,
+            Some("gpt-4o-transcribe"),
+            "prompt",
+            vec![hint],
+        ),
+        (
+            SttId::OpenAi,
+            Some("gpt-4o-transcribe-diarize"),
+            "prompt",
+            vec![],
+        ),
+        (SttId::Groq, None, "prompt", vec![hint]),
+        (
+            SttId::Mistral,
+            None,
+            "context_bias",
+            vec!["Gatehouse", "Anna_Müller"],
+        ),
+        (SttId::Voxtral, None, "prompt", vec![]),
+        (
+            SttId::Deepgram,
+            None,
+            "keyterm",
+            vec!["Gatehouse", "Anna Müller"],
+        ),
+        (
+            SttId::Deepgram,
+            Some("nova-2"),
+            "keywords",
+            vec!["Gatehouse", "Anna", "Müller"],
+        ),
+        (SttId::Deepgram, Some("whisper-large"), "keywords", vec![]),
+        (
+            SttId::Google,
+            None,
+            "speechContexts",
+            vec![r#"[{"phrases":["Gatehouse","Anna Müller"]}]"#],
+        ),
+    ] {
+        let desk = Desk::new(id).await;
+        let request = TranscribeRequest {
+            prompt: Some(hint.to_owned()),
+            model: model.map(str::to_owned),
+            ..speech()
+        };
+        desk.heard(request).await;
+        assert_eq!(desk.sent(field).await, expected, "{id} {model:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_longest_hint_is_no_reason_to_refuse() {
+    let hints = [
+        "x".repeat(4000),
+        "word ".repeat(800),
+        "ein,".repeat(1000),
+        "ü1,ü2,ä".repeat(570),
+    ];
+    for id in ALL {
+        let desk = Desk::new(id).await;
+        for hint in &hints {
+            let request = TranscribeRequest {
+                prompt: Some(hint.clone()),
+                ..speech()
+            };
+            desk.heard(request).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn times_are_asked_for_where_the_model_has_them() {
+    let verbose = ["verbose_json"];
+    for (id, model, formats, times) in [
+        (SttId::OpenAi, None, &verbose[..], &["word", "segment"][..]),
+        (SttId::Groq, None, &verbose, &["word", "segment"]),
+        (SttId::OpenAi, Some("gpt-4o-transcribe"), &["json"], &[]),
+        (
+            SttId::OpenAi,
+            Some("gpt-4o-mini-transcribe-2025-12-15"),
+            &["json"],
+            &[],
+        ),
+        (
+            SttId::OpenAi,
+            Some("gpt-4o-transcribe-diarize"),
+            &["diarized_json"],
+            &[],
+        ),
+        (SttId::Voxtral, None, &["json"], &[]),
+    ] {
+        let desk = Desk::new(id).await;
+        let request = TranscribeRequest {
+            model: model.map(str::to_owned),
+            ..speech()
+        };
+        desk.heard(request).await;
+        assert_eq!(
+            desk.sent("response_format").await,
+            formats,
+            "{id} {model:?}"
+        );
+        assert_eq!(
+            desk.sent("timestamp_granularities[]").await,
+            times,
+            "{id} {model:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn who_needs_no_times_does_not_wait_for_those_of_words() {
+    for id in [SttId::OpenAi, SttId::Groq] {
+        let desk = Desk::new(id).await;
+        let request = TranscribeRequest {
+            timestamps: false,
+            ..speech()
+        };
+        let heard = desk.heard(request).await;
+        assert_eq!(desk.sent("timestamp_granularities[]").await, ["segment"]);
+        assert_eq!((heard.words.len(), heard.segments.len()), (0, 1));
+    }
+}
+
+#[tokio::test]
+async fn with_mistral_a_language_excludes_times() {
+    let desk = Desk::new(SttId::Mistral).await;
+    let heard = desk.heard(speech()).await;
+    assert_eq!(desk.sent("timestamp_granularities").await, ["segment"]);
+    assert_eq!(heard.segments.len(), 1);
+    let request = TranscribeRequest {
+        language: Some("de".to_owned()),
+        ..speech()
+    };
+    let heard = desk.heard(request).await;
+    assert!(desk.sent("timestamp_granularities").await.is_empty());
+    assert_eq!((heard.segments.len(), heard.language.as_str()), (0, "de"));
+}
+
+#[tokio::test]
+async fn voxtral_is_asked_for_its_model_only_when_nobody_says_one() {
+    let desk = Desk::new(SttId::Voxtral).await;
+    desk.heard(speech()).await;
+    let paths = |desk: &Desk| -> Vec<String> {
+        let seen = desk.listener.server.requests();
+        seen.iter()
+            .map(|seen| format!("{} {}", seen.method, seen.path))
+            .collect()
+    };
+    assert_eq!(
+        paths(&desk),
+        ["GET /v1/models", "POST /v1/audio/transcriptions"]
+    );
+    let desk = Desk::with(SttId::Voxtral, |settings| {
+        settings.model = Some(SERVED.to_owned())
+    })
+    .await;
+    desk.heard(speech()).await;
+    assert_eq!(paths(&desk), ["POST /v1/audio/transcriptions"]);
+}
+
+#[tokio::test]
+async fn a_server_without_a_model_is_the_servers_fault() {
+    let desk = Desk::new(SttId::Voxtral).await;
+    desk.listener
+        .answer_with(serde_json::json!({"object": "list", "data": []}));
+    let problem = desk.refused(speech()).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["retryable"], false);
+}
+
+#[tokio::test]
+async fn the_file_has_a_name_and_a_type_and_all_its_bytes() {
+    for id in [SttId::OpenAi, SttId::Groq, SttId::Mistral, SttId::Voxtral] {
+        let desk = Desk::new(id).await;
+        let request = speech();
+        desk.heard(request.clone()).await;
+        let seen = desk.listener.server.requests();
+        let form = openai_stt::form(seen.last().unwrap()).await.unwrap();
+        assert_eq!(form.file_name, "audio.wav");
+        assert_eq!(form.media_type, "audio/wav");
+        assert_eq!(form.audio, request.audio);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_told_and_not_told() {
+    for id in ALL {
+        if id == SttId::Voxtral {
+            continue; // It has none.
+        }
+        let wrong = "sk-SECRET-BUT-WRONG";
+        let desk = Desk::with(id, |settings| settings.api_key = Some(wrong.into())).await;
+        let problem = desk.refused(speech()).await;
+        assert_eq!(problem.code, ErrorCode::ProviderFailed);
+        let status = if id == SttId::Google { 400 } else { 401 };
+        assert_eq!(problem.details["status"], status, "{id}");
+        assert_eq!(problem.details["retryable"], false);
+        assert!(!format!("{problem:?}").contains("SECRET"), "{problem:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_there_is_not_is_the_vendors_no() {
+    for id in ALL {
+        let desk = Desk::with(id, |settings| settings.model = Some("whisper-9".to_owned())).await;
+        let problem = desk.refused(speech()).await;
+        assert_eq!(problem.code, ErrorCode::ProviderFailed);
+        let is_404 = matches!(id, SttId::OpenAi | SttId::Groq | SttId::Voxtral);
+        assert_eq!(
+            problem.details["status"],
+            if is_404 { 404 } else { 400 },
+            "{id}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_are_not_what_is_declared_are_the_vendors_to_refuse() {
+    for id in ALL {
+        if id == SttId::Voxtral {
+            continue; // What is not recognised does not go to a local listener.
+        }
+        let desk = Desk::new(id).await;
+        let request = TranscribeRequest {
+            format: Some("flac".to_owned()),
+            ..TranscribeRequest::new(vec![0xA5; 600].into())
+        };
+        let problem = desk.refused(request).await;
+        assert_eq!(problem.code, ErrorCode::ProviderFailed, "{id}");
+        assert_eq!(problem.details["status"], 400, "{id}");
+        assert_eq!(desk.listener.server.requests().len(), 1);
+    }
+}

@@ -1,0 +1,91 @@
+//! What all played listeners share: rules, an answer that a test may put in place of the usual one, and
+//! whether bytes are what a name says that they are.
+
+use super::mood::{Judge, Seen, Server, Verdict};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+
+/// The key that vendors take.
+pub const KEY: &str = "sk-SECRET-KEY-0123456789";
+
+/// A refusal: the documented status, and why.
+pub type Refusal = (u16, String);
+/// A vendor's documents: what is answered, or why it is refused.
+pub type Rules = fn(Seen) -> BoxFuture<'static, Result<Value, Refusal>>;
+
+/// A played listener.
+pub struct Listener {
+    pub server: Server,
+    said: Arc<Mutex<Option<Value>>>,
+}
+
+impl Listener {
+    pub async fn start(rules: Rules) -> Self {
+        let said: Arc<Mutex<Option<Value>>> = Arc::default();
+        let instead = said.clone();
+        let judge: Judge = Arc::new(move |seen: Seen| {
+            let instead = instead.clone();
+            async move {
+                match rules(seen).await {
+                    Err((status, why)) => Verdict::refused(status, why),
+                    Ok(usual) => {
+                        let said = instead.lock().unwrap().clone().unwrap_or(usual);
+                        Verdict::Fine("application/json", said.to_string().into())
+                    }
+                }
+            }
+            .boxed()
+        });
+        Self {
+            server: Server::start(judge).await,
+            said,
+        }
+    }
+
+    /// What is answered from now on to whatever is not refused.
+    pub fn answer_with(&self, said: Value) {
+        *self.said.lock().unwrap() = Some(said);
+    }
+}
+
+/// A refusal, unless it is as it should be.
+pub fn must(is_so: bool, status: u16, why: impl Into<String>) -> Result<(), Refusal> {
+    if is_so {
+        Ok(())
+    } else {
+        Err((status, why.into()))
+    }
+}
+
+/// The endings and media types of audio, and what the files begin with.
+const AUDIO: &[(&str, &str)] = &[
+    ("flac", "audio/flac"),
+    ("m4a", "audio/mp4"),
+    ("mp3", "audio/mpeg"),
+    ("ogg", "audio/ogg"),
+    ("wav", "audio/wav"),
+    ("webm", "audio/webm"),
+    ("aac", "audio/aac"),
+];
+
+/// The ending that belongs to a media type.
+pub fn ending(media_type: &str) -> Option<&'static str> {
+    let found = AUDIO.iter().find(|(_, media)| *media == media_type);
+    found.map(|(ending, _)| *ending)
+}
+
+/// Whether these bytes are what the ending says, by what such files begin with.
+pub fn looks_like(ending: &str, bytes: &[u8]) -> bool {
+    match ending {
+        "flac" => bytes.starts_with(b"fLaC"),
+        "m4a" => bytes.get(4..8) == Some(b"ftyp"),
+        "mp3" => bytes.starts_with(b"ID3") || bytes.starts_with(&[0xFF]) && bytes.len() > 4,
+        "ogg" => bytes.starts_with(b"OggS"),
+        "wav" => bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WAVE"),
+        "webm" => bytes.starts_with(&[0x1A, 0x45, 0xDF, 0xA3]),
+        "aac" => bytes.starts_with(&[0xFF, 0xF1]) || bytes.starts_with(&[0xFF, 0xF9]),
+        _ => false,
+    }
+}

@@ -1,0 +1,83 @@
+//! `GET /v1/models` (<https://platform.openai.com/docs/api-reference/models>): who speaks and listens here,
+//! by our ids, and by `OpenAI`'s names, which mean whoever is chosen.
+
+use super::names;
+use crate::app::App;
+use crate::respond::{Refusal, json};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use gatehouse_domain::Problem;
+use gatehouse_voice::{SttId, TtsId, Voice};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// All models.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::routes) struct ModelList {
+    /// `list`
+    object: &'static str,
+    /// The models.
+    data: Vec<Model>,
+}
+
+/// A model.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::routes) struct Model {
+    /// What to write as `model`.
+    id: String,
+    /// `model`
+    object: &'static str,
+    /// When it was made, in seconds since 1970; not known here, so 0.
+    created: i64,
+    /// Whose it is.
+    owned_by: String,
+}
+
+fn model(id: &str, owned_by: &str) -> Model {
+    Model {
+        id: id.to_owned(),
+        object: "model",
+        created: 0,
+        owned_by: owned_by.to_owned(),
+    }
+}
+
+pub(in crate::routes) async fn list(State(app): State<App>) -> Response {
+    let data = models(&app.rooms().voice).await;
+    json(&ModelList {
+        object: "list",
+        data,
+    })
+}
+
+pub(in crate::routes) async fn get(
+    State(app): State<App>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Response, Refusal> {
+    let missing = || Problem::not_found("model");
+    let Path(asked) = id.map_err(|_| missing())?;
+    // A vendor's name will do for an id.
+    let known = |id: &str| {
+        id == asked
+            || TtsId::find(&asked).is_some_and(|found| found.as_str() == id)
+            || SttId::find(&asked).is_some_and(|found| found.as_str() == id)
+    };
+    let mut models = models(&app.rooms().voice).await.into_iter();
+    let found = models.find(|model| known(&model.id)).ok_or_else(missing)?;
+    Ok(json(&found))
+}
+
+/// Those that can be used now.
+async fn models(voice: &Voice) -> Vec<Model> {
+    let (tts, stt) = (voice.tts_providers().await, voice.stt_providers().await);
+    let mut all = Vec::new();
+    for (providers, known) in [(tts, names::SPEAKERS), (stt, names::LISTENERS)] {
+        let there: Vec<_> = providers.into_iter().filter(|one| one.configured).collect();
+        if !there.is_empty() {
+            all.extend(known.iter().map(|name| model(name, "gatehouse")));
+        }
+        all.extend(there.iter().map(|one| model(one.id, one.name)));
+    }
+    all
+}

@@ -1,0 +1,108 @@
+//! `POST /v1/audio/speech` (<https://platform.openai.com/docs/api-reference/audio/createSpeech>).
+
+use super::super::{MAX_JSON_BYTES, renamed, speech};
+use super::names;
+use crate::app::App;
+use crate::body;
+use crate::respond::Refusal;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use gatehouse_domain::{Problem, input};
+use gatehouse_rpc::method::told;
+use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Our names of fields, and `OpenAI`'s.
+const NAMES: [(&str, &str); 4] = [
+    ("text", "input"),
+    ("voiceId", "voice"),
+    ("format", "response_format"),
+    ("provider", "model"),
+];
+
+/// What `OpenAI` takes; members that are not known here are not looked at.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(in crate::routes) struct SpeechBody {
+    /// A model of `OpenAI`'s, which means whoever is chosen here; a provider's id or alias; or both, as
+    /// `provider/model`.
+    model: Option<String>,
+    /// The text.
+    input: String,
+    /// A voice of `OpenAI`'s, which only `OpenAI` listens to; or a voice of the provider's.
+    voice: Option<VoiceName>,
+    /// mp3, opus, aac, wav or pcm; mp3 when absent.
+    response_format: Option<String>,
+    /// 0.25 to 4.
+    speed: Option<f64>,
+    /// How to speak, in words.
+    instructions: Option<String>,
+    /// `audio`, the only one.
+    stream_format: Option<String>,
+}
+
+/// A voice by its name, or one of one's own by its id.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum VoiceName {
+    Name(String),
+    Custom { id: String },
+}
+
+pub(in crate::routes) async fn post(
+    State(app): State<App>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let bytes = body::read(body, MAX_JSON_BYTES).await?;
+    body::check_content_type(&parts.headers, &bytes)?;
+    let body: SpeechBody = input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })?;
+    let voice = &app.rooms().voice;
+    let request = read(voice, body).await?;
+    let streamed = voice.stream(request).await;
+    let streamed = streamed.map_err(|error| renamed(error, &NAMES))?;
+    Ok(speech::respond(streamed)?)
+}
+
+async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem> {
+    if let Some(format) = body.stream_format.as_deref()
+        && format != "audio"
+    {
+        let reason = "only `audio` is streamed here";
+        return Err(Problem::invalid_params("stream_format", reason));
+    }
+    let format = body.response_format.filter(|format| !format.is_empty());
+    if format.as_deref() == Some("flac") {
+        let reason = "expected one of mp3, opus, aac, wav, pcm";
+        return Err(Problem::invalid_params("response_format", reason));
+    }
+    let named = names::speaker(body.model.as_deref());
+    let speaker = match named.provider {
+        Some(id) => Some(id),
+        None => first_speaker(voice).await.map_err(told)?,
+    };
+    let is_openai = speaker == Some(TtsId::OpenAi);
+    let whose = body.voice.map(|voice| match voice {
+        VoiceName::Name(name) | VoiceName::Custom { id: name } => name,
+    });
+    Ok(SpeechRequest {
+        provider: named.provider.map(|id| id.as_str().to_owned()),
+        model: named.model.filter(|_| is_openai || !named.is_openai),
+        voice: whose.filter(|name| {
+            !name.is_empty() && (is_openai || !names::is_openai_voice(name))
+        }),
+        format,
+        speed: body.speed,
+        instructions: body.instructions.filter(|words| !words.is_empty()),
+        ..SpeechRequest::new(body.input)
+    })
+}
+
+/// Who speaks when nobody is named: the active persona's provider, else the chosen one.
+async fn first_speaker(voice: &Voice) -> Result<Option<TtsId>, VoiceError> {
+    let persona = voice.personas().active().await?;
+    match persona.and_then(|persona| persona.provider) {
+        Some(id) => Ok(Some(id)),
+        None => Ok(TtsId::find(&voice.tts_status().await.provider)),
+    }
+}

@@ -1,0 +1,150 @@
+//! `/api/sessions/{id}/audio`: what was said aloud in a session. A recording comes in, is understood and
+//! kept; recordings and spoken answers are given back.
+
+use super::form::{self, Fields};
+use super::range::{Part, part};
+use crate::app::App;
+use crate::respond::{Refusal, json};
+use axum::body::Body;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, Request, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_rpc::method::told;
+use gatehouse_voice::{StoredAudio, TranscribeRequest};
+use http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_TYPE, ETAG,
+    IF_NONE_MATCH,
+};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use schemars::JsonSchema;
+
+/// Audio under an id never changes.
+const FOR_EVER: HeaderValue =
+    HeaderValue::from_static("private, max-age=31536000, immutable");
+
+type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
+
+/// A recording in a form; or the body is the recording, and the rest stands in the query.
+#[derive(Debug, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(in crate::routes) struct AudioForm {
+    /// The recording, at most 25 MiB; `audio` is taken as well.
+    #[schemars(extend("format" = "binary"))]
+    file: String,
+    /// Its language: ISO 639-1.
+    language: Option<String>,
+    /// Who listens.
+    provider: Option<String>,
+    /// What it is about.
+    prompt: Option<String>,
+}
+
+pub(in crate::routes) async fn post(
+    State(app): State<App>,
+    id: Result<Path<String>, PathRejection>,
+    query: Pairs,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let Path(id) = id.map_err(|_| Problem::not_found("session"))?;
+    let session = app.rooms().agents.get_session(&id).await.map_err(told)?;
+    let (parts, body) = request.into_parts();
+    let mut upload = form::read(&parts, body).await?;
+    add_query(&mut upload.fields, query)?;
+    let mut fields = upload.fields;
+    let request = TranscribeRequest {
+        format: upload.format.map(str::to_owned),
+        language: fields.take("language"),
+        provider: fields.take("provider"),
+        prompt: fields.take("prompt"),
+        ..TranscribeRequest::new(upload.audio)
+    };
+    fields.finish()?;
+    let heard = app.rooms().voice.hear(&session.id, request).await;
+    Ok(json(&heard.map_err(told)?))
+}
+
+fn add_query(fields: &mut Fields, query: Pairs) -> Result<(), Problem> {
+    let unreadable = |_| Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.");
+    let Query(pairs) = query.map_err(unreadable)?;
+    let mut pairs = pairs.into_iter();
+    pairs.try_for_each(|(name, value)| fields.add(name, value))
+}
+
+pub(in crate::routes) async fn get(
+    State(app): State<App>,
+    ids: Result<Path<(String, String)>, PathRejection>,
+    method: Method,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    // What is no text names nothing.
+    let Path((session, audio)) = ids.map_err(|_| Problem::not_found("audio"))?;
+    let session = app.rooms().agents.get_session(&session).await.map_err(told)?;
+    let audio = app.rooms().voice.get_audio(&session.id, &audio).await;
+    let audio = audio.map_err(told)?;
+    let etag = format!("\"{}\"", audio.id);
+    if knows(&headers, &etag) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return Ok(described(response, &audio, &etag));
+    }
+    let length = audio.data.len();
+    // HEAD knows no ranges.
+    let part = match method {
+        Method::GET => part(&headers, length, &etag),
+        _ => Part::Whole,
+    };
+    Ok(match part {
+        Part::Whole => described(Response::new(Body::from(audio.data.clone())), &audio, &etag),
+        Part::Some(first, last) => {
+            let bytes = audio.data.get(first..=last).map(Bytes::copy_from_slice);
+            let mut response = Response::new(Body::from(bytes.unwrap_or_default()));
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            let range = format!("bytes {first}-{last}/{length}");
+            described(with_range(response, &range), &audio, &etag)
+        }
+        Part::Nothing => {
+            let message = format!("There is no such part: the audio has {length} bytes.");
+            let problem = Problem::new(ErrorCode::InvalidRequest, message);
+            let mut response = Refusal(problem).into_response();
+            *response.status_mut() = StatusCode::RANGE_NOT_SATISFIABLE;
+            with_range(response, &format!("bytes */{length}"))
+        }
+    })
+}
+
+/// Whether the caller has it already.
+fn knows(headers: &HeaderMap, etag: &str) -> bool {
+    let known = headers.get_all(IF_NONE_MATCH).iter();
+    let mut known = known.filter_map(|value| value.to_str().ok());
+    known.any(|tags| {
+        let mut tags = tags.split(',').map(str::trim);
+        tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+    })
+}
+
+fn with_range(mut response: Response, range: &str) -> Response {
+    if let Ok(range) = HeaderValue::from_str(range) {
+        response.headers_mut().insert(CONTENT_RANGE, range);
+    }
+    response
+}
+
+/// The headers of audio, whole or not.
+fn described(mut response: Response, audio: &StoredAudio, etag: &str) -> Response {
+    let headers = response.headers_mut();
+    let name = format!("inline; filename=\"{}.{}\"", audio.id, audio.format);
+    for (header, value) in [
+        (CONTENT_TYPE, audio.mime_type.as_str()),
+        (CONTENT_DISPOSITION, &name),
+        (ETAG, etag),
+    ] {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(header, value);
+        }
+    }
+    headers.insert(CACHE_CONTROL, FOR_EVER);
+    headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    response
+}

@@ -1,0 +1,55 @@
+//! `POST /api/tts/stream`: `tts.convert`, but what is spoken is handed on as it comes.
+
+use super::MAX_JSON_BYTES;
+use crate::app::App;
+use crate::body;
+use crate::respond::Refusal;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use futures_util::TryStreamExt;
+use gatehouse_domain::{Problem, input};
+use gatehouse_rpc::method::told;
+use gatehouse_rpc::methods::tts::ConvertParams;
+use gatehouse_voice::Streamed;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue};
+
+pub(in crate::routes) async fn post(
+    State(app): State<App>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let bytes = body::read(body, MAX_JSON_BYTES).await?;
+    body::check_content_type(&parts.headers, &bytes)?;
+    let params: ConvertParams = input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })?;
+    let streamed = app.rooms().voice.stream(params.into()).await;
+    Ok(respond(streamed.map_err(told)?)?)
+}
+
+/// The first bytes are there, so the answer is a success. What fails from here on breaks the body off:
+/// the client finds that it is not whole. A client that goes away ends the speaker's work.
+pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
+    let provider = speech.provider;
+    let body = speech.body.inspect_err(move |error| {
+        tracing::warn!(provider = provider.as_str(), %error, "speech broke off");
+    });
+    let mut response = Response::new(Body::from_stream(body));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(speech.format.mime_type()));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let facts = [
+        ("x-provider", Some(provider.as_str().to_owned())),
+        ("x-format", Some(speech.format.as_str().to_owned())),
+        ("x-persona", speech.persona),
+        ("x-cached", Some(speech.cached.to_string())),
+        ("x-warning", speech.warning),
+    ];
+    for (name, value) in facts {
+        if let Some(value) = value {
+            let value = HeaderValue::from_str(&value).map_err(|_| Problem::internal())?;
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    Ok(response)
+}
