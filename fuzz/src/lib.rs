@@ -1,5 +1,6 @@
-//! How a target makes a request out of the fuzzer's bytes.
+//! How a target makes a request out of the fuzzer's bytes, and what kinds of sound there are.
 
+use gatehouse_audio::Kind;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// One header a line, under the names given in turn: `header 0`, `header 1`, … and again. A line
@@ -21,3 +22,17 @@ pub fn split(bytes: &[u8]) -> (u8, &[u8]) {
         .split_first()
         .map_or((0, bytes), |(first, rest)| (*first, rest))
 }
+
+/// Every kind of sound.
+pub const SOUNDS: [Kind; 10] = [
+    Kind::Mp3,
+    Kind::Aac,
+    Kind::M4a,
+    Kind::Wav,
+    Kind::Webm,
+    Kind::OggOpus,
+    Kind::Ogg,
+    Kind::Flac,
+    Kind::Pcm { rate: 24_000 },
+    Kind::Pcm { rate: 0 },
+];

@@ -8,6 +8,7 @@ mod node;
 mod postgres;
 mod python;
 mod report;
+mod voice;
 
 use std::path::Path;
 use std::process::Command;
@@ -38,6 +39,8 @@ const PYTHON: &str = "GATEHOUSE_TEST_PYTHON";
 const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
 /// The browser tests, copied beside the modules they import.
 const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
+/// Where tests find programs that speak and listen: `bin` and `models` are in it.
+const VOICE: &str = "GATEHOUSE_TEST_VOICE";
 /// Set to 1 where a test that cannot find its engine must fail instead of passing by.
 const STRICT: &str = "GATEHOUSE_TEST_STRICT";
 
@@ -58,6 +61,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     let _server = session.prepare_postgres(args.no_postgres);
     session.prepare_python(&target);
     session.prepare_webhooks(&target);
+    session.prepare_voice(&target);
     let browser = session.prepare_browser(&target);
     match &args.filter {
         Some(filter) => session.tests(Some(filter)),
@@ -145,6 +149,19 @@ impl Session<'_> {
                 }
                 Err(error) => self.report.left_out(what, &error),
             }
+        }
+    }
+
+    /// Programs that speak and listen.
+    fn prepare_voice(&mut self, target: &Path) {
+        let tests = self.root.join("tests/voice-programs");
+        let folder = target.join("test-voice");
+        match voice::prepare(&tests, &folder) {
+            Ok(programs) => {
+                self.report.engine(&programs);
+                self.set(VOICE, folder.to_string_lossy());
+            }
+            Err(error) => self.report.left_out("programs that speak and listen", &error),
         }
     }
 

@@ -9,30 +9,29 @@ mod encode;
 mod error;
 mod flac;
 mod format;
+mod frames;
 mod join;
 mod kind;
+mod mp3;
 #[cfg(feature = "mp3")]
 mod mp3_encode;
-mod opus_encode;
-mod pcm;
-mod resample;
-mod sample;
-mod wav_header;
-
-pub use encode::{Encoder, encode};
-mod frames;
-mod mp3;
 mod mp4;
 mod ogg;
 mod opus_decode;
+mod opus_encode;
 mod output;
+mod pcm;
 mod read;
+mod resample;
+mod sample;
 mod sniff;
 mod wav;
+mod wav_header;
 mod webm;
 
 pub use decode::{decode, to_wav};
 pub use duration::duration_ms;
+pub use encode::{Encoder, encode};
 pub use error::AudioError;
 pub use format::Format;
 pub use join::join;

@@ -103,10 +103,7 @@ async fn active_persona(rooms: &Rooms) -> Result<Option<String>, Problem> {
 }
 
 #[cfg(not(feature = "voice"))]
-#[expect(
-    clippy::unused_async,
-    reason = "with voice the database is asked"
-)]
+#[expect(clippy::unused_async, reason = "with voice the database is asked")]
 async fn active_persona(_: &Rooms) -> Result<Option<String>, Problem> {
     Ok(None)
 }

@@ -80,7 +80,8 @@ impl LiveConfig {
     }
 
     pub(crate) fn tell_applied(&self) {
-        self.applied.send_modify(|count| *count = count.wrapping_add(1));
+        self.applied
+            .send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// What is in force for auth.

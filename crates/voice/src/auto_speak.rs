@@ -36,10 +36,7 @@ impl Speaker for AutoSpeaker {
         Box::new(Marks(MarkupFilter::new()))
     }
 
-    fn spoken<'a>(
-        &'a self,
-        answer: &'a Answer,
-    ) -> BoxFuture<'a, Result<Option<String>, Problem>> {
+    fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>> {
         Box::pin(async move { self.0.answer(answer).await.map_err(told) })
     }
 

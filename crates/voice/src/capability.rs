@@ -154,7 +154,7 @@ pub(crate) const fn tts(id: TtsId) -> TtsCapability {
 
 /// What this provider can do.
 pub(crate) const fn stt(id: SttId) -> SttCapability {
-    /// The kinds that OpenAI's transcription takes, and those that follow it.
+    /// The kinds that `OpenAI`'s transcription takes, and those that follow it.
     const fn common(kind: Kind) -> bool {
         !matches!(kind, Kind::Aac | Kind::Pcm { .. })
     }
@@ -166,14 +166,13 @@ pub(crate) const fn stt(id: SttId) -> SttCapability {
     const fn with_header(kind: Kind) -> bool {
         !matches!(kind, Kind::Pcm { .. })
     }
-    /// Google's: 16-bit mono WAV only, and that is made here.
+    /// Google's, and that of programs: 16-bit mono WAV only, and that is made here.
     const fn none(_: Kind) -> bool {
         false
     }
-    const fn wav_only(kind: Kind) -> bool {
-        matches!(kind, Kind::Wav)
-    }
     const MIB: usize = 1 << 20;
+    /// Two hours of samples.
+    const SAMPLES: usize = 256 * MIB;
     let cloud = SttCapability {
         accepts: common,
         max_bytes: 25 * MIB,
@@ -219,13 +218,14 @@ pub(crate) const fn stt(id: SttId) -> SttCapability {
             ..cloud
         },
         SttId::WhisperCli => SttCapability {
-            accepts: wav_only,
-            times: Times::Segments,
+            accepts: none,
+            max_bytes: SAMPLES,
             is_local: true,
             ..cloud
         },
         SttId::SherpaOnnx => SttCapability {
-            accepts: wav_only,
+            accepts: none,
+            max_bytes: SAMPLES,
             prompt: false,
             detects_language: false,
             is_local: true,

@@ -18,9 +18,11 @@ mod programs;
 mod provider;
 mod session_audio;
 mod settings;
+mod speak_tool;
 mod speech;
 mod status;
 mod stt;
+mod subtitles;
 mod text;
 mod tts;
 mod usage;
@@ -32,6 +34,7 @@ pub use persona::{
     ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
     PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
 };
+pub use place::KeyPlace;
 pub use provider::{SttId, TtsId};
 pub use session_audio::{HeardAudio, NewAudio, StoredAudio};
 pub use settings::{
@@ -41,3 +44,4 @@ pub use settings::{
 pub use speech::{Attempt, Converted, SpeechRequest, Streamed};
 pub use status::{ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, Word};
+pub use text::markup::{MarkupFilter, Tag};

@@ -5,6 +5,7 @@
 //! limits; processes are in [`child`].
 
 mod child;
+mod pipes;
 mod workspace;
 
 use crate::VoiceError;

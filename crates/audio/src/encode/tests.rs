@@ -1,3 +1,9 @@
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "tones are reckoned in floats, and fit in 16 bits"
+)]
+
 use opus_pure::{MAX_PACKET_SAMPLES, OggOpusReader, Trim};
 use proptest::prelude::*;
 
@@ -396,5 +402,22 @@ proptest! {
         prop_assert!(heard_opus(&one) == heard_opus(&other));
         #[cfg(feature = "mp3")]
         prop_assert!(whole(Format::Mp3).ends_with(&live(Format::Mp3)));
+    }
+}
+
+/// A number, not a verdict: `cargo nextest run --release -p gatehouse-audio --run-ignored all -E 'test(speed)'
+/// --no-capture`.
+#[test]
+#[ignore = "prints how fast the encoders are; only worth something in a release build"]
+fn speed_of_the_encoders() {
+    for rate in [22_050, 24_000] {
+        let sound = sweep(rate, usize::try_from(60 * rate).unwrap());
+        for format in formats() {
+            let start = std::time::Instant::now();
+            let bytes = encode(&sound, format).unwrap();
+            let times = 60.0 / start.elapsed().as_secs_f64();
+            let kilobits = bytes.len() as f64 * 8e-3 / 60.0;
+            println!("{rate} {format:?}: {times:.0} times as fast, {kilobits:.1} kbit/s");
+        }
     }
 }

@@ -173,7 +173,9 @@ mod tests {
             let turns = hertz * f64::from(at) / f64::from(rate);
             24_000.0 * (turns * std::f64::consts::TAU).sin()
         };
-        let source: Vec<i16> = (0..from).map(|at| tone(from, at).round() as i16).collect();
+        let source: Vec<i16> = (0..from)
+            .map(|at| crate::sample::clip(single(tone(from, at))))
+            .collect();
         let mut resampler = Resampler::new(from, to).unwrap();
         let mut heard = resampler.push(&source).unwrap();
         heard.extend(resampler.finish().unwrap());

@@ -19,14 +19,21 @@ struct Found {
 /// Speaking and listening together.
 pub(super) async fn voice(rooms: &Rooms) -> Check {
     let settings = &rooms.config.resolved().settings.voice;
-    let (tts, stt) = (rooms.voice.tts_status().await, rooms.voice.stt_status().await);
+    let (tts, stt) = (
+        rooms.voice.tts_status().await,
+        rooms.voice.stt_status().await,
+    );
     let mut speaking = Found {
         verb: "speak",
         enabled: tts.enabled,
         chosen: None,
         lack: None,
     };
-    let others = settings.tts.fallback.iter().filter_map(|id| TtsId::find(id));
+    let others = settings
+        .tts
+        .fallback
+        .iter()
+        .filter_map(|id| TtsId::find(id));
     for id in TtsId::find(&tts.provider).into_iter().chain(others) {
         let name = format!("{id} ({})", id.label());
         let lack = rooms.voice.tts_lacks(id).await;
@@ -38,7 +45,11 @@ pub(super) async fn voice(rooms: &Rooms) -> Check {
         chosen: None,
         lack: None,
     };
-    let others = settings.stt.fallback.iter().filter_map(|id| SttId::find(id));
+    let others = settings
+        .stt
+        .fallback
+        .iter()
+        .filter_map(|id| SttId::find(id));
     for id in SttId::find(&stt.provider).into_iter().chain(others) {
         let name = format!("{id} ({})", id.label());
         let lack = rooms.voice.stt_lacks(id).await;
@@ -102,16 +113,32 @@ mod tests {
     fn the_chosen_are_named_and_so_is_what_they_lack() {
         let nobody = finding(found("speak", vec![]), found("listen", vec![]));
         assert!(nobody.ok && nobody.message.contains("Nobody is configured to listen"));
-        let fine = finding(found("speak", vec![("a", true), ("b", true)]), found("listen", vec![]));
-        assert!(fine.ok && fine.message.contains("Chosen to speak: a."), "{fine:?}");
+        let fine = finding(
+            found("speak", vec![("a", true), ("b", true)]),
+            found("listen", vec![]),
+        );
+        assert!(
+            fine.ok && fine.message.contains("Chosen to speak: a."),
+            "{fine:?}"
+        );
         let lacks = vec![("a", true), ("b", false), ("c", false)];
         let bad = finding(found("speak", vec![("x", true)]), found("listen", lacks));
-        assert!(!bad.ok && bad.message.contains("Chosen to listen: a."), "{bad:?}");
-        assert!(bad.message.ends_with("b cannot be used: b.model_path is not configured."), "{bad:?}");
+        assert!(
+            !bad.ok && bad.message.contains("Chosen to listen: a."),
+            "{bad:?}"
+        );
+        assert!(
+            bad.message
+                .ends_with("b cannot be used: b.model_path is not configured."),
+            "{bad:?}"
+        );
         assert_eq!(bad.hint.as_deref(), Some("Set it."));
         let mut off = found("speak", vec![("a", false)]);
         off.enabled = false;
         let off = finding(off, found("listen", vec![]));
-        assert!(off.ok && off.message.starts_with("To speak is switched off."), "{off:?}");
+        assert!(
+            off.ok && off.message.starts_with("To speak is switched off."),
+            "{off:?}"
+        );
     }
 }

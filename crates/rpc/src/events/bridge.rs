@@ -111,34 +111,29 @@ async fn follow_settings(rooms: Arc<Rooms>) {
 
 /// Tells of changed settings of voice, whoever changed them, once they are in force.
 #[cfg(feature = "voice")]
-async fn follow_voice(rooms: Arc<Rooms>) {
-    let mut applied = rooms.config.applied();
-    let mut before = voice_now(&rooms).await;
-    while applied.changed().await.is_ok() {
-        applied.mark_unchanged();
-        let now = voice_now(&rooms).await;
-        if now != before {
-            rooms.events.publish_kind(&kinds::VOICE_SETTINGS, &now.1);
-            before = now;
+fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
+    // From here on, not from when the future is first asked.
+    let (mut applied, mut before) = (rooms.config.applied(), voice_values(&rooms));
+    async move {
+        while applied.changed().await.is_ok() {
+            applied.mark_unchanged();
+            let now = voice_values(&rooms);
+            if now != before {
+                before = now;
+                let params = kinds::VoiceSettingsParams {
+                    tts: rooms.voice.tts_status().await,
+                    stt: rooms.voice.stt_status().await,
+                };
+                rooms.events.publish_kind(&kinds::VOICE_SETTINGS, &params);
+            }
         }
     }
 }
 
-/// The settings, and what they come to.
 #[cfg(feature = "voice")]
-async fn voice_now(
-    rooms: &Rooms,
-) -> (
-    Vec<gatehouse_config::SettingValue>,
-    kinds::VoiceSettingsParams,
-) {
+fn voice_values(rooms: &Rooms) -> Vec<gatehouse_config::SettingValue> {
     let section = ["voice".to_owned()];
-    let values = rooms.config.resolved().values(Some(&section));
-    let params = kinds::VoiceSettingsParams {
-        tts: rooms.voice.tts_status().await,
-        stt: rooms.voice.stt_status().await,
-    };
-    (values, params)
+    rooms.config.resolved().values(Some(&section))
 }
 
 /// Reads the webhooks again when another node changed some.

@@ -5,7 +5,9 @@ use super::tts::{ProviderParams, ProviderResult};
 use super::voice_params::{decode, provider_of};
 use crate::method::{Call, Method, NoParams, method, told};
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_voice::{ProviderStatus, SttId, SttStatus, SubtitleFormat, TranscribeRequest, Transcript};
+use gatehouse_voice::{
+    ProviderStatus, SttId, SttStatus, SubtitleFormat, TranscribeRequest, Transcript,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -109,7 +109,17 @@ mod tests {
     #[test]
     fn what_is_not_base64_is_refused() {
         for text in [
-            "A", "AQI===", "AQID=", "A=ID", "AQ ID", "AQID\n", "+_8=", "AR==", "data:audio/wav;base64,AQID", "ä", "=",
+            "A",
+            "AQI===",
+            "AQID=",
+            "A=ID",
+            "AQ ID",
+            "AQID\n",
+            "+_8=",
+            "AR==",
+            "data:audio/wav;base64,AQID",
+            "ä",
+            "=",
         ] {
             assert_eq!(refused(text), ErrorCode::InvalidParams, "{text}");
         }
@@ -123,7 +133,10 @@ mod tests {
         let problem = decode("audio", &over).unwrap_err();
         assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
         assert_eq!(problem.details["max_bytes"], 26_214_400);
-        assert_eq!(refused(over.trim_end_matches('=')), ErrorCode::PayloadTooLarge);
+        assert_eq!(
+            refused(over.trim_end_matches('=')),
+            ErrorCode::PayloadTooLarge
+        );
         // Size is looked at first: nothing of this is read.
         assert_eq!(refused(&"!".repeat(over.len())), ErrorCode::PayloadTooLarge);
     }

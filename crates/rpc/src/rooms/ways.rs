@@ -109,7 +109,9 @@ impl Ways {
                 random: Arc::clone(random),
                 data_dir: layers.data_dir().to_owned(),
             };
-            Voice::open(parts, voice_settings(&resolved, layers))
+            let voice = Voice::open(parts, voice_settings(&resolved, layers));
+            voice.register(&agents);
+            voice
         };
         Ok(Self {
             outbound,

@@ -12,3 +12,4 @@ mod methods;
 mod models;
 mod openrpc;
 mod vault;
+mod voice;

@@ -141,3 +141,6 @@ fn no_binding(provider: TtsId) -> VoiceError {
     );
     VoiceError::not_configured("persona_binding", hint)
 }
+
+#[cfg(test)]
+mod tests;

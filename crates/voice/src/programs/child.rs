@@ -4,24 +4,20 @@
 //! reaped: until then nobody else can get the group's number. A descendant that leaves the group on
 //! purpose is out of reach; it can hold nobody up.
 
+use super::pipes::{Output, drain, feed};
 use super::{Job, Piece};
 use crate::VoiceError;
-use bytes::{Bytes, BytesMut};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// How much is read at a time.
-const PIECE_BYTES: usize = 64 << 10;
-/// How much of the end of standard error is kept, for those who want it.
-const TAIL_BYTES: usize = 1 << 20;
 /// How long the pipes may stay open once the process has ended.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// "Exec format error": made for another machine, or no program at all.
@@ -70,80 +66,8 @@ pub(super) async fn drive(
     if !status.success() {
         return Err(VoiceError::failed(provider, "ended with an error", false));
     }
-    output.append(said.tail).await
-}
-
-/// What goes to whoever waits.
-struct Output<'a> {
-    provider: &'static str,
-    left: usize,
-    open: bool,
-    buffer: BytesMut,
-    pieces: &'a mpsc::Sender<Piece>,
-}
-
-impl<'a> Output<'a> {
-    fn new(job: &Job, pieces: &'a mpsc::Sender<Piece>) -> Self {
-        Self {
-            provider: job.provider,
-            left: job.most_output,
-            open: true,
-            buffer: BytesMut::with_capacity(PIECE_BYTES),
-            pieces,
-        }
-    }
-
-    /// Sends what was read to the buffer; nothing read is the end.
-    async fn take(&mut self, read: usize) -> Result<(), VoiceError> {
-        self.open = read > 0;
-        let endless = VoiceError::failed(self.provider, "answered without end", false);
-        self.left = self.left.checked_sub(read).ok_or(endless)?;
-        if self.open {
-            let piece = self.buffer.split().freeze();
-            self.buffer.reserve(PIECE_BYTES);
-            // That nobody waits any more is seen by who called.
-            let _ = self.pieces.send(Ok(piece)).await;
-        }
-        Ok(())
-    }
-
-    /// Sends what came by the other pipe, on lines of its own.
-    async fn append(self, tail: Vec<u8>) -> Result<(), VoiceError> {
-        if !tail.is_empty() {
-            let tail = [b"\n".as_slice(), &tail].concat();
-            let _ = self.pieces.send(Ok(tail.into())).await;
-        }
-        Ok(())
-    }
-}
-
-/// Tells the program what it should know. It may not want to.
-async fn feed(mut stdin: ChildStdin, input: Bytes) {
-    if stdin.write_all(&input).await.is_ok() {
-        let _ = stdin.shutdown().await;
-    }
-}
-
-/// What was said on standard error.
-#[derive(Default)]
-struct Said {
-    lines: usize,
-    tail: Vec<u8>,
-}
-
-async fn drain(mut stderr: ChildStderr, keep: bool) -> Said {
-    let mut said = Said::default();
-    let mut buffer = BytesMut::with_capacity(PIECE_BYTES);
-    while let Ok(1..) = stderr.read_buf(&mut buffer).await {
-        said.lines += buffer.iter().filter(|byte| **byte == b'\n').count();
-        if keep {
-            said.tail.extend_from_slice(&buffer);
-            let over = said.tail.len().saturating_sub(TAIL_BYTES);
-            said.tail.drain(..over);
-        }
-        buffer.clear();
-    }
-    said
+    output.append(said.tail).await;
+    Ok(())
 }
 
 struct Running {

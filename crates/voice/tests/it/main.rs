@@ -3,11 +3,14 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "a test that cannot go on has failed"
 )]
 
+mod conformance_stt;
+mod conformance_tts;
 mod convert;
 mod harness;
 mod local;

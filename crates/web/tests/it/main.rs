@@ -22,5 +22,6 @@ mod rpc;
 mod slow;
 mod steps;
 mod vault;
+mod voice;
 mod webhooks;
 mod ws;

@@ -26,7 +26,8 @@ async fn a_hundred_thousand_characters_without_loss() {
     let vendor = OpenAiTts::start().await;
     let mut settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);
     settings.tts.max_text_length = 100_000;
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let text = prose(100_000);
     let request = SpeechRequest {
         format: Some("opus".to_owned()),
@@ -61,7 +62,8 @@ async fn pieces_are_joined_to_the_sample() {
     let other = tts_at(TtsId::Google, google.base_url().as_str(), GoogleTts::KEY);
     settings.tts.providers.extend(other.tts.providers);
     settings.tts.max_text_length = 20_000;
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let text = prose(12_000);
     for (provider, asked) in [("elevenlabs", 3), ("google", 3)] {
         let request = SpeechRequest {

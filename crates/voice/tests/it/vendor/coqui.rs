@@ -23,7 +23,8 @@ impl Deref for Coqui {
 
 impl Coqui {
     pub const SPEAKER: &str = "p376";
-    const SPEAKERS: &[&str] = &[Self::SPEAKER, "Ana Florence"];
+    pub const OTHER_SPEAKER: &str = "Ana Florence";
+    const SPEAKERS: &[&str] = &[Self::SPEAKER, Self::OTHER_SPEAKER];
     const LANGUAGES: &[&str] = &["en", "de"];
 
     pub async fn start() -> Self {

@@ -69,7 +69,8 @@ impl ElevenLabs {
     pub const KEY: &str = "sk_elevenlabs-4711";
     /// A voice other than the usual one.
     pub const VOICE: &str = "EXAVITQu4vr4xnSDxMaL";
-    const VOICES: &[&str] = &["JBFqnCBsd6RMkjVDRZzb", Self::VOICE];
+    pub const OTHER_VOICE: &str = "21m00Tcm4TlvDq8ikWAM";
+    const VOICES: &[&str] = &["JBFqnCBsd6RMkjVDRZzb", Self::VOICE, Self::OTHER_VOICE];
 
     pub async fn start() -> Self {
         Self(Server::start(judge(|seen| strict::verdict(look(seen)))).await)

@@ -5,12 +5,17 @@ use gatehouse_audio::{Format, Sound, encode};
 
 /// Samples a second of everything here, unless a vendor is asked for another rate.
 pub const RATE: u32 = 24_000;
-/// How long a character takes.
-const MS_PER_CHARACTER: usize = 60;
+/// How long each of the first characters takes, and each after them: a text at a vendor's limit should
+/// not take minutes.
+const FIRST_MS: usize = 60;
+const LATER_MS: usize = 1;
+const FIRST_CHARACTERS: usize = 100;
 
 /// How long a text takes, in milliseconds.
 pub fn duration_ms(text: &str) -> usize {
-    text.chars().count() * MS_PER_CHARACTER
+    let characters = text.chars().count();
+    let first = characters.min(FIRST_CHARACTERS);
+    first * FIRST_MS + (characters - first) * LATER_MS
 }
 
 /// Signed 16-bit samples of 440 Hz.

@@ -1,0 +1,289 @@
+//! Where a line stands in the structure of `CommonMark` blocks, a character at a time: whether it is in a
+//! fenced block, whether a fence may begin, and where a paragraph ends. Pure.
+
+mod fence;
+
+use fence::Fence;
+
+/// What a character did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Nothing,
+    /// The paragraph before it has ended.
+    ParagraphEnds,
+    /// What the fenced block stood in has ended before it, and with it the block. It is to be fed again.
+    LeftFence,
+}
+
+/// What is known of the beginning of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Line {
+    /// White space, marks of quotes and list items so far.
+    #[default]
+    Start,
+    /// One of `-`, `*` and `+`.
+    Bullet(char),
+    /// Digits of a list item.
+    Number { digits: usize, is_one: bool },
+    /// Digits and the mark behind them.
+    NumberMark { is_one: bool },
+    /// So many `#`.
+    Hashes(usize),
+    /// So many `~`.
+    Tildes(usize),
+    /// So many of one mark, and white space.
+    Rule(char, usize),
+    /// Text.
+    Rest,
+    /// A heading's text.
+    Heading,
+}
+
+/// The structure so far.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    line: Line,
+    column: usize,
+    /// Where the content of what the line stands in begins.
+    base: usize,
+    /// Where the contents of the list items begin that are open, the outer ones first.
+    items: Vec<usize>,
+    quotes: usize,
+    /// How many quotes the paragraph before stands in, and how many marks the line before had.
+    quotes_before: usize,
+    quotes_of_line_before: usize,
+    /// Whether items of lines before this one have been compared with its indent.
+    is_placed: bool,
+    has_marker: bool,
+    /// Whether the line before belongs to a paragraph.
+    in_paragraph: bool,
+    /// White space behind a marker that begins a line is taken out with it.
+    skips_white: bool,
+    fence: Option<Fence>,
+}
+
+impl Blocks {
+    pub(super) const fn in_fence(&self) -> bool {
+        self.fence.is_some()
+    }
+
+    /// Whether backticks that come now may be a fence.
+    pub(super) fn may_begin_fence(&mut self) -> bool {
+        if self.line != Line::Start {
+            return false;
+        }
+        self.place();
+        self.indent() <= 3
+    }
+
+    /// Whether whatever comes now makes the tildes before it a fence, and is behind it.
+    pub(super) const fn is_behind_tildes(&self) -> bool {
+        matches!(self.line, Line::Tildes(3..))
+    }
+
+    /// A marker stands here, which is taken out.
+    pub(super) fn marker(&mut self, is_first: bool) {
+        self.has_marker = true;
+        if self.line == Line::Start {
+            self.skips_white = true;
+            if is_first {
+                self.column = 0;
+            }
+        }
+    }
+
+    /// A line that began with so many backticks is a fence; its end has been fed.
+    pub(super) fn open_backtick_fence(&mut self, length: usize) {
+        let base = self.items.last().copied().unwrap_or(0);
+        self.fence = Some(Fence::new('`', length, base, self.quotes_of_line_before));
+        self.in_paragraph = false;
+        self.quotes_before = self.quotes_of_line_before;
+    }
+
+    /// Takes the next character.
+    pub(super) fn feed(&mut self, character: char) -> Step {
+        if let Some(fence) = &mut self.fence {
+            match fence.feed(character) {
+                fence::Step::Inside => return Step::Nothing,
+                fence::Step::Closed => {
+                    self.fence = None;
+                    self.new_line(false);
+                    return Step::Nothing;
+                }
+                fence::Step::Left { column, quotes } => {
+                    self.fence = None;
+                    self.new_line(false);
+                    self.column = column;
+                    self.quotes = quotes;
+                    return Step::LeftFence;
+                }
+            }
+        }
+        self.outside(character)
+    }
+
+    fn outside(&mut self, character: char) -> Step {
+        if self.skips_white && matches!(character, ' ' | '\t') {
+            return Step::Nothing;
+        }
+        self.skips_white = false;
+        let step = match character {
+            '\n' => self.end_line(),
+            '\r' => Step::Nothing,
+            _ => self.within(character),
+        };
+        if character != '\n' {
+            self.advance(character);
+        }
+        step
+    }
+
+    fn advance(&mut self, character: char) {
+        self.column = match character {
+            '\t' => (self.column / 4 + 1) * 4,
+            _ => self.column + 1,
+        };
+    }
+
+    fn indent(&self) -> usize {
+        self.column.saturating_sub(self.base)
+    }
+
+    /// Ends the list items that the line is not part of.
+    fn place(&mut self) {
+        if !self.is_placed {
+            self.is_placed = true;
+            while self.items.last().is_some_and(|item| *item > self.column) {
+                self.items.pop();
+            }
+            self.base = self.base.max(self.items.last().copied().unwrap_or(0));
+        }
+    }
+
+    fn within(&mut self, c: char) -> Step {
+        let is_white = matches!(c, ' ' | '\t');
+        match self.line {
+            Line::Start => return self.start(c),
+            Line::Bullet(_) if is_white => return self.item(),
+            Line::Bullet(mark) if mark == c && mark != '+' => self.line = Line::Rule(mark, 2),
+            Line::Number { digits, is_one } => match c {
+                '0'..='9' if digits < 9 => {
+                    self.line = Line::Number {
+                        digits: digits + 1,
+                        is_one: false,
+                    };
+                }
+                '.' | ')' => self.line = Line::NumberMark { is_one },
+                _ => self.line = Line::Rest,
+            },
+            Line::NumberMark { is_one } if is_white => {
+                if is_one || !self.items.is_empty() || !self.in_paragraph {
+                    return self.item();
+                }
+                self.line = Line::Rest;
+            }
+            Line::Hashes(count) if c == '#' && count < 6 => self.line = Line::Hashes(count + 1),
+            Line::Hashes(_) if is_white => {
+                self.line = Line::Heading;
+                return Step::ParagraphEnds;
+            }
+            Line::Tildes(count) if c == '~' => self.line = Line::Tildes(count + 1),
+            Line::Tildes(count) if count >= 3 => {
+                self.open_tilde_fence(count);
+                return Step::ParagraphEnds;
+            }
+            Line::Rule(mark, count) if c == mark => self.line = Line::Rule(mark, count + 1),
+            Line::Rule(..) if is_white => {}
+            Line::Heading => {}
+            _ => self.line = Line::Rest,
+        }
+        Step::Nothing
+    }
+
+    fn start(&mut self, c: char) -> Step {
+        if matches!(c, ' ' | '\t') {
+            return Step::Nothing;
+        }
+        self.place();
+        self.line = match c {
+            _ if self.indent() > 3 => Line::Rest,
+            '>' => {
+                self.quotes += 1;
+                // The blank behind it is part of the mark; one too much does no harm.
+                self.base = self.column + 2;
+                if self.quotes > self.quotes_before {
+                    return Step::ParagraphEnds;
+                }
+                return Step::Nothing;
+            }
+            '-' | '*' | '+' => Line::Bullet(c),
+            '0'..='9' => Line::Number {
+                digits: 1,
+                is_one: c == '1',
+            },
+            '#' => Line::Hashes(1),
+            '~' => Line::Tildes(1),
+            '=' | '_' => Line::Rule(c, 1),
+            _ => Line::Rest,
+        };
+        Step::Nothing
+    }
+
+    /// A list item begins; the white space behind its mark is here.
+    fn item(&mut self) -> Step {
+        self.line = Line::Start;
+        self.base = self.column + 1;
+        self.items.push(self.base);
+        Step::ParagraphEnds
+    }
+
+    fn open_tilde_fence(&mut self, length: usize) {
+        let base = self.items.last().copied().unwrap_or(0);
+        self.fence = Some(Fence::in_its_line('~', length, base, self.quotes));
+    }
+
+    fn end_line(&mut self) -> Step {
+        let is_blank = self.line == Line::Start && !self.has_marker;
+        let ends = match self.line {
+            Line::Start => is_blank,
+            Line::Bullet(_) | Line::Hashes(_) | Line::Heading => true,
+            Line::NumberMark { is_one } => is_one || !self.items.is_empty(),
+            Line::Tildes(count) => count >= 3,
+            Line::Rule(mark, count) => matches!(mark, '-' | '=') || count >= 3,
+            Line::Number { .. } | Line::Rest => false,
+        };
+        let tildes = match self.line {
+            Line::Tildes(count) if count >= 3 => Some(count),
+            _ => None,
+        };
+        let quotes = self.quotes;
+        self.new_line(!ends);
+        if let Some(count) = tildes {
+            let base = self.items.last().copied().unwrap_or(0);
+            self.fence = Some(Fence::new('~', count, base, quotes));
+        }
+        if ends {
+            Step::ParagraphEnds
+        } else {
+            Step::Nothing
+        }
+    }
+
+    fn new_line(&mut self, in_paragraph: bool) {
+        self.in_paragraph = in_paragraph;
+        // A line without its quote's mark goes on with the paragraph, if there is one.
+        self.quotes_before = if in_paragraph {
+            self.quotes.max(self.quotes_before)
+        } else {
+            self.quotes
+        };
+        self.quotes_of_line_before = self.quotes;
+        self.quotes = 0;
+        self.line = Line::Start;
+        self.column = 0;
+        self.base = 0;
+        self.is_placed = false;
+        self.has_marker = false;
+        self.skips_white = false;
+    }
+}

@@ -1,0 +1,119 @@
+//! A fenced code block, line by line, until its closing fence or the end of what it stands in. Pure.
+
+/// What a character did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Inside,
+    /// It ended the line of the closing fence.
+    Closed,
+    /// The line is not part of the list item or quote that the block stands in.
+    Left {
+        column: usize,
+        quotes: usize,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// White space and marks of quotes so far.
+    Start,
+    /// So many marks of the fence.
+    Run(usize),
+    /// Enough of them, and white space.
+    Trail,
+    Content,
+}
+
+/// A fenced code block.
+#[derive(Debug)]
+pub(super) struct Fence {
+    mark: char,
+    length: usize,
+    /// Where the content of its list item begins.
+    base: usize,
+    /// How many quotes it stands in.
+    depth: usize,
+    line: Line,
+    column: usize,
+    quotes: usize,
+}
+
+impl Fence {
+    /// A block whose first line comes next.
+    pub(super) const fn new(mark: char, length: usize, base: usize, depth: usize) -> Self {
+        Self {
+            mark,
+            length,
+            base,
+            depth,
+            line: Line::Start,
+            column: 0,
+            quotes: 0,
+        }
+    }
+
+    /// A block of whose opening fence the rest comes next.
+    pub(super) const fn in_its_line(mark: char, length: usize, base: usize, depth: usize) -> Self {
+        let mut fence = Self::new(mark, length, base, depth);
+        fence.line = Line::Content;
+        fence
+    }
+
+    pub(super) fn feed(&mut self, c: char) -> Step {
+        if c == '\n' {
+            return self.end_line();
+        }
+        match self.line {
+            Line::Start => match c {
+                ' ' => self.column += 1,
+                '\t' => self.column = (self.column / 4 + 1) * 4,
+                '\r' => {}
+                '>' if self.quotes < self.depth => {
+                    self.quotes += 1;
+                    self.column += 1;
+                }
+                _ if self.quotes < self.depth || self.column < self.base => {
+                    return Step::Left {
+                        column: self.column,
+                        quotes: self.quotes,
+                    };
+                }
+                _ if c == self.mark && self.is_near() => self.line = Line::Run(1),
+                _ => self.line = Line::Content,
+            },
+            Line::Run(count) => {
+                self.line = match c {
+                    _ if c == self.mark => Line::Run(count + 1),
+                    ' ' | '\t' | '\r' if count >= self.length => Line::Trail,
+                    _ => Line::Content,
+                };
+            }
+            Line::Trail if matches!(c, ' ' | '\t' | '\r') => {}
+            Line::Trail | Line::Content => self.line = Line::Content,
+        }
+        Step::Inside
+    }
+
+    /// Whether a closing fence may stand here: three columns in, and in a quote one more for its blank.
+    fn is_near(&self) -> bool {
+        let content = self.base.max(2 * self.depth);
+        self.column <= content + 3
+    }
+
+    fn end_line(&mut self) -> Step {
+        let is_closed = match self.line {
+            Line::Run(count) => count >= self.length,
+            Line::Trail => true,
+            Line::Start => self.quotes < self.depth,
+            Line::Content => false,
+        };
+        self.line = Line::Start;
+        self.column = 0;
+        self.quotes = 0;
+        if is_closed {
+            Step::Closed
+        } else {
+            Step::Inside
+        }
+    }
+}

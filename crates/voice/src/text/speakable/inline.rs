@@ -1,0 +1,83 @@
+//! What is said within a line: hosts instead of whole addresses, and stops at ends. Pure.
+
+use url::Url;
+
+/// The host of a web address, without a leading `www.`.
+pub(super) fn host(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return None;
+    }
+    let host = url.host_str()?;
+    Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
+}
+
+/// Appends a text, with the host in place of each web address.
+pub(super) fn push_with_hosts(said: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(start) = next_address(rest) {
+        let (before, found) = rest.split_at_checked(start).unwrap_or((rest, ""));
+        let is_end = |c: char| c.is_whitespace() || "<>\"`|\\^{}".contains(c);
+        let length = found.find(is_end).unwrap_or(found.len());
+        let whole = found.get(..length).unwrap_or(found);
+        let address = whole.trim_end_matches(is_mark_behind);
+        said.push_str(before);
+        match host(address) {
+            Some(host) => said.push_str(&host),
+            None => said.push_str(address),
+        }
+        rest = found.get(address.len()..).unwrap_or_default();
+        if address.is_empty() {
+            break;
+        }
+    }
+    said.push_str(rest);
+}
+
+/// Marks that stand behind an address rather than in it.
+const fn is_mark_behind(c: char) -> bool {
+    matches!(
+        c,
+        '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']' | '\'' | '*' | '_' | '”' | '’' | '»'
+    )
+}
+
+fn next_address(text: &str) -> Option<usize> {
+    let start = text.find("://")?;
+    let before = text.get(..start)?;
+    for scheme in ["https", "http"] {
+        if before.ends_with(scheme) {
+            return Some(start - scheme.len());
+        }
+    }
+    // Another scheme; what follows may still be one.
+    let behind = start + "://".len();
+    next_address_behind(text, behind)
+}
+
+fn next_address_behind(text: &str, mut from: usize) -> Option<usize> {
+    loop {
+        let rest = text.get(from..)?;
+        let at = from + rest.find("://")?;
+        let before = text.get(..at)?;
+        for scheme in ["https", "http"] {
+            if before.ends_with(scheme) {
+                return Some(at - scheme.len());
+            }
+        }
+        from = at + "://".len();
+    }
+}
+
+/// Ends what was said with a stop, unless it ends in a mark at which a voice pauses anyway.
+pub(super) fn push_stop(said: &mut String) {
+    let is_closing = |c: char| "\"')]}”’»)」』".contains(c);
+    let last = said.trim_end_matches(is_closing).chars().next_back();
+    let Some(last) = last else { return };
+    let is_mark = ".!?…:;,。！？：；，、؟۔।".contains(last);
+    if is_mark {
+        return;
+    }
+    let is_wide = matches!(last, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}');
+    said.push(if is_wide { '。' } else { '.' });
+}

@@ -1,0 +1,9 @@
+//! The cases, by what they are about.
+
+pub mod calls;
+pub mod formats;
+pub mod keys;
+pub mod personas;
+pub mod text;
+pub mod trouble;
+pub mod voice;

@@ -1,0 +1,163 @@
+//! A vendor in trouble: the code, the status, whether it is worth another try, and nothing of its words.
+
+use crate::conformance_tts::bench::{Bench, TEXT};
+use crate::vendor::mood::Mood;
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_voice::SpeechRequest;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// What comes of a request in this mood; the vendor is asked once.
+async fn in_mood(bench: &Bench, mood: Mood) -> Problem {
+    bench.server().set_mood(mood);
+    let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();
+    assert_eq!(bench.server().requests().len(), 1, "asked");
+    let problem = bench.told(error);
+    assert_eq!(problem.details["provider"], bench.id.as_str());
+    problem
+}
+
+async fn has_status(bench: &Bench, status: u16, is_retryable: bool) -> Problem {
+    let problem = in_mood(bench, Mood::Status(status, None)).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    let details = Value::Object(problem.details.clone());
+    let expected = json!({
+        "provider": bench.id.as_str(), "status": status, "retryable": is_retryable,
+    });
+    assert_eq!(details, expected);
+    problem
+}
+
+pub async fn status_400(bench: Bench) {
+    has_status(&bench, 400, false).await;
+}
+
+pub async fn status_401(bench: Bench) {
+    let problem = has_status(&bench, 401, false).await;
+    assert!(problem.message.contains("key"), "{}", problem.message);
+}
+
+pub async fn status_402(bench: Bench) {
+    has_status(&bench, 402, false).await;
+}
+
+pub async fn status_403(bench: Bench) {
+    has_status(&bench, 403, false).await;
+}
+
+pub async fn status_404(bench: Bench) {
+    has_status(&bench, 404, false).await;
+}
+
+pub async fn status_422(bench: Bench) {
+    has_status(&bench, 422, false).await;
+}
+
+pub async fn status_429_with_seconds(bench: Bench) {
+    let problem = in_mood(&bench, Mood::Status(429, Some("7"))).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["status"], 429);
+    assert_eq!(problem.details["retryable"], true);
+    assert_eq!(problem.details["retry_after_seconds"], 7);
+}
+
+pub async fn status_429_with_a_date(bench: Bench) {
+    let long_ahead = "Fri, 31 Dec 2100 23:59:59 GMT";
+    let problem = in_mood(&bench, Mood::Status(429, Some(long_ahead))).await;
+    assert_eq!(problem.details["retryable"], true);
+    assert_eq!(problem.details["retry_after_seconds"], 24 * 60 * 60);
+}
+
+pub async fn status_500(bench: Bench) {
+    has_status(&bench, 500, true).await;
+}
+
+pub async fn status_503(bench: Bench) {
+    has_status(&bench, 503, true).await;
+}
+
+pub async fn no_answer_is_a_timeout(mut bench: Bench) {
+    bench.settings.patience.answer = Duration::from_millis(200);
+    let problem = in_mood(&bench, Mood::Slow).await;
+    assert_eq!(problem.code, ErrorCode::Timeout);
+    assert!(bench.server().was_left().await);
+}
+
+async fn stands_still(mut bench: Bench, after: usize) {
+    bench.settings.patience.idle = Duration::from_millis(200);
+    let problem = in_mood(&bench, Mood::Stall(after)).await;
+    assert_eq!(problem.code, ErrorCode::Timeout);
+    assert!(bench.server().was_left().await);
+}
+
+pub async fn standing_still_before_the_audio_is_a_timeout(bench: Bench) {
+    stands_still(bench, 0).await;
+}
+
+pub async fn standing_still_in_the_audio_is_a_timeout(bench: Bench) {
+    stands_still(bench, 3000).await;
+}
+
+async fn breaks_off(bench: Bench, after: usize) {
+    let problem = in_mood(&bench, Mood::BreakOff(after)).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["retryable"], true);
+    assert_eq!(problem.details.get("status"), None);
+}
+
+pub async fn breaking_off_before_the_audio(bench: Bench) {
+    breaks_off(bench, 0).await;
+}
+
+pub async fn breaking_off_in_the_audio(bench: Bench) {
+    breaks_off(bench, 3000).await;
+}
+
+pub async fn an_empty_answer(bench: Bench) {
+    let problem = in_mood(&bench, Mood::Empty).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["retryable"], true);
+    assert!(
+        problem.message.contains("gave no audio"),
+        "{}",
+        problem.message
+    );
+}
+
+async fn is_no_audio(bench: Bench, mood: Mood) {
+    let problem = in_mood(&bench, mood).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["retryable"], false);
+    assert!(
+        problem.message.contains("answered what is no audio"),
+        "{}",
+        problem.message
+    );
+}
+
+pub async fn a_web_page_is_no_audio(bench: Bench) {
+    is_no_audio(bench, Mood::NotAudio).await;
+}
+
+pub async fn other_json_is_no_audio(bench: Bench) {
+    is_no_audio(bench, Mood::OtherJson).await;
+}
+
+pub async fn a_redirect_is_not_followed(bench: Bench) {
+    let problem = in_mood(&bench, Mood::Redirect).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["status"], 307);
+    assert_eq!(problem.details["retryable"], false);
+}
+
+pub async fn nobody_is_there(mut bench: Bench) {
+    bench.provider().base_url = Some(Bench::nowhere().await);
+    let problem = bench.told(bench.say(SpeechRequest::new(TEXT)).await.unwrap_err());
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["retryable"], true);
+    assert!(
+        problem.message.contains("could not be reached"),
+        "{}",
+        problem.message
+    );
+}

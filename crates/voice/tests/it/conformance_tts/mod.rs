@@ -1,0 +1,169 @@
+//! The same cases for everybody who speaks over HTTP, against vendors that refuse what the vendor's
+//! documents would refuse. Each case at each provider is a test of its own, named by both. What a provider
+//! lacks is declared, with the reason, in [`bench::LACKS`]; the test of the table holds that to be true.
+
+mod bench;
+mod cases;
+mod said;
+
+use bench::{Bench, LACKS};
+use gatehouse_voice::TtsId;
+use std::collections::HashSet;
+
+/// How many cases each provider must hold.
+const ENOUGH: usize = 40;
+
+/// Hands all cases to a macro.
+macro_rules! with_cases {
+    ($then:ident $($arguments:tt)*) => {
+        $then! { [$($arguments)*]
+            formats::mp3_is_the_usual_format,
+            formats::gives_mp3,
+            formats::gives_opus,
+            formats::gives_ogg,
+            formats::gives_aac,
+            formats::gives_pcm,
+            formats::gives_wav,
+            formats::an_unknown_format_is_refused,
+            text::what_is_written_is_what_is_said,
+            text::letters_of_all_alphabets_arrive,
+            text::marks_of_json_and_urls_arrive,
+            text::markdown_is_not_said,
+            text::an_empty_text_is_refused,
+            text::the_longest_text_is_taken,
+            text::one_character_more_is_refused,
+            text::a_text_at_the_providers_limit_is_one_request,
+            text::a_longer_one_is_two_and_sounds_as_one,
+            voice::without_settings_the_usual_voice_speaks,
+            voice::the_requests_voice_arrives,
+            voice::the_settings_voice_arrives,
+            voice::the_requests_voice_beats_the_settings,
+            voice::an_unknown_voice_is_the_vendors_refusal,
+            voice::a_voice_cannot_change_the_address,
+            voice::the_requests_model_arrives,
+            voice::the_settings_model_arrives,
+            voice::the_requests_speed_arrives,
+            voice::the_settings_speed_arrives,
+            voice::a_speed_beyond_the_vendors_is_moved_and_told,
+            voice::a_speed_beyond_all_is_refused,
+            voice::stability_and_similarity_arrive,
+            voice::the_settings_stability_and_similarity_arrive,
+            voice::a_stability_beyond_one_is_refused,
+            voice::instructions_arrive,
+            voice::the_settings_language_arrives,
+            voice::what_it_cannot_do_is_told_and_not_sent,
+            personas::a_bindings_voice_arrives,
+            personas::a_bindings_numbers_arrive,
+            personas::a_bindings_pitch_arrives,
+            personas::the_request_beats_the_binding,
+            personas::the_binding_beats_the_settings,
+            personas::a_prompt_arrives_as_instructions,
+            personas::without_a_binding_the_prompt_is_kept,
+            personas::provider_defaults_leave_the_prompt_out,
+            personas::fail_calls_nobody,
+            personas::none_is_nobody,
+            keys::the_key_is_in_its_header_only,
+            keys::a_wrong_key_is_told_without_it,
+            keys::without_a_key_nobody_is_called,
+            keys::a_key_that_no_header_may_have_is_told_without_it,
+            keys::a_key_of_the_vault_arrives,
+            trouble::status_400,
+            trouble::status_401,
+            trouble::status_402,
+            trouble::status_403,
+            trouble::status_404,
+            trouble::status_422,
+            trouble::status_429_with_seconds,
+            trouble::status_429_with_a_date,
+            trouble::status_500,
+            trouble::status_503,
+            trouble::no_answer_is_a_timeout,
+            trouble::standing_still_before_the_audio_is_a_timeout,
+            trouble::standing_still_in_the_audio_is_a_timeout,
+            trouble::breaking_off_before_the_audio,
+            trouble::breaking_off_in_the_audio,
+            trouble::an_empty_answer,
+            trouble::a_web_page_is_no_audio,
+            trouble::other_json_is_no_audio,
+            trouble::a_redirect_is_not_followed,
+            trouble::nobody_is_there,
+            calls::a_caller_who_leaves_ends_the_wait,
+            calls::a_caller_who_leaves_ends_the_stream,
+            calls::the_first_bytes_come_before_the_last,
+            calls::a_stream_is_what_the_whole_is,
+            calls::a_stream_that_breaks_says_so_at_its_end,
+            calls::several_at_once_do_not_mix,
+            calls::another_speaks_where_it_is_listed,
+            calls::no_other_speaks_where_none_is_listed,
+            calls::what_was_said_is_kept,
+            calls::switched_off_calls_nobody,
+            calls::the_status_names_it,
+        }
+    };
+}
+
+/// Makes a module of tests.
+macro_rules! tests_of {
+    ([$module:ident $id:ident] $($group:ident :: $case:ident),+ $(,)?) => {
+        mod $module {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    let id = gatehouse_voice::TtsId::$id;
+                    if let Some(bench) = super::bench_for(id, stringify!($case)).await {
+                        super::cases::$group::$case(bench).await;
+                    }
+                }
+            )+
+        }
+    };
+}
+
+macro_rules! names_of {
+    ([$name:ident] $($group:ident :: $case:ident),+ $(,)?) => {
+        const $name: &[&str] = &[$(stringify!($case)),+];
+    };
+}
+
+with_cases!(names_of CASES);
+with_cases!(tests_of elevenlabs ElevenLabs);
+with_cases!(tests_of openai OpenAi);
+with_cases!(tests_of google Google);
+with_cases!(tests_of coqui Coqui);
+
+/// A bench, unless it is declared that this provider lacks what the case is about.
+async fn bench_for(id: TtsId, case: &str) -> Option<Bench> {
+    let lacks = LACKS
+        .iter()
+        .any(|lack| lack.id == id && lack.cases.contains(&case));
+    if lacks {
+        None
+    } else {
+        Some(Bench::new(id).await)
+    }
+}
+
+#[test]
+fn what_is_lacking_is_declared_once_and_leaves_enough() {
+    let all: HashSet<&str> = CASES.iter().copied().collect();
+    assert_eq!(all.len(), CASES.len(), "a case is there twice");
+    for id in [
+        TtsId::ElevenLabs,
+        TtsId::OpenAi,
+        TtsId::Google,
+        TtsId::Coqui,
+    ] {
+        let mut lacking = HashSet::new();
+        for lack in LACKS.iter().filter(|lack| lack.id == id) {
+            assert!(!lack.why.is_empty());
+            for case in lack.cases {
+                assert!(all.contains(case), "{id} lacks {case}, which is no case");
+                assert!(lacking.insert(*case), "{id} lacks {case} twice");
+            }
+        }
+        assert!(
+            all.len() - lacking.len() >= ENOUGH,
+            "{id} has too few cases"
+        );
+    }
+}

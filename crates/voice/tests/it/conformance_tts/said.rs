@@ -1,0 +1,76 @@
+//! What a vendor was told, wherever it has its place for it.
+
+use crate::vendor::mood::Seen;
+use serde_json::Value;
+
+/// A request, in words that fit every vendor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    pub text: String,
+    pub voice: Option<String>,
+    pub model: Option<String>,
+    pub language: Option<String>,
+    pub instructions: Option<String>,
+    pub speed: Option<f64>,
+    pub stability: Option<f64>,
+    pub similarity_boost: Option<f64>,
+    pub pitch: Option<f64>,
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+impl Said {
+    pub fn to_elevenlabs(seen: &Seen) -> Self {
+        let body = seen.json();
+        let settings = &body["voice_settings"];
+        Self {
+            text: text(&body["text"]).unwrap_or_default(),
+            voice: seen.path.split('/').nth(3).map(str::to_owned),
+            model: text(&body["model_id"]),
+            speed: settings["speed"].as_f64(),
+            stability: settings["stability"].as_f64(),
+            similarity_boost: settings["similarity_boost"].as_f64(),
+            ..Self::default()
+        }
+    }
+
+    pub fn to_openai(seen: &Seen) -> Self {
+        let body = seen.json();
+        Self {
+            text: text(&body["input"]).unwrap_or_default(),
+            voice: text(&body["voice"]),
+            model: text(&body["model"]),
+            instructions: text(&body["instructions"]),
+            speed: body["speed"].as_f64(),
+            ..Self::default()
+        }
+    }
+
+    pub fn to_google(seen: &Seen) -> Self {
+        let body = seen.json();
+        Self {
+            text: text(&body["input"]["text"]).unwrap_or_default(),
+            voice: text(&body["voice"]["name"]),
+            language: text(&body["voice"]["languageCode"]),
+            speed: body["audioConfig"]["speakingRate"].as_f64(),
+            pitch: body["audioConfig"]["pitch"].as_f64(),
+            ..Self::default()
+        }
+    }
+
+    pub fn to_coqui(seen: &Seen) -> Self {
+        let parameter = |name: &str| {
+            let found = seen.query.iter().find(|(it, _)| it == name);
+            found.map(|(_, value)| value.clone())
+        };
+        Self {
+            text: parameter("text").unwrap_or_default(),
+            voice: parameter("speaker_id"),
+            model: parameter("model_name"),
+            language: parameter("language_id"),
+            ..Self::default()
+        }
+    }
+}

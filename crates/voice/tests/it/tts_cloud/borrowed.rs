@@ -1,0 +1,108 @@
+//! `tts_cloud_2` has the key of the model provider `openai` when it has none, and sends it nowhere else.
+
+use crate::harness::{Home, problem, settings, tts_with};
+use crate::vendor::openai_tts::OpenAiTts;
+use gatehouse_domain::ErrorCode;
+use gatehouse_voice::{Borrowed, SpeechRequest, TtsId, TtsProviderSettings, VoiceSettings};
+use secrecy::SecretString;
+
+fn key(key: &str) -> Option<SecretString> {
+    Some(SecretString::from(key))
+}
+
+fn at(vendor: &OpenAiTts) -> TtsProviderSettings {
+    TtsProviderSettings {
+        base_url: Some(vendor.base_url()),
+        ..TtsProviderSettings::default()
+    }
+}
+
+/// Speaks, and says which Authorization arrived.
+async fn speaks(home: &Home, vendor: &OpenAiTts, settings: VoiceSettings) -> String {
+    let voice = home.voice(settings).await;
+    voice.convert(SpeechRequest::new("Hello.")).await.unwrap();
+    let seen = vendor.requests().pop().unwrap();
+    seen.header("authorization").unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn the_model_providers_key_and_address_are_borrowed() {
+    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let settings = VoiceSettings {
+        openai: Borrowed {
+            base_url: Some(vendor.base_url()),
+            api_key: key(OpenAiTts::KEY),
+            environment: key("sk-of-the-environment"),
+        },
+        ..settings()
+    };
+    let authorization = speaks(&home, &vendor, settings).await;
+    assert_eq!(authorization, format!("Bearer {}", OpenAiTts::KEY));
+}
+
+#[tokio::test]
+async fn the_environments_key_is_borrowed_last() {
+    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let mut settings = tts_with(TtsId::OpenAi, at(&vendor));
+    settings.openai.environment = key(OpenAiTts::KEY);
+    speaks(&home, &vendor, settings).await;
+}
+
+#[tokio::test]
+async fn the_vaults_key_of_the_model_provider_is_borrowed() {
+    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    home.store_key("openai", OpenAiTts::KEY, vendor.base_url().as_str())
+        .await;
+    let mut settings = tts_with(TtsId::OpenAi, at(&vendor));
+    settings.openai.base_url = Some(vendor.base_url());
+    speaks(&home, &vendor, settings).await;
+}
+
+#[tokio::test]
+async fn its_own_key_comes_first() {
+    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let mut provider = at(&vendor);
+    provider.api_key = key(OpenAiTts::KEY);
+    let mut settings = tts_with(TtsId::OpenAi, provider);
+    settings.openai.api_key = key("sk-of-the-models");
+    settings.openai.environment = key("sk-of-the-environment");
+    speaks(&home, &vendor, settings).await;
+}
+
+#[tokio::test]
+async fn no_key_follows_an_address_that_was_moved_at_run_time() {
+    let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
+    let mut provider = at(&vendor);
+    provider.moved = true;
+    provider.api_key = key(OpenAiTts::KEY);
+    let mut settings = tts_with(TtsId::OpenAi, provider);
+    settings.tts.provider = Some(TtsId::OpenAi);
+    settings.openai.api_key = key(OpenAiTts::KEY);
+    settings.openai.environment = key(OpenAiTts::KEY);
+    let voice = home.voice(settings).await;
+    let error = voice
+        .convert(SpeechRequest::new("Hello."))
+        .await
+        .unwrap_err();
+    assert_eq!(problem(error).code, ErrorCode::NotConfigured);
+    assert_eq!(vendor.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn nobody_else_borrows() {
+    let home = Home::new().await;
+    for id in [TtsId::ElevenLabs, TtsId::Google] {
+        let mut settings = settings();
+        settings.tts.provider = Some(id);
+        settings.openai.api_key = key(OpenAiTts::KEY);
+        settings.openai.environment = key(OpenAiTts::KEY);
+        let voice = home.voice(settings).await;
+        let error = voice
+            .convert(SpeechRequest::new("Hello."))
+            .await
+            .unwrap_err();
+        let problem = problem(error);
+        assert_eq!(problem.code, ErrorCode::NotConfigured);
+        assert_eq!(problem.details["what"], format!("voice.tts.{id}.api_key"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Google Cloud.
+
+use crate::harness::{Home, tts_at};
+use crate::vendor::google_tts::GoogleTts;
+use gatehouse_voice::{SpeechRequest, TtsId, TtsProviderSettings, Voice};
+use serde_json::json;
+
+async fn room(
+    home: &Home,
+    vendor: &GoogleTts,
+    change: impl FnOnce(&mut TtsProviderSettings),
+) -> Voice {
+    let mut settings = tts_at(TtsId::Google, vendor.base_url().as_str(), GoogleTts::KEY);
+    change(settings.tts.providers.get_mut(&TtsId::Google).unwrap());
+    home.voice(settings).await
+}
+
+#[tokio::test]
+async fn the_three_keys_of_the_settings_arrive() {
+    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
+    let voice = room(&home, &vendor, |settings| {
+        settings.voice = Some(GoogleTts::GERMAN_VOICE.to_owned());
+        settings.language = Some("de-DE".to_owned());
+        settings.speed = Some(0.5);
+    });
+    voice
+        .await
+        .convert(SpeechRequest::new("Hallo."))
+        .await
+        .unwrap();
+    let expected = json!({
+        "input": { "text": "Hallo." },
+        "voice": { "languageCode": "de-DE", "name": GoogleTts::GERMAN_VOICE },
+        "audioConfig": { "audioEncoding": "MP3", "speakingRate": 0.5 },
+    });
+    assert_eq!(vendor.requests().pop().unwrap().json(), expected);
+}
+
+#[tokio::test]
+async fn a_voice_brings_its_language() {
+    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
+    let voice = room(&home, &vendor, |settings| {
+        settings.voice = Some(GoogleTts::GERMAN_VOICE.to_owned());
+    });
+    voice
+        .await
+        .convert(SpeechRequest::new("Hallo."))
+        .await
+        .unwrap();
+    let body = vendor.requests().pop().unwrap().json();
+    assert_eq!(body["voice"]["languageCode"], "de-DE");
+}
+
+/// Those voices refuse even the neutral ones.
+#[tokio::test]
+async fn neutral_numbers_are_not_sent() {
+    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
+    let voice = room(&home, &vendor, |settings| {
+        settings.voice = Some(GoogleTts::CHIRP_VOICE.to_owned());
+        settings.speed = Some(1.0);
+    });
+    let voice = voice.await;
+    let persona = json!({
+        "id": "level", "label": "Level",
+        "providerBindings": [{ "provider": "google", "pitch": 0.0 }],
+    });
+    let personas = voice.personas();
+    personas
+        .create(serde_json::from_value(persona).unwrap())
+        .await
+        .unwrap();
+    let request = SpeechRequest {
+        persona: Some("level".to_owned()),
+        ..SpeechRequest::new("Hello.")
+    };
+    voice.convert(request).await.unwrap();
+    let body = vendor.requests().pop().unwrap().json();
+    assert_eq!(body["audioConfig"], json!({ "audioEncoding": "MP3" }));
+}
+
+#[tokio::test]
+async fn samples_have_one_rate() {
+    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
+    let voice = room(&home, &vendor, |_| {}).await;
+    let request = SpeechRequest {
+        format: Some("pcm".to_owned()),
+        ..SpeechRequest::new("Hello.")
+    };
+    voice.convert(request).await.unwrap();
+    let body = vendor.requests().pop().unwrap().json();
+    let expected = json!({ "audioEncoding": "LINEAR16", "sampleRateHertz": 24_000 });
+    assert_eq!(body["audioConfig"], expected);
+}
+
+/// The limit is in bytes: letters of two bytes are half as many.
+#[tokio::test]
+async fn the_limit_is_in_bytes() {
+    let (home, vendor) = (Home::new().await, GoogleTts::start().await);
+    let mut settings = tts_at(TtsId::Google, vendor.base_url().as_str(), GoogleTts::KEY);
+    settings.tts.max_text_length = 20_000;
+    let voice = home.voice(settings).await;
+    let text = "ж".repeat(2501);
+    let request = SpeechRequest {
+        format: Some("wav".to_owned()),
+        ..SpeechRequest::new(text.as_str())
+    };
+    voice.convert(request).await.unwrap();
+    assert_eq!(vendor.complaints(), Vec::<String>::new());
+    let bodies = vendor.requests().into_iter().map(|seen| seen.json());
+    let said: Vec<String> = bodies
+        .map(|body| body["input"]["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(said.len(), 2);
+    assert_eq!(said.concat(), text);
+}

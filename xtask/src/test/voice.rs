@@ -1,0 +1,42 @@
+//! Programs that speak and listen, for the tests of `crates/voice`, with models made on the spot.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::{apt, python};
+use crate::process::{find_program, run};
+
+/// Programs that tests take from the system, and their Debian packages.
+const SYSTEM: [(&str, &str); 2] = [("ffmpeg", "ffmpeg"), ("espeak-ng", "espeak-ng")];
+/// What makes the models, and what becomes a command.
+const SCRIPTS: [&str; 2] = ["make_models.py", "whisper_cli.py"];
+
+/// Makes `folder` a Python environment with the programs of `tests` and their models; does nothing when it
+/// is one. What it is, in words.
+pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
+    let missing = SYSTEM.iter().filter(|(name, _)| find_program(name).is_none());
+    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    if !missing.is_empty() {
+        apt::install(&missing)?;
+    }
+    let python = python::environment(folder, &tests.join("requirements.txt"))?;
+    let scripts = SCRIPTS.map(|name| std::fs::read_to_string(tests.join(name)));
+    let scripts = scripts.into_iter().collect::<Result<Vec<_>, _>>();
+    let wanted = scripts.context("scripts of voice programs")?.concat();
+    // The environment starts afresh, without this file, when other programs are wanted.
+    let made = folder.join("models.txt");
+    if !std::fs::read_to_string(&made).is_ok_and(|text| text == wanted) {
+        let [make, _] = SCRIPTS;
+        let mut command = Command::new(&python.program);
+        // No compiled copies of the scripts in the working tree.
+        command.arg("-B").arg(tests.join(make)).arg(folder);
+        run(&mut command)?;
+        std::fs::write(&made, wanted)?;
+    }
+    Ok(format!(
+        "Piper, sherpa-onnx and whisper.cpp by {}, ffmpeg, espeak-ng",
+        python.version
+    ))
+}
