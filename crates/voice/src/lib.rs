@@ -6,6 +6,7 @@
 //! know RPC, HTTP servers or what a setting is called.
 
 mod aac;
+mod auto_speak;
 mod cache;
 mod capability;
 mod error;

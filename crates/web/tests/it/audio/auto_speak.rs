@@ -7,20 +7,31 @@ use serde_json::{Value, json};
 
 /// What was spoken has the bytes that the vendor gave for this text.
 async fn check_audio(house: &House, answer: &Value, text: &str) {
-    let (session, audio) = (answer["session"].as_str().unwrap(), answer["audio"].as_str().unwrap());
+    let (session, audio) = (
+        answer["session"].as_str().unwrap(),
+        answer["audio"].as_str().unwrap(),
+    );
     let got = house.fetch(session, audio).await;
-    assert_eq!((got.status, got.header("content-type")), (200, "audio/mpeg"));
+    assert_eq!(
+        (got.status, got.header("content-type")),
+        (200, "audio/mpeg")
+    );
     assert_eq!(got.body, audio_of(text, "mp3"));
     assert_eq!(house.vendor.texts().last().unwrap(), text);
     let messages = house.messages(session).await;
     let last = messages.last().unwrap();
-    assert_eq!((&last["role"], &last["audio"]), (&json!("assistant"), &answer["audio"]));
+    assert_eq!(
+        (&last["role"], &last["audio"]),
+        (&json!("assistant"), &answer["audio"])
+    );
 }
 
 /// Says "Hello there." aloud in the session and sends it; with its id, or as the text alone.
 async fn say_aloud(house: &House, session: &str, by_id: bool) -> Value {
     let path = format!("/api/sessions/{session}/audio");
-    let posted = house.owner.send_bytes("POST", &path, Some("audio/wav"), wav());
+    let posted = house
+        .owner
+        .send_bytes("POST", &path, Some("audio/wav"), wav());
     let heard = posted.await.expect(200);
     let id = by_id.then(|| heard["audio_id"].clone());
     let params = json!({ "session": session, "text": heard["text"], "audio_id": id });
@@ -47,7 +58,11 @@ async fn each_mode_speaks_what_it_says() {
         assert_eq!(answer.get("audio").is_some(), typed, "{mode}: {answer}");
         assert_eq!(answer.get("audio_error"), None, "{mode}");
         let prompt = house.model.prompt();
-        assert_eq!(prompt.contains("[[tts]]"), mode == "tagged", "{mode}: {prompt}");
+        assert_eq!(
+            prompt.contains("[[tts]]"),
+            mode == "tagged",
+            "{mode}: {prompt}"
+        );
         if typed {
             check_audio(&house, &answer, "I am fine.").await;
         }
@@ -92,7 +107,10 @@ async fn markup_is_never_seen_wherever_the_answer_is_cut() {
         loop {
             let event = socket.next().await.unwrap();
             let all = event.to_string();
-            assert!(!all.contains("persona=") && !all.contains("/tts"), "{cut:?}: {all}");
+            assert!(
+                !all.contains("persona=") && !all.contains("/tts"),
+                "{cut:?}: {all}"
+            );
             let params = &event["params"];
             match event["method"].as_str().unwrap_or_default() {
                 "chat.delta" => deltas.push_str(params["text"].as_str().unwrap()),
@@ -107,7 +125,11 @@ async fn markup_is_never_seen_wherever_the_answer_is_cut() {
                 _ => {}
             }
         }
-        assert_eq!((deltas.as_str(), &content), (shown, &json!(shown)), "{cut:?}");
+        assert_eq!(
+            (deltas.as_str(), &content),
+            (shown, &json!(shown)),
+            "{cut:?}"
+        );
     }
     let texts = house.vendor.texts();
     assert_eq!(texts.len(), raw.len() + 2);
@@ -115,7 +137,11 @@ async fn markup_is_never_seen_wherever_the_answer_is_cut() {
     for message in house.messages(&session).await {
         assert!(!message.to_string().contains("persona="), "{message}");
     }
-    let shared = house.owner.rpc("sessions.share", json!({ "id": session })).await.unwrap();
+    let shared = house
+        .owner
+        .rpc("sessions.share", json!({ "id": session }))
+        .await
+        .unwrap();
     let path = format!("/share/{}", shared["share_id"].as_str().unwrap());
     let page = house.server.remote().get(&path).await;
     assert!(page.text.contains("hear this") && !page.text.contains("persona="));
@@ -149,7 +175,11 @@ async fn a_failure_is_told_beside_the_answer() {
     house.owner.rpc("tts.disable", json!({})).await.unwrap();
     let told = fails("Quiet.", "NOT_CONFIGURED").await;
     assert_eq!(told["what"], "voice.tts.enabled");
-    house.owner.rpc("tts.enable", json!({ "provider": "piper" })).await.unwrap();
+    house
+        .owner
+        .rpc("tts.enable", json!({ "provider": "piper" }))
+        .await
+        .unwrap();
     fails("Nobody.", "NOT_CONFIGURED").await;
     assert_eq!(house.vendor.texts().len(), 3);
 }
@@ -175,7 +205,11 @@ async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one(
     for (id, voice) in [("ada", "nova"), ("bob", "onyx"), ("cyd", "sage")] {
         let persona = json!({ "id": id, "label": id,
             "providerBindings": [{ "provider": "openai", "voice_id": voice }] });
-        house.owner.rpc("voice.personas.create", persona).await.unwrap();
+        house
+            .owner
+            .rpc("voice.personas.create", persona)
+            .await
+            .unwrap();
     }
     let voice_of = async |agent: &str, answer: &str| {
         house.model.will_say(&[answer]);
@@ -185,7 +219,9 @@ async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one(
         house.vendor.spoken().pop().unwrap()["voice"].clone()
     };
     assert_eq!(voice_of("default", "Hello.").await, "alloy");
-    let active = house.owner.rpc("voice.personas.set_active", json!({ "id": "cyd" }));
+    let active = house
+        .owner
+        .rpc("voice.personas.set_active", json!({ "id": "cyd" }));
     active.await.unwrap();
     assert_eq!(voice_of("default", "Hello.").await, "sage");
     let agent = json!({ "id": "b", "name": "B", "voice_persona_id": "bob" });
@@ -194,6 +230,10 @@ async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one(
     assert_eq!(voice_of("b", "[[tts:persona=ada]]Hello.").await, "nova");
     // One that a model invented is passed over.
     assert_eq!(voice_of("b", "[[tts:persona=zoe]]Hello.").await, "onyx");
-    house.owner.rpc("voice.personas.delete", json!({ "id": "bob" })).await.unwrap();
+    house
+        .owner
+        .rpc("voice.personas.delete", json!({ "id": "bob" }))
+        .await
+        .unwrap();
     assert_eq!(voice_of("b", "Hello.").await, "sage");
 }

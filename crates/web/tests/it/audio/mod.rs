@@ -50,7 +50,10 @@ async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl Int
         .collect();
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }));
     events.push(json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } }));
-    let mut text: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let mut text: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
     text.push_str("data: [DONE]\n\n");
     ([("content-type", "text/event-stream")], text)
 }
@@ -97,7 +100,9 @@ impl House {
     }
 
     async fn set(&self, key: &str, value: Value) {
-        let set = self.owner.rpc("config.set", json!({ "key": key, "value": value }));
+        let set = self
+            .owner
+            .rpc("config.set", json!({ "key": key, "value": value }));
         set.await.unwrap();
     }
 
@@ -135,7 +140,9 @@ struct Bytes {
 
 impl Bytes {
     fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
     }
 }
 

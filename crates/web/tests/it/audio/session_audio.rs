@@ -9,7 +9,9 @@ fn path(session: &str) -> String {
 
 async fn upload(house: &House, session: &str) -> Value {
     let at = path(session);
-    let posted = house.owner.send_bytes("POST", &at, Some("audio/wav"), wav());
+    let posted = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), wav());
     posted.await.expect(200)
 }
 
@@ -34,7 +36,10 @@ async fn a_recording_is_understood_kept_and_given_back() {
     for (header, value) in [
         ("content-type", "audio/wav"),
         ("cache-control", "private, max-age=31536000, immutable"),
-        ("content-disposition", format!("inline; filename=\"{id}.wav\"").as_str()),
+        (
+            "content-disposition",
+            format!("inline; filename=\"{id}.wav\"").as_str(),
+        ),
         ("x-content-type-options", "nosniff"),
         ("accept-ranges", "bytes"),
         ("etag", format!("\"{id}\"").as_str()),
@@ -75,12 +80,19 @@ async fn what_cannot_be_taken_is_refused_and_nothing_is_kept() {
     let house = House::new().await;
     let session = house.session().await;
     let post = async |path: &str, media_type: &str, body: Vec<u8>| {
-        house.owner.send_bytes("POST", path, Some(media_type), body).await
+        house
+            .owner
+            .send_bytes("POST", path, Some(media_type), body)
+            .await
     };
     let unknown = path("ses_none");
-    post(&unknown, "audio/wav", wav()).await.refused(404, "NOT_FOUND");
+    post(&unknown, "audio/wav", wav())
+        .await
+        .refused(404, "NOT_FOUND");
     let at = path(&session);
-    post(&at, "application/json", b"{}".to_vec()).await.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    post(&at, "application/json", b"{}".to_vec())
+        .await
+        .refused(415, "UNSUPPORTED_MEDIA_TYPE");
     let none = post(&at, "audio/wav", Vec::new()).await;
     assert_eq!(none.refused(400, "INVALID_PARAMS")["field"], "audio");
     let noise = post(&at, "application/octet-stream", b"<html>".to_vec()).await;
@@ -90,15 +102,25 @@ async fn what_cannot_be_taken_is_refused_and_nothing_is_kept() {
     assert_eq!(no_file.refused(400, "INVALID_PARAMS")["field"], "file");
     let broken = post(&at, "multipart/form-data", b"--x".to_vec()).await;
     broken.refused(400, "INVALID_REQUEST");
-    for query in ["?langauge=en", "?language=klingon", "?provider=nobody", "?language=en&language=de"] {
+    for query in [
+        "?langauge=en",
+        "?language=klingon",
+        "?provider=nobody",
+        "?language=en&language=de",
+    ] {
         let refused = post(&format!("{at}{query}"), "audio/wav", wav()).await;
         refused.refused(400, "INVALID_PARAMS");
     }
     house.vendor.will_hear("refuse");
-    post(&at, "audio/wav", wav()).await.refused(502, "PROVIDER_FAILED");
+    post(&at, "audio/wav", wav())
+        .await
+        .refused(502, "PROVIDER_FAILED");
     house.set("voice.stt.enabled", json!(false)).await;
     let off = post(&at, "audio/wav", wav()).await;
-    assert_eq!(off.refused(503, "NOT_CONFIGURED")["what"], "voice.stt.enabled");
+    assert_eq!(
+        off.refused(503, "NOT_CONFIGURED")["what"],
+        "voice.stt.enabled"
+    );
     // Nothing of it counts as heard.
     house.set("voice.tts.auto", json!("inbound")).await;
     let answer = house.say(Some(&session), "refuse").await;
@@ -112,14 +134,28 @@ async fn recordings_have_at_most_25_mib() {
     let at = path(&session);
     let mut audio = wav();
     audio.resize(25 << 20, 0);
-    let most = house.owner.send_bytes("POST", &at, Some("audio/wav"), audio.clone());
+    let most = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), audio.clone());
     most.await.expect(200);
     audio.push(0);
-    let over = house.owner.send_bytes("POST", &at, Some("audio/wav"), audio).await;
-    assert_eq!(over.refused(413, "PAYLOAD_TOO_LARGE")["max_bytes"], 25 << 20);
+    let over = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), audio)
+        .await;
+    assert_eq!(
+        over.refused(413, "PAYLOAD_TOO_LARGE")["max_bytes"],
+        25 << 20
+    );
     let endless = vec![0; (26 << 20) + 1];
-    let over = house.owner.send_bytes("POST", &at, Some("audio/wav"), endless).await;
-    assert_eq!(over.refused(413, "PAYLOAD_TOO_LARGE")["max_bytes"], 26 << 20);
+    let over = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), endless)
+        .await;
+    assert_eq!(
+        over.refused(413, "PAYLOAD_TOO_LARGE")["max_bytes"],
+        26 << 20
+    );
 }
 
 #[tokio::test]
@@ -140,7 +176,10 @@ async fn parts_are_given() {
     ] {
         let part = fetch(&house.owner, &at, &[("range", range), ("if-range", &etag)]).await;
         assert_eq!(part.status, 206, "{range}");
-        assert_eq!(part.header("content-range"), format!("bytes {first}-{end}/{length}"));
+        assert_eq!(
+            part.header("content-range"),
+            format!("bytes {first}-{end}/{length}")
+        );
         assert_eq!(part.header("content-length"), (end - first + 1).to_string());
         assert_eq!(part.header("content-type"), "audio/wav");
         assert_eq!(part.body, whole[first..=end], "{range}");
@@ -150,11 +189,22 @@ async fn parts_are_given() {
     assert_eq!(beyond.header("content-range"), format!("bytes */{length}"));
     let told: Value = serde_json::from_slice(&beyond.body).unwrap();
     assert_eq!(told["code"], "INVALID_REQUEST");
-    let other = fetch(&house.owner, &at, &[("range", "bytes=0-3"), ("if-range", "\"b\"")]).await;
+    let other = fetch(
+        &house.owner,
+        &at,
+        &[("range", "bytes=0-3"), ("if-range", "\"b\"")],
+    )
+    .await;
     assert_eq!((other.status, other.body.len()), (200, length));
     let known = fetch(&house.owner, &at, &[("if-none-match", &etag)]).await;
     assert_eq!((known.status, known.body.len()), (304, 0));
-    let head = bytes(house.owner.request("HEAD", &at).header("range", "bytes=0-3")).await;
+    let head = bytes(
+        house
+            .owner
+            .request("HEAD", &at)
+            .header("range", "bytes=0-3"),
+    )
+    .await;
     assert_eq!((head.status, head.body.len()), (200, 0));
     assert_eq!(head.header("content-length"), length.to_string());
 }
@@ -166,10 +216,18 @@ async fn audio_is_its_sessions_and_goes_with_it() {
     let heard = upload(&house, &mine).await;
     let id = heard["audio_id"].as_str().unwrap();
     for (session, audio) in [(&*other, id), ("ses_none", id), (&mine, "aud_none")] {
-        assert_eq!(house.fetch(session, audio).await.status, 404, "{session} {audio}");
+        assert_eq!(
+            house.fetch(session, audio).await.status,
+            404,
+            "{session} {audio}"
+        );
     }
     assert_eq!(house.fetch(&mine, id).await.status, 200);
-    house.owner.rpc("sessions.delete", json!({ "id": mine })).await.unwrap();
+    house
+        .owner
+        .rpc("sessions.delete", json!({ "id": mine }))
+        .await
+        .unwrap();
     assert_eq!(house.fetch(&mine, id).await.status, 404);
 }
 
@@ -180,11 +238,18 @@ async fn a_message_names_what_was_said() {
     let heard = upload(&house, &session).await;
     let send = async |session: &str, audio: &Value| {
         let params = json!({ "session": session, "text": "Hello, there!", "audio_id": audio });
-        house.owner.rpc_reply("chat.send_sync", params).await.expect(200)
+        house
+            .owner
+            .rpc_reply("chat.send_sync", params)
+            .await
+            .expect(200)
     };
     let refused = send(&other, &heard["audio_id"]).await;
     assert_eq!(refused["error"]["data"]["field"], "audio_id");
     let answer = send(&session, &heard["audio_id"]).await;
     assert_eq!(answer["result"]["text"], "pong");
-    assert_eq!(house.messages(&session).await[2]["audio"], heard["audio_id"]);
+    assert_eq!(
+        house.messages(&session).await[2]["audio"],
+        heard["audio_id"]
+    );
 }

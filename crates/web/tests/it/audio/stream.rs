@@ -9,7 +9,11 @@ async fn audio_comes_with_what_there_is_to_know_of_it() {
     let house = House::new().await;
     let persona = json!({ "id": "ada", "label": "Ada",
         "providerBindings": [{ "provider": "openai", "voice_id": "nova" }] });
-    house.owner.rpc("voice.personas.create", persona).await.unwrap();
+    house
+        .owner
+        .rpc("voice.personas.create", persona)
+        .await
+        .unwrap();
     for format in ["mp3", "opus", "wav", "pcm"] {
         let body = json!({ "text": "Hello.", "format": format, "persona": "ada" });
         let request = house.owner.request("POST", "/api/tts/stream").json(&body);
@@ -30,7 +34,11 @@ async fn audio_comes_with_what_there_is_to_know_of_it() {
 async fn the_first_bytes_come_before_the_last_and_who_leaves_ends_it() {
     let house = House::new().await;
     let request = house.owner.request("POST", "/api/tts/stream");
-    let mut response = request.json(&json!({ "text": "hang" })).send().await.unwrap();
+    let mut response = request
+        .json(&json!({ "text": "hang" }))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(response.status().as_u16(), 200);
     let whole = audio_of("hang", "mp3");
     let first = response.chunk().await.unwrap().unwrap();
@@ -61,7 +69,10 @@ async fn before_the_first_byte_an_error_is_one() {
     let post = async |body| house.owner.post("/api/tts/stream", body).await;
     let refused = post(json!({ "text": "refuse" })).await;
     let told = refused.refused(502, "PROVIDER_FAILED");
-    assert_eq!((&told["provider"], &told["retryable"]), (&json!("tts_cloud_2"), &json!(true)));
+    assert_eq!(
+        (&told["provider"], &told["retryable"]),
+        (&json!("tts_cloud_2"), &json!(true))
+    );
     for (body, field) in [
         (json!({}), "text"),
         (json!({ "text": " " }), "text"),
@@ -77,5 +88,8 @@ async fn before_the_first_byte_an_error_is_one() {
     assert_eq!(house.vendor.spoken().len(), 1);
     house.owner.rpc("tts.disable", json!({})).await.unwrap();
     let off = post(json!({ "text": "x" })).await;
-    assert_eq!(off.refused(503, "NOT_CONFIGURED")["what"], "voice.tts.enabled");
+    assert_eq!(
+        off.refused(503, "NOT_CONFIGURED")["what"],
+        "voice.tts.enabled"
+    );
 }

@@ -94,12 +94,21 @@ pub fn audio_of(text: &str, format: &str) -> Vec<u8> {
 }
 
 fn is_known(headers: &HeaderMap) -> bool {
-    headers.get("authorization").is_some_and(|value| *value == format!("Bearer {KEY}"))
+    headers
+        .get("authorization")
+        .is_some_and(|value| *value == format!("Bearer {KEY}"))
 }
 
 /// Why the vendor would not speak.
 fn fault(body: &Value) -> Option<(u16, &'static str)> {
-    let known = ["model", "input", "voice", "response_format", "speed", "instructions"];
+    let known = [
+        "model",
+        "input",
+        "voice",
+        "response_format",
+        "speed",
+        "instructions",
+    ];
     let is = |name: &str, list: &[&str]| body[name].as_str().is_some_and(|v| list.contains(&v));
     let members = body.as_object()?;
     if members.keys().any(|key| !known.contains(&key.as_str())) {
@@ -111,15 +120,24 @@ fn fault(body: &Value) -> Option<(u16, &'static str)> {
     if !is("voice", &VOICES) {
         return Some((400, "Input should be 'alloy', …"));
     }
-    if !is("response_format", &["mp3", "opus", "aac", "flac", "wav", "pcm"]) {
+    if !is(
+        "response_format",
+        &["mp3", "opus", "aac", "flac", "wav", "pcm"],
+    ) {
         return Some((400, "Input should be 'mp3', …"));
     }
-    let length = body["input"].as_str().map_or(0, |text| text.chars().count());
+    let length = body["input"]
+        .as_str()
+        .map_or(0, |text| text.chars().count());
     if !(1..=4096).contains(&length) {
         return Some((400, "String should have 1 to 4096 characters"));
     }
     let speed = &body["speed"];
-    if !speed.is_null() && !speed.as_f64().is_some_and(|speed| (0.25..=4.0).contains(&speed)) {
+    if !speed.is_null()
+        && !speed
+            .as_f64()
+            .is_some_and(|speed| (0.25..=4.0).contains(&speed))
+    {
         return Some((400, "Input should be from 0.25 to 4"));
     }
     if body["input"] == "refuse" {
@@ -128,7 +146,11 @@ fn fault(body: &Value) -> Option<(u16, &'static str)> {
     None
 }
 
-async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
+async fn speak(
+    State(vendor): State<Vendor>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
     if !is_known(&headers) {
         return Vendor::refuse(401, "Incorrect API key provided");
     }
@@ -136,11 +158,18 @@ async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, Json(body): Jso
     if let Some((status, message)) = fault(&body) {
         return Vendor::refuse(status, message);
     }
-    let (text, format) = (body["input"].as_str().unwrap(), body["response_format"].as_str().unwrap());
+    let (text, format) = (
+        body["input"].as_str().unwrap(),
+        body["response_format"].as_str().unwrap(),
+    );
     let audio = audio_of(text, format);
     let media_type = Format::parse(format).unwrap().mime_type();
     let body = match text {
-        "break" => in_the_middle(audio, Some(io::Error::other("the vendor has a fault")), None),
+        "break" => in_the_middle(
+            audio,
+            Some(io::Error::other("the vendor has a fault")),
+            None,
+        ),
         "hang" => in_the_middle(audio, None, Some(vendor.left.clone())),
         _ => Body::from(audio),
     };
@@ -188,11 +217,19 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, mut form: Mult
         fields.entry(name).or_default().push(value);
     }
     vendor.heard.lock().unwrap().push(fields.clone());
-    let one = |name: &str| fields.get(name).and_then(|all| all.first()).map_or("", String::as_str);
+    let one = |name: &str| {
+        fields
+            .get(name)
+            .and_then(|all| all.first())
+            .map_or("", String::as_str)
+    };
     if file.is_empty() {
         return Vendor::refuse(400, "file is required");
     }
-    if !matches!(one("model"), "whisper-1" | "gpt-4o-transcribe" | "gpt-4o-mini-transcribe") {
+    if !matches!(
+        one("model"),
+        "whisper-1" | "gpt-4o-transcribe" | "gpt-4o-mini-transcribe"
+    ) {
         return Vendor::refuse(404, "The model does not exist");
     }
     let text = vendor.transcript.lock().unwrap().clone();
