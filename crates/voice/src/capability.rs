@@ -154,7 +154,7 @@ pub(crate) const fn tts(id: TtsId) -> TtsCapability {
 
 /// What this provider can do.
 pub(crate) const fn stt(id: SttId) -> SttCapability {
-    /// The kinds that OpenAI's transcription takes, and those that follow it.
+    /// The kinds that `OpenAI`'s transcription takes, and those that follow it.
     const fn common(kind: Kind) -> bool {
         !matches!(kind, Kind::Aac | Kind::Pcm { .. })
     }

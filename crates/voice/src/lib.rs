@@ -19,6 +19,7 @@ mod programs;
 mod provider;
 mod session_audio;
 mod settings;
+mod speak_tool;
 mod speech;
 mod status;
 mod stt;
@@ -34,6 +35,7 @@ pub use persona::{
     ActivePersona, ActivePersonaParams, FallbackPolicy, NewPersona, Persona, PersonaBinding,
     PersonaChanges, PersonaEvent, PersonaList, PersonaParams, PersonaPrompt, Personas,
 };
+pub use place::KeyPlace;
 pub use provider::{SttId, TtsId};
 pub use session_audio::{HeardAudio, NewAudio, StoredAudio};
 pub use settings::{

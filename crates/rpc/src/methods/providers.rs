@@ -1,4 +1,5 @@
-//! `providers.*`: which model providers there are, and their keys. Keys go in, never out.
+//! `providers.*`: which model providers there are, and their keys; keys of those that speak and listen are
+//! kept by the same methods. Keys go in, never out.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Call, DONE, Done, Method, method, told};
@@ -20,7 +21,7 @@ pub const LIST: Method = method!(
 /// `providers.set_key`.
 pub const SET_KEY: Method = method!(
     "providers.set_key",
-    "Stores a provider's API key.",
+    "Stores an API key: of a model provider, or of one that speaks or listens.",
     Some(Scope::Write),
     set_key(SetKeyParams) -> Provider,
     open_vault: true
@@ -102,25 +103,59 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<Provider, Problem> {
-    let unknown = || {
-        Problem::invalid_params(
-            "id",
-            "there is no such provider; describe it in the settings first",
-        )
+    let provider = match find(&call.rooms, &id).await? {
+        Some(provider) => provider,
+        None => of_voice(&call.rooms, &id)?,
     };
-    let provider = find(&call.rooms, &id).await?.ok_or_else(unknown)?;
     let secrets = &call.rooms.secrets;
     secrets
-        .set_provider_key(&call.actor(), &id, key, &provider.base_url)
+        .set_provider_key(&call.actor(), &provider.id, key, &provider.base_url)
         .await
         .map_err(told)?;
-    find(&call.rooms, &id).await?.ok_or_else(Problem::internal)
+    let found = find(&call.rooms, &provider.id).await?;
+    Ok(found.unwrap_or(provider))
 }
 
-async fn remove_key(call: Call, params: IdParams) -> Result<Done, Problem> {
+/// A provider that speaks or listens, by its id, or by a vendor's name that only one of them has.
+#[cfg(feature = "voice")]
+fn of_voice(rooms: &Rooms, id: &str) -> Result<Provider, Problem> {
+    let mut places = rooms.voice.key_places(id);
+    match (places.pop(), places.pop()) {
+        (Some(place), None) => Ok(Provider {
+            id: place.id.to_owned(),
+            kind: place.kind,
+            base_url: place.base_url.to_string(),
+            configured: true,
+            detected: false,
+            key_hint: None,
+        }),
+        (Some(one), Some(other)) => {
+            let reason = format!("both {} and {} are meant; name one", other.id, one.id);
+            Err(Problem::invalid_params("id", reason))
+        }
+        (None, _) => Err(unknown()),
+    }
+}
+
+#[cfg(not(feature = "voice"))]
+fn of_voice(_: &Rooms, _: &str) -> Result<Provider, Problem> {
+    Err(unknown())
+}
+
+fn unknown() -> Problem {
+    let reason = "there is no such provider; describe it in the settings first";
+    Problem::invalid_params("id", reason)
+}
+
+async fn remove_key(call: Call, IdParams { id }: IdParams) -> Result<Done, Problem> {
+    let is_models = find(&call.rooms, &id).await?.is_some();
+    let id = match of_voice(&call.rooms, &id) {
+        Ok(provider) if !is_models => provider.id,
+        _ => id,
+    };
     call.rooms
         .secrets
-        .remove_provider_key(&call.actor(), &params.id)
+        .remove_provider_key(&call.actor(), &id)
         .await
         .map_err(told)?;
     Ok(DONE)

@@ -109,10 +109,10 @@ impl Ways {
                 random: Arc::clone(random),
                 data_dir: layers.data_dir().to_owned(),
             };
-            Voice::open(parts, voice_settings(&resolved, layers))
+            let voice = Voice::open(parts, voice_settings(&resolved, layers));
+            voice.register(&agents);
+            voice
         };
-        #[cfg(feature = "voice")]
-        agents.register_speaker(voice.auto_speaker());
         Ok(Self {
             outbound,
             channels,

@@ -32,7 +32,7 @@ async fn whoever_the_upgrade_recognised_may_speak_at_once() {
         json!({ "max_message_bytes": 37_748_736, "heartbeat_seconds": 30 })
     );
     assert_eq!(hello["vault_status"], "uninitialized");
-    assert_eq!(hello["voice_enabled"], false);
+    assert_eq!(hello["voice_enabled"], cfg!(feature = "voice"));
     assert!(
         hello["methods"]
             .as_array()

@@ -370,7 +370,7 @@ async fn the_page_learns_what_it_needs() {
             "product": "Gatehouse",
             "version": "9.9.9",
             "vault_status": "uninitialized",
-            "voice_enabled": false,
+            "voice_enabled": cfg!(feature = "voice"),
             "has_passkeys": false,
             "setup_required": true,
             "auth_disabled": false,

@@ -21,8 +21,7 @@ use crate::means::{Means, join};
 use crate::provider::SttId;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use secrecy::ExposeSecret;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -52,20 +51,13 @@ async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
         .post(url)
         .header(CONTENT_TYPE, label::label(call).1)
         .body(call.audio.clone());
-    if let Some(key) = &call.key {
-        request = request.header(AUTHORIZATION, token(key.expose_secret())?);
+    if let Some(key) = transcriptions::key(PROVIDER, call, "Token ")? {
+        request = request.header(AUTHORIZATION, key);
     }
     let response = means.send(PROVIDER, request).await?;
     let answer = means.text(PROVIDER, response).await?;
     let answer: Answer = reading::json(PROVIDER, &answer)?;
     Ok(answer.heard())
-}
-
-fn token(key: &str) -> Result<HeaderValue, VoiceError> {
-    let mut value = HeaderValue::from_str(&format!("Token {key}"))
-        .map_err(|_| VoiceError::failed(PROVIDER, "has a key that cannot be sent", false))?;
-    value.set_sensitive(true);
-    Ok(value)
 }
 
 fn query(call: &SttCall) -> Vec<(&'static str, String)> {

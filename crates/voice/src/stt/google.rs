@@ -33,8 +33,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use gatehouse_audio::Kind;
 use pieces::Pieces;
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
-use secrecy::ExposeSecret;
+use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
 /// The provider's id, for errors.
@@ -71,11 +70,11 @@ async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
     let Pieces {
         rate,
         seconds,
-        pieces,
+        all,
     } = cut;
     let encoding = json!({ "encoding": "LINEAR16", "sampleRateHertz": rate });
     let mut asked = Vec::new();
-    for piece in &pieces {
+    for piece in &all {
         let samples = &piece.samples;
         asked.push(recognize(means, call, &encoding, samples, piece.start));
     }
@@ -105,10 +104,7 @@ async fn recognize(
         .post(url)
         .header(CONTENT_TYPE, "application/json")
         .body(body.to_string());
-    if let Some(key) = &call.key {
-        let mut key = HeaderValue::from_str(key.expose_secret())
-            .map_err(|_| VoiceError::failed(PROVIDER, "has a key that cannot be sent", false))?;
-        key.set_sensitive(true);
+    if let Some(key) = transcriptions::key(PROVIDER, call, "")? {
         request = request.header("x-goog-api-key", key);
     }
     let response = means.send(PROVIDER, request).await?;

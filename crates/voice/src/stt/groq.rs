@@ -1,10 +1,10 @@
-//! Groq's transcription: Whisper behind OpenAI's form.
+//! Groq's transcription: Whisper behind `OpenAI`'s form.
 //!
 //! <https://console.groq.com/docs/speech-to-text> and <https://console.groq.com/docs/api-reference>:
 //! `POST https://api.groq.com/openai/v1/audio/transcriptions`; models `whisper-large-v3-turbo` and
 //! `whisper-large-v3`; files flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, 25 MB on the free tier;
-//! `language` ISO 639-1; `prompt` up to 224 tokens; `response_format` json, verbose_json or text;
-//! `timestamp_granularities[]` word and segment with verbose_json. Segments have `avg_logprob`.
+//! `language` ISO 639-1; `prompt` up to 224 tokens; `response_format` json, `verbose_json` or text;
+//! `timestamp_granularities[]` word and segment with `verbose_json`. Segments have `avg_logprob`.
 
 use super::transcriptions::{self, Request};
 use super::{Heard, Stt, SttCall, language, openai};

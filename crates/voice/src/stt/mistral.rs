@@ -1,4 +1,4 @@
-//! Mistral's transcription: Voxtral behind OpenAI's form, with fields of its own.
+//! Mistral's transcription: Voxtral behind `OpenAI`'s form, with fields of its own.
 //!
 //! <https://docs.mistral.ai/api/endpoint/audio/transcriptions>, read as `docs/models/
 //! audiotranscriptionrequest.md` and `transcriptionresponse.md` of Mistral's own Python library, and

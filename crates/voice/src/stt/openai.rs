@@ -1,4 +1,4 @@
-//! OpenAI's transcription, and servers that are compatible with it.
+//! `OpenAI`'s transcription, and servers that are compatible with it.
 //!
 //! <https://platform.openai.com/docs/api-reference/audio/createTranscription> and the guide
 //! <https://platform.openai.com/docs/guides/speech-to-text>:
@@ -13,7 +13,7 @@
 //!
 //! The model is `whisper-1` unless another is wanted: it alone gives the times of words. A model that is
 //! not known here is asked as Whisper is, for so are the models of compatible servers; one that has
-//! `transcribe` in its name, as OpenAI's younger ones have, is asked for plain JSON.
+//! `transcribe` in its name, as `OpenAI`'s younger ones have, is asked for plain JSON.
 
 use super::transcriptions::{self, Request};
 use super::{Heard, Stt, SttCall, language};
@@ -26,7 +26,7 @@ use futures_util::future::BoxFuture;
 /// The model that gives times of words.
 const DEFAULT_MODEL: &str = "whisper-1";
 
-/// OpenAI, or a server that is compatible with it.
+/// `OpenAI`, or a server that is compatible with it.
 #[derive(Debug)]
 pub(super) struct OpenAi;
 

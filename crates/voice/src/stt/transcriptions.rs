@@ -1,14 +1,15 @@
-//! `POST {base}/audio/transcriptions`, the form that OpenAI's transcription takes and that Groq, Mistral
+//! `POST {base}/audio/transcriptions`, the form that `OpenAI`'s transcription takes and that Groq, Mistral
 //! and vLLM take after it: a file and some fields in, JSON out. Which fields, is each provider's own file.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, read as
 //! `types/audio/transcription_create_params.py`, `transcription_verbose.py`, `transcription_word.py`,
-//! `transcription_segment.py` and `transcription_diarized.py` of OpenAI's own Python library, which is made
+//! `transcription_segment.py` and `transcription_diarized.py` of `OpenAI`'s own Python library, which is made
 //! from its OpenAPI description.
 
 use super::{Heard, SttCall, label, language, reading};
 use crate::VoiceError;
 use crate::means::{Means, join};
+use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::multipart::{Form, Part};
 use reqwest::{Body, RequestBuilder};
 use secrecy::ExposeSecret;
@@ -31,7 +32,8 @@ pub(super) async fn transcribe(
     request: Request,
 ) -> Result<Heard, VoiceError> {
     let url = join(address(call)?, "audio/transcriptions");
-    let post = with_key(means.post(url), call).multipart(form(call, request.fields)?);
+    let post = with_key(request.provider, means.post(url), call)?;
+    let post = post.multipart(form(call, request.fields)?);
     let response = means.send(request.provider, post).await?;
     let answer = means.text(request.provider, response).await?;
     let answer: Answer = reading::json(request.provider, &answer)?;
@@ -45,11 +47,36 @@ pub(super) fn address(call: &SttCall) -> Result<&Url, VoiceError> {
 }
 
 /// With the key, if there is one, as a Bearer token (RFC 6750).
-pub(super) fn with_key(request: RequestBuilder, call: &SttCall) -> RequestBuilder {
-    match &call.key {
-        Some(key) => request.bearer_auth(key.expose_secret()),
+pub(super) fn with_key(
+    provider: &'static str,
+    request: RequestBuilder,
+    call: &SttCall,
+) -> Result<RequestBuilder, VoiceError> {
+    let key = key(provider, call, "Bearer ")?;
+    Ok(match key {
+        Some(key) => request.header(AUTHORIZATION, key),
         None => request,
-    }
+    })
+}
+
+/// A header's value with the key, after what the vendor wants before it.
+pub(super) fn key(
+    provider: &'static str,
+    call: &SttCall,
+    before: &str,
+) -> Result<Option<HeaderValue>, VoiceError> {
+    let Some(key) = &call.key else {
+        return Ok(None);
+    };
+    let value = HeaderValue::from_str(&format!("{before}{}", key.expose_secret()));
+    let Ok(mut value) = value else {
+        return Err(VoiceError::not_configured(
+            format!("voice.stt.{provider}.api_key"),
+            format!("The key of {provider} has characters that no HTTP header may have."),
+        ));
+    };
+    value.set_sensitive(true);
+    Ok(Some(value))
 }
 
 /// The audio is not copied: the form shares its bytes.
@@ -72,7 +99,7 @@ fn form(call: &SttCall, fields: Vec<(&'static str, String)>) -> Result<Form, Voi
 struct Answer {
     text: String,
     language: Option<String>,
-    /// A number, or a number in a string: OpenAI's description has changed from one to the other.
+    /// A number, or a number in a string: `OpenAI`'s description has changed from one to the other.
     #[serde(default)]
     duration: Value,
     words: Option<Vec<SaidWord>>,
@@ -110,7 +137,7 @@ struct Token {
 /// What is to be paid for; for some vendors the only place that tells how long the audio is.
 #[derive(Deserialize)]
 struct Usage {
-    /// OpenAI and vLLM.
+    /// `OpenAI` and vLLM.
     #[serde(default)]
     seconds: Value,
     /// Mistral.

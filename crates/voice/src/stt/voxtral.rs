@@ -1,4 +1,4 @@
-//! Voxtral behind vLLM's server: OpenAI's form at an address of one's own, without a key.
+//! Voxtral behind vLLM's server: `OpenAI`'s form at an address of one's own, without a key.
 //!
 //! <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>, sections "Transcriptions API"
 //! and "Supported APIs", and vLLM's source of the model (`model_executor/models/voxtral.py`):
@@ -65,7 +65,7 @@ struct Model {
 /// The first model that the server has.
 async fn served(means: &Means, call: &SttCall) -> Result<String, VoiceError> {
     let url = join(transcriptions::address(call)?, "models");
-    let request = transcriptions::with_key(means.get(url), call);
+    let request = transcriptions::with_key(PROVIDER, means.get(url), call)?;
     let response = means.send(PROVIDER, request).await?;
     let answer = means.text(PROVIDER, response).await?;
     let models: Models = reading::json(PROVIDER, &answer)?;

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod conformance_stt;
 mod conformance_tts;
 mod convert;
 mod harness;

@@ -1,18 +1,18 @@
-//! The hosted listeners, each against its played vendor: what reaches it, what comes back, and what a caller
-//! is told when it is in a bad mood.
+//! The hosted listeners, each against its played vendor: what reaches it and what comes
+//! back. What is the same for all of them is in `conformance_stt`.
 
 mod hears;
 mod long;
-mod moods;
 mod reaches;
 
 use crate::harness::{Home, problem, stt_with};
-use crate::vendor::listener::{KEY, Listener};
+use crate::vendor::listener::KEY;
+pub use crate::vendor::listener::Listener;
 use crate::vendor::{deepgram, google_stt, openai_stt};
 use bytes::Bytes;
 use gatehouse_domain::Problem;
 use gatehouse_voice::{
-    SttId, SttProviderSettings, TranscribeRequest, Transcript, Voice, VoiceError,
+    SttId, SttProviderSettings, TranscribeRequest, Transcript, Voice, VoiceError, VoiceSettings,
 };
 use secrecy::SecretString;
 use std::time::Duration;
@@ -32,49 +32,44 @@ pub struct Desk {
     pub id: SttId,
     pub listener: Listener,
     pub voice: Voice,
-    _home: Home,
+    pub home: Home,
 }
 
 impl Desk {
     pub async fn new(id: SttId) -> Self {
-        Self::with(id, |_| ()).await
+        Self::open(id, |_| ()).await
+    }
+
+    /// One that loses patience soon.
+    pub async fn hasty(id: SttId) -> Self {
+        Self::open(id, |settings| {
+            settings.patience.answer = Duration::from_millis(400);
+            settings.patience.idle = Duration::from_millis(400);
+        })
+        .await
     }
 
     /// With settings besides address and key.
     pub async fn with(id: SttId, change: impl FnOnce(&mut SttProviderSettings)) -> Self {
-        Self::open(id, change, Duration::from_millis(700)).await
+        Self::open(id, |settings| {
+            change(settings.stt.providers.get_mut(&id).unwrap());
+        })
+        .await
     }
 
-    /// One that waits longer than any test.
-    pub async fn patient(id: SttId) -> Self {
-        Self::open(id, |_| (), Duration::from_mins(1)).await
-    }
-
-    async fn open(
-        id: SttId,
-        change: impl FnOnce(&mut SttProviderSettings),
-        patience: Duration,
-    ) -> Self {
+    /// It waits longer than any test, unless that is changed.
+    pub async fn open(id: SttId, change: impl FnOnce(&mut VoiceSettings)) -> Self {
         let listener = listener(id).await;
-        let base = match id {
-            SttId::Groq => "/openai/v1",
-            _ => "/v1",
-        };
-        let mut settings = SttProviderSettings {
-            base_url: Some(listener.server.url(base)),
-            api_key: (id != SttId::Voxtral).then(|| SecretString::from(KEY)),
-            ..SttProviderSettings::default()
-        };
+        let mut settings = stt_with(id, place(id, &listener));
+        settings.patience.answer = Duration::from_secs(30);
+        settings.patience.idle = Duration::from_secs(30);
         change(&mut settings);
         let home = Home::new().await;
-        let mut settings = stt_with(id, settings);
-        settings.patience.answer = patience;
-        settings.patience.idle = patience;
         Self {
             id,
             listener,
             voice: home.voice(settings).await,
-            _home: home,
+            home,
         }
     }
 
@@ -120,7 +115,21 @@ impl Desk {
     }
 }
 
-async fn listener(id: SttId) -> Listener {
+/// Where a played listener is, and its key.
+pub fn place(id: SttId, listener: &Listener) -> SttProviderSettings {
+    let base = match id {
+        SttId::Groq => "/openai/v1",
+        _ => "/v1",
+    };
+    SttProviderSettings {
+        base_url: Some(listener.server.url(base)),
+        api_key: (id != SttId::Voxtral).then(|| SecretString::from(KEY)),
+        ..SttProviderSettings::default()
+    }
+}
+
+/// Its vendor, played.
+pub async fn listener(id: SttId) -> Listener {
     match id {
         SttId::OpenAi => openai_stt::openai().await,
         SttId::Groq => openai_stt::groq().await,

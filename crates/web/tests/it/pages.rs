@@ -21,7 +21,7 @@ fn facts(page: &Reply) -> Value {
 async fn the_shell_carries_six_facts() {
     let (server, owner) = light_owner(Options::default()).await;
     let expected = json!({
-        "product": "Gatehouse", "vault_status": "uninitialized", "voice_enabled": false,
+        "product": "Gatehouse", "vault_status": "uninitialized", "voice_enabled": true,
         "has_passkeys": false, "setup_required": false, "auth_disabled": false,
     });
     for path in [

@@ -23,7 +23,7 @@ pub(super) struct Pieces {
     pub(super) rate: u32,
     /// How long it is in all.
     pub(super) seconds: f64,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) all: Vec<Piece>,
 }
 
 /// A part of it.
@@ -50,7 +50,7 @@ pub(super) fn of_wav(wav: &Bytes) -> Option<Pieces> {
     Some(Pieces {
         rate,
         seconds: seconds(samples.len()),
-        pieces: pieces.collect(),
+        all: pieces.collect(),
     })
 }
 
@@ -169,7 +169,7 @@ mod tests {
     fn what_is_short_is_one_piece() {
         for (seconds, pieces) in [(0, 0), (1, 1), (55, 1)] {
             let cut = of_wav(&wav(8000, 1, 16, &recording(seconds, &[]))).unwrap();
-            assert_eq!(cut.pieces.len(), pieces, "{seconds} s");
+            assert_eq!(cut.all.len(), pieces, "{seconds} s");
             assert_eq!(cut.rate, 8000);
             assert_eq!(cut.seconds, seconds as f64);
         }
@@ -179,11 +179,11 @@ mod tests {
     fn what_is_long_is_cut_where_it_is_quiet() {
         let whole = recording(120, &[20, 48, 97]);
         let cut = of_wav(&wav(8000, 1, 16, &whole)).unwrap();
-        let starts: Vec<f64> = cut.pieces.iter().map(|piece| piece.start).collect();
+        let starts: Vec<f64> = cut.all.iter().map(|piece| piece.start).collect();
         assert_eq!(starts.len(), 3);
         assert!((48.0..48.1).contains(&starts[1]), "{starts:?}");
         assert!((97.0..97.1).contains(&starts[2]), "{starts:?}");
-        let together: Vec<u8> = cut.pieces.iter().flat_map(|p| p.samples.to_vec()).collect();
+        let together: Vec<u8> = cut.all.iter().flat_map(|p| p.samples.to_vec()).collect();
         assert_eq!(together, whole, "nothing is lost, nothing is twice");
     }
 
@@ -191,7 +191,7 @@ mod tests {
     fn one_sample_over_the_longest_is_two_pieces() {
         let mut samples = recording(55, &[]);
         samples.extend([0, 0]);
-        assert_eq!(of_wav(&wav(8000, 1, 16, &samples)).unwrap().pieces.len(), 2);
+        assert_eq!(of_wav(&wav(8000, 1, 16, &samples)).unwrap().all.len(), 2);
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let at = bytes.len() - 5 - 4;
         bytes[at..at + 4].fill(0xFF);
         let cut = of_wav(&bytes.into()).unwrap();
-        assert_eq!(cut.pieces[0].samples.as_ref(), [1, 0, 2, 0]);
+        assert_eq!(cut.all[0].samples.as_ref(), [1, 0, 2, 0]);
     }
 
     proptest! {

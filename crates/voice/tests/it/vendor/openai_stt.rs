@@ -1,4 +1,4 @@
-//! OpenAI's transcription, played; and those who took its form over: Groq, Mistral, vLLM. Sources are in
+//! `OpenAI`'s transcription, played; and those who took its form over: Groq, Mistral, vLLM. Sources are in
 //! the providers' own files; the statuses are those of the vendors' pages on errors.
 
 use super::listener::{Listener, Refusal, ending, looks_like, must};

@@ -61,7 +61,7 @@ async fn hello_tells_what_there_is() {
     );
     assert_eq!(
         (&hello["vault_status"], &hello["voice_enabled"]),
-        (&json!("uninitialized"), &json!(false))
+        (&json!("uninitialized"), &json!(true))
     );
 }
 

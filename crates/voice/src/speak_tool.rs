@@ -1,0 +1,105 @@
+//! The tool `speak`: an agent says something aloud in its conversation.
+
+use crate::session_audio::NewAudio;
+use crate::speech::SpeechRequest;
+use crate::{Voice, VoiceError};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use gatehouse_agents::{Agents, Audience, Tool, ToolContext, ToolError};
+use gatehouse_domain::Problem;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The tool.
+#[derive(Debug)]
+struct Speak(Voice);
+
+#[derive(Deserialize)]
+struct Input {
+    text: String,
+    persona: Option<String>,
+}
+
+impl Tool for Speak {
+    fn name(&self) -> &'static str {
+        "speak"
+    }
+
+    fn description(&self) -> &'static str {
+        "Says a text aloud to the person in this conversation. The audio appears beside the answer; \
+         the text need not be repeated."
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "minLength": 1, "description": "What to say."},
+                "persona": {
+                    "type": "string",
+                    "description": "In whose voice: a persona's id. The active one when absent."
+                }
+            },
+            "required": ["text"],
+            "additionalProperties": false
+        })
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::Trusted
+    }
+
+    fn time_limit(&self) -> Duration {
+        Duration::from_mins(5)
+    }
+
+    fn call<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        input: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        self.say(context, input).boxed()
+    }
+}
+
+impl Speak {
+    async fn say(&self, context: &ToolContext, input: Value) -> Result<String, ToolError> {
+        let told = |error: VoiceError| ToolError::new(Problem::from(error).message);
+        let Input { text, persona } = serde_json::from_value(input)
+            .map_err(|_| ToolError::new("The input must have a `text`."))?;
+        let request = SpeechRequest {
+            persona: persona.filter(|id| !id.is_empty()),
+            ..SpeechRequest::new(text.as_str())
+        };
+        let spoken = self.0.convert(request).await.map_err(told)?;
+        let new = NewAudio {
+            session: context.session.clone(),
+            is_inbound: false,
+            format: spoken.format.as_str(),
+            mime_type: spoken.format.mime_type(),
+            duration_ms: spoken.duration_ms,
+            transcript: Some(text),
+            data: spoken.audio,
+        };
+        let id = self.0.store_audio(new).await.map_err(told)?;
+        let answer = json!({
+            "audio_id": id,
+            "url": format!("/api/sessions/{}/audio/{id}", context.session),
+            "duration_ms": spoken.duration_ms,
+            "provider": spoken.provider,
+            "persona": spoken.persona,
+            "warning": spoken.warning,
+        });
+        Ok(answer.to_string())
+    }
+}
+
+impl Voice {
+    /// Gives agents what this room has for them: the tool `speak`, and the one who speaks answers.
+    pub fn register(&self, agents: &Agents) {
+        agents.tools().register(Arc::new(Speak(self.clone())));
+        agents.register_speaker(self.auto_speaker());
+    }
+}

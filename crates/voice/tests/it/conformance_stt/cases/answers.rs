@@ -1,0 +1,83 @@
+//! What comes back.
+
+use crate::stt_cloud::{Desk, speech};
+use gatehouse_voice::{SttId, TranscribeRequest};
+use serde_json::{Value, json};
+
+/// The vendor's answer of a plain text.
+fn said(id: SttId, text: &str) -> Value {
+    match id {
+        SttId::Deepgram => json!({"metadata": {"duration": 1.5}, "results": {"channels": [
+            {"alternatives": [{"transcript": text, "confidence": 0.0, "words": []}]}]}}),
+        SttId::Google if text.is_empty() => json!({"totalBilledTime": "0s", "requestId": "7"}),
+        SttId::Google => json!({"results": [{"alternatives": [{"transcript": text}]}]}),
+        _ => json!({"text": text}),
+    }
+}
+
+async fn of(id: SttId, text: &str) -> gatehouse_voice::Transcript {
+    let desk = Desk::with(id, |settings| {
+        if id == SttId::Voxtral {
+            settings.model = Some("another".to_owned());
+        }
+    })
+    .await;
+    desk.listener.answer_with(said(id, text));
+    desk.heard(speech()).await
+}
+
+pub async fn the_text_is_without_space_around_it(id: SttId) {
+    assert_eq!(of(id, " \n Hello there. \t").await.text, "Hello there.");
+}
+
+pub async fn letters_of_all_alphabets_come_back(id: SttId) {
+    let text = "Grüße, \"Ωmega\" \\ </p> 世界 مرحبا 👩‍🚀 e\u{301}";
+    assert_eq!(of(id, text).await.text, text);
+}
+
+pub async fn a_long_text_comes_back_whole(id: SttId) {
+    let text = vec!["lorem"; 200_000].join(" ");
+    assert_eq!(of(id, &text).await.text, text);
+}
+
+pub async fn silence_is_an_empty_text(id: SttId) {
+    let heard = of(id, "").await;
+    assert_eq!((heard.text.as_str(), heard.confidence), ("", None));
+    assert!(heard.words.is_empty() && heard.segments.is_empty());
+}
+
+pub async fn words_have_times_in_order(id: SttId) {
+    let heard = Desk::new(id).await.heard(speech()).await;
+    let words: Vec<String> = heard.words.iter().map(|word| word.word.to_lowercase()).collect();
+    assert_eq!(words.join(" ").trim_end_matches('.'), "hello real world");
+    let times: Vec<f64> = heard.words.iter().flat_map(|word| [word.start, word.end]).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!((times[0], times[5]), (0.0, 1.4));
+}
+
+pub async fn segments_have_times_in_order(id: SttId) {
+    let heard = Desk::new(id).await.heard(speech()).await;
+    let texts: Vec<&str> = heard.segments.iter().map(|said| said.text.as_str()).collect();
+    assert_eq!(texts.join(" "), heard.text);
+    let times: Vec<f64> = heard.segments.iter().flat_map(|said| [said.start, said.end]).collect();
+    assert!(times.is_sorted() && times[0] >= 0.0, "{times:?}");
+    assert!((1.3..=1.5).contains(times.last().unwrap()), "{times:?}");
+}
+
+pub async fn how_sure_it_is_is_told(id: SttId) {
+    let heard = Desk::new(id).await.heard(speech()).await;
+    let confidence = heard.confidence.unwrap();
+    assert!((0.7..1.0).contains(&confidence), "{confidence}");
+}
+
+pub async fn a_language_that_nobody_said_is_told(id: SttId) {
+    assert_eq!(Desk::new(id).await.heard(speech()).await.language, "en");
+}
+
+pub async fn who_listened_is_told(id: SttId) {
+    let request = TranscribeRequest {
+        provider: Some(id.alias().to_owned()),
+        ..speech()
+    };
+    assert_eq!(Desk::new(id).await.heard(request).await.provider, id);
+}

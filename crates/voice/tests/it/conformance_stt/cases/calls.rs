@@ -1,0 +1,94 @@
+//! Calls that end early, come together, or go to somebody else.
+
+use crate::stt_cloud::{self, Desk, speech};
+use crate::vendor::mood::Mood;
+use gatehouse_domain::ErrorCode;
+use gatehouse_voice::{SttId, TranscribeRequest};
+use tokio::task::JoinSet;
+
+async fn leaves(id: SttId, mood: Mood) {
+    let desk = Desk::new(id).await;
+    desk.listener.server.set_mood(mood);
+    let voice = desk.voice.clone();
+    let call = JoinSet::from_iter([async move { voice.transcribe(speech()).await }]);
+    desk.listener.server.asked(1).await;
+    drop(call);
+    assert!(desk.listener.server.was_left().await);
+}
+
+pub async fn a_caller_who_leaves_ends_the_wait(id: SttId) {
+    leaves(id, Mood::Slow).await;
+}
+
+pub async fn a_caller_who_leaves_ends_the_answer(id: SttId) {
+    leaves(id, Mood::Stall(9)).await;
+}
+
+pub async fn several_at_once_are_all_heard(id: SttId) {
+    let desk = Desk::new(id).await;
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let voice = desk.voice.clone();
+        calls.spawn(async move { voice.transcribe(speech()).await });
+    }
+    for heard in calls.join_all().await {
+        assert!(heard.unwrap().text.to_lowercase().starts_with("hello real world"));
+    }
+    assert!(desk.listener.server.requests().len() >= 8);
+}
+
+/// Somebody else than this one.
+const fn other(id: SttId) -> SttId {
+    match id {
+        SttId::Groq => SttId::Deepgram,
+        _ => SttId::Groq,
+    }
+}
+
+async fn with_another(id: SttId, is_listed: bool) -> (Desk, stt_cloud::Listener) {
+    let other = other(id);
+    let second = stt_cloud::listener(other).await;
+    let desk = Desk::open(id, |settings| {
+        let place = stt_cloud::place(other, &second);
+        settings.stt.providers.insert(other, place);
+        settings.stt.provider = Some(id);
+        settings.stt.fallback.extend(is_listed.then_some(other));
+    })
+    .await;
+    desk.listener.server.set_mood(Mood::Status(503, None));
+    (desk, second)
+}
+
+pub async fn another_listens_where_it_is_listed(id: SttId) {
+    let (desk, second) = with_another(id, true).await;
+    let heard = desk.hear(speech()).await.unwrap();
+    assert_eq!(heard.provider, other(id));
+    assert_eq!(desk.listener.server.requests().len(), 1);
+    assert_eq!(second.server.requests().len(), 1);
+}
+
+pub async fn no_other_listens_where_none_is_listed(id: SttId) {
+    let (desk, second) = with_another(id, false).await;
+    let problem = desk.refused(speech()).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["provider"], id.as_str());
+    assert!(second.server.requests().is_empty());
+}
+
+pub async fn switched_off_calls_nobody(id: SttId) {
+    let desk = Desk::open(id, |settings| settings.stt.enabled = false).await;
+    let request = TranscribeRequest {
+        provider: Some(id.as_str().to_owned()),
+        ..speech()
+    };
+    let problem = desk.refused(request).await;
+    assert_eq!(problem.code, ErrorCode::NotConfigured);
+    assert_eq!(problem.details["what"], "voice.stt.enabled");
+    assert!(desk.listener.server.requests().is_empty());
+}
+
+pub async fn the_status_names_it(id: SttId) {
+    let status = Desk::new(id).await.voice.stt_status().await;
+    assert_eq!(status.provider, id.as_str());
+    assert!(status.enabled && status.configured);
+}

@@ -1,0 +1,8 @@
+//! The cases, by what they are about.
+
+pub mod answers;
+pub mod audio;
+pub mod calls;
+pub mod keys;
+pub mod settings;
+pub mod trouble;

@@ -1,0 +1,159 @@
+//! What a caller is told when a vendor is in a bad mood: the contract's error, its status, and nothing of
+//! what it said or of what it was sent.
+
+use crate::stt_cloud::{Desk, speech};
+use crate::vendor::listener::KEY;
+use crate::vendor::mood::{Mood, SECRET_BODY};
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_voice::SttId;
+
+fn is_discreet(problem: &Problem) {
+    let told = format!("{problem:?}");
+    for secret in [SECRET_BODY, KEY, "RIFF"] {
+        assert!(!told.contains(secret), "{told}");
+    }
+}
+
+async fn told(desk: &Desk, mood: Mood) -> Problem {
+    desk.listener.server.set_mood(mood);
+    let problem = desk.refused(speech()).await;
+    is_discreet(&problem);
+    assert_eq!(problem.details["provider"], desk.id.as_str());
+    problem
+}
+
+async fn has_status(id: SttId, status: u16, retryable: bool) {
+    let problem = told(&Desk::new(id).await, Mood::Status(status, None)).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["status"], status);
+    assert_eq!(problem.details["retryable"], retryable);
+    assert!(!problem.details.contains_key("retry_after_seconds"));
+}
+
+pub async fn status_400(id: SttId) {
+    has_status(id, 400, false).await;
+}
+
+pub async fn status_401(id: SttId) {
+    has_status(id, 401, false).await;
+}
+
+pub async fn status_402(id: SttId) {
+    has_status(id, 402, false).await;
+}
+
+pub async fn status_403(id: SttId) {
+    has_status(id, 403, false).await;
+}
+
+pub async fn status_404(id: SttId) {
+    has_status(id, 404, false).await;
+}
+
+pub async fn status_413(id: SttId) {
+    has_status(id, 413, false).await;
+}
+
+pub async fn status_415(id: SttId) {
+    has_status(id, 415, false).await;
+}
+
+pub async fn status_422(id: SttId) {
+    has_status(id, 422, false).await;
+}
+
+pub async fn status_500(id: SttId) {
+    has_status(id, 500, true).await;
+}
+
+pub async fn status_503(id: SttId) {
+    has_status(id, 503, true).await;
+}
+
+pub async fn status_429_with_seconds(id: SttId) {
+    let desk = Desk::new(id).await;
+    for (said, seconds) in [("7", 7), ("0", 1)] {
+        let problem = told(&desk, Mood::Status(429, Some(said))).await;
+        assert_eq!(problem.details["retryable"], true);
+        assert_eq!(problem.details["retry_after_seconds"], seconds);
+    }
+}
+
+pub async fn status_429_with_a_date(id: SttId) {
+    let long_ahead = "Fri, 31 Dec 2100 23:59:59 GMT";
+    let problem = told(&Desk::new(id).await, Mood::Status(429, Some(long_ahead))).await;
+    assert_eq!(problem.details["retry_after_seconds"], 24 * 60 * 60);
+}
+
+pub async fn status_429_with_rubbish(id: SttId) {
+    let problem = told(&Desk::new(id).await, Mood::Status(429, Some("soon"))).await;
+    assert_eq!(problem.details["retryable"], true);
+    assert!(!problem.details.contains_key("retry_after_seconds"));
+}
+
+pub async fn no_answer_is_a_timeout(id: SttId) {
+    let desk = Desk::hasty(id).await;
+    let problem = told(&desk, Mood::Slow).await;
+    assert_eq!(problem.code, ErrorCode::Timeout);
+    assert!(desk.listener.server.was_left().await);
+}
+
+pub async fn standing_still_in_the_answer_is_a_timeout(id: SttId) {
+    let desk = Desk::hasty(id).await;
+    let problem = told(&desk, Mood::Stall(9)).await;
+    assert_eq!(problem.code, ErrorCode::Timeout);
+    assert!(desk.listener.server.was_left().await);
+}
+
+pub async fn breaking_off_in_the_answer(id: SttId) {
+    let problem = told(&Desk::new(id).await, Mood::BreakOff(9)).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["retryable"], true);
+}
+
+async fn is_no_answer(id: SttId, mood: Mood) {
+    let problem = told(&Desk::new(id).await, mood).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert!(problem.message.contains("answered what cannot be read"), "{problem:?}");
+    assert_eq!(problem.details["retryable"], false);
+}
+
+pub async fn an_empty_answer(id: SttId) {
+    is_no_answer(id, Mood::Empty).await;
+}
+
+pub async fn a_web_page_is_no_answer(id: SttId) {
+    is_no_answer(id, Mood::NotAudio).await;
+}
+
+pub async fn other_json_is_no_answer(id: SttId) {
+    is_no_answer(id, Mood::OtherJson).await;
+}
+
+pub async fn half_an_answer_is_no_answer(id: SttId) {
+    let desk = Desk::new(id).await;
+    desk.listener.answer_with(serde_json::json!([{"text": SECRET_BODY}]));
+    let problem = told(&desk, Mood::Fine).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert!(problem.message.contains("answered what cannot be read"), "{problem:?}");
+}
+
+pub async fn a_redirect_is_not_followed(id: SttId) {
+    let desk = Desk::new(id).await;
+    let problem = told(&desk, Mood::Redirect).await;
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["status"], 307);
+    assert_eq!(desk.listener.server.requests().len(), 1);
+}
+
+pub async fn nobody_is_there(id: SttId) {
+    // A port that was free a moment ago: whoever listened there is gone.
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let gone = format!("http://{}/v1", socket.local_addr().unwrap());
+    drop(socket);
+    let desk = Desk::with(id, |settings| settings.base_url = Some(gone.parse().unwrap())).await;
+    let problem = desk.refused(speech()).await;
+    is_discreet(&problem);
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    assert_eq!(problem.details["retryable"], true);
+}

@@ -1,0 +1,232 @@
+//! Programs that are not there, fail, hang, or are left.
+
+use super::{Place, assert_gone, exists, silence};
+use crate::harness::{Home, problem};
+use bytes::Bytes;
+use futures_util::{FutureExt, StreamExt};
+use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId, VoiceSettings};
+use std::time::Duration;
+
+async fn speak(settings: VoiceSettings) -> Problem {
+    let voice = Home::new().await.voice(settings).await;
+    problem(
+        voice
+            .convert(SpeechRequest::new("hello"))
+            .await
+            .unwrap_err(),
+    )
+}
+
+async fn listen(settings: VoiceSettings) -> Problem {
+    let voice = Home::new().await.voice(settings).await;
+    let request = TranscribeRequest::new(silence().into());
+    problem(voice.transcribe(request).await.unwrap_err())
+}
+
+fn assert_not_configured(problem: &Problem, what: &str) {
+    assert_eq!(problem.code, ErrorCode::NotConfigured, "{problem:?}");
+    assert_eq!(problem.details["what"], what, "{problem:?}");
+    assert!(!problem.message.contains("/tmp"), "{problem:?}");
+}
+
+#[tokio::test]
+async fn what_piper_lacks_is_named() {
+    let place = Place::new();
+    let good = place.piper("exit 0");
+    let with = |change: &dyn Fn(&mut gatehouse_voice::TtsProviderSettings)| {
+        let mut settings = good.clone();
+        settings.tts.provider = Some(TtsId::Piper);
+        change(settings.tts.providers.get_mut(&TtsId::Piper).unwrap());
+        settings
+    };
+    let of = |key: &str| format!("voice.tts.tts_local_1.{key}");
+    let no_model = with(&|piper| piper.model_path = None);
+    assert_not_configured(&speak(no_model).await, &of("model_path"));
+    let lost = with(&|piper| piper.model_path = Some(place.path("none.onnx")));
+    assert_not_configured(&speak(lost).await, &of("model_path"));
+    let program = with(&|piper| piper.binary_path = Some(place.path("none")));
+    assert_not_configured(&speak(program).await, &of("binary_path"));
+    let plain = with(&|piper| piper.binary_path = Some(place.path("voice.onnx")));
+    assert_not_configured(&speak(plain).await, &of("binary_path"));
+    let mut nowhere = with(&|piper| piper.binary_path = None);
+    nowhere.child_variables = vec![("PATH".to_owned(), place.path("").into())];
+    assert_not_configured(&speak(nowhere).await, &of("binary_path"));
+    for description in [
+        "",
+        "[]",
+        "{\"audio\":{}}",
+        "{\"audio\":{\"sample_rate\":0}}",
+    ] {
+        let config = place.file("bad.json", description.as_bytes());
+        let bad = with(&|piper| piper.config_path = Some(config.clone()));
+        assert_not_configured(&speak(bad).await, &of("config_path"));
+    }
+}
+
+#[tokio::test]
+async fn what_listeners_lack_is_named() {
+    let place = Place::new();
+    for (id, key, model) in [
+        (SttId::WhisperCli, "model_path", "none.bin"),
+        (SttId::SherpaOnnx, "model_dir", "none"),
+    ] {
+        let good = place.listener(id, "exit 0");
+        let of = |key: &str| format!("voice.stt.{id}.{key}");
+        let with = |change: &dyn Fn(&mut gatehouse_voice::SttProviderSettings)| {
+            let mut settings = good.clone();
+            settings.stt.provider = Some(id);
+            change(settings.stt.providers.get_mut(&id).unwrap());
+            settings
+        };
+        let none = with(&|listener| listener.model_path = None);
+        assert_not_configured(&listen(none).await, &of(key));
+        let lost = with(&|listener| listener.model_path = Some(place.path(model)));
+        assert_not_configured(&listen(lost).await, &of(key));
+        let program = with(&|listener| listener.binary_path = Some(place.path("none")));
+        assert_not_configured(&listen(program).await, &of("binary_path"));
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_fails_is_a_failure_without_its_words() {
+    let place = Place::new();
+    let flood = "head -c 20000000 /dev/zero >&2; ";
+    for (script, reason) in [
+        ("echo a secret >&2; exit 7", "ended with an error"),
+        ("echo secret; kill -SEGV $$", "ended with an error"),
+        ("exit 0", "gave no "),
+    ] {
+        let script = format!("{flood}{script}");
+        let mut all = vec![speak(place.piper(&script)).await];
+        for id in [SttId::WhisperCli, SttId::SherpaOnnx] {
+            all.push(listen(place.listener(id, &script)).await);
+        }
+        for problem in all {
+            assert_eq!(problem.code, ErrorCode::ProviderFailed, "{problem:?}");
+            assert!(problem.message.contains(reason), "{problem:?}");
+            assert!(!problem.message.contains("secret"), "{problem:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_is_a_time_out() {
+    let place = Place::new();
+    let script = "trap '' TERM HUP INT; echo $$ >\"$place/pid\"; pwd >\"$place/directory\"
+        while :; do sleep 1; done";
+    let mut settings = place.piper(script);
+    settings.patience.program = Duration::from_millis(400);
+    assert_eq!(speak(settings).await.code, ErrorCode::Timeout);
+    assert_gone(place.pid().await).await;
+    let mut settings = place.listener(SttId::WhisperCli, script);
+    settings.patience.program = Duration::from_millis(400);
+    assert_eq!(listen(settings).await.code, ErrorCode::Timeout);
+    assert_gone(place.pid().await).await;
+    assert!(!exists(place.read("directory").unwrap().trim_end()));
+}
+
+#[tokio::test]
+async fn who_leaves_takes_the_program_along() {
+    let place = Place::new();
+    let script = "echo $$ >\"$place/pid\"; pwd >\"$place/directory\"; head -c 64000 /dev/zero; exec sleep 1000";
+    let home = Home::new().await;
+    let voice = home.voice(place.piper(script)).await;
+    tokio::select! {
+        _ = voice.convert(SpeechRequest::new("hello")) => panic!("it should be speaking"),
+        _ = place.pid() => {}
+    }
+    assert_gone(place.pid().await).await;
+
+    std::fs::remove_file(place.path("pid")).unwrap();
+    let mut request = SpeechRequest::new("hello");
+    request.format = Some("pcm".to_owned());
+    let mut stream = voice.stream(request).await.unwrap();
+    assert!(stream.body.next().await.unwrap().is_ok());
+    drop(stream);
+    assert_gone(place.pid().await).await;
+
+    for id in [SttId::WhisperCli, SttId::SherpaOnnx] {
+        std::fs::remove_file(place.path("pid")).unwrap();
+        let voice = home.voice(place.listener(id, script)).await;
+        tokio::select! {
+            _ = voice.transcribe(TranscribeRequest::new(silence().into())) => panic!("it should be listening"),
+            _ = place.pid() => {}
+        }
+        assert_gone(place.pid().await).await;
+        assert!(!exists(place.read("directory").unwrap().trim_end()));
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_says_so_at_its_end() {
+    let place = Place::new();
+    let script = "head -c 64000 /dev/zero; kill -KILL $$";
+    let voice = Home::new().await.voice(place.piper(script)).await;
+    let mut request = SpeechRequest::new("hello");
+    request.format = Some("pcm".to_owned());
+    let mut stream = voice.stream(request).await.unwrap();
+    let mut last = None;
+    let mut read = 0;
+    while let Some(piece) = stream.body.next().await {
+        assert!(last.is_none(), "an error is the last");
+        match piece {
+            Ok(piece) => read += piece.len(),
+            Err(error) => last = Some(problem(error)),
+        }
+    }
+    assert!(read > 0);
+    assert_eq!(last.unwrap().code, ErrorCode::ProviderFailed);
+    assert!(
+        stream
+            .body
+            .next()
+            .now_or_never()
+            .is_none_or(|piece| piece.is_none())
+    );
+}
+
+#[tokio::test]
+async fn the_largest_audio_goes_through() {
+    let place = Place::new();
+    let script = "stat -c %s \"$4\" >\"$place/size\"; echo '{\"transcription\":[]}' >\"$9.json\"";
+    let voice = Home::new()
+        .await
+        .voice(place.listener(SttId::WhisperCli, script))
+        .await;
+    // 25 MiB, of 24 kHz; the program gets two thirds of it.
+    let samples = vec![0_i16; (25 << 19) - 22];
+    let audio = Bytes::from(super::wav(24_000, 1, &samples));
+    assert_eq!(audio.len(), 25 << 20);
+    let heard = voice
+        .transcribe(TranscribeRequest::new(audio))
+        .await
+        .unwrap();
+    assert_eq!(heard.text, "");
+    let size: usize = place.read("size").unwrap().trim_end().parse().unwrap();
+    assert!(size.abs_diff((25 << 20) * 2 / 3) < 10_000, "{size}");
+    // Slow samples become more: two thirds of an hour.
+    let audio = Bytes::from(super::wav(8000, 1, &vec![0; 8000 * 60 * 20]));
+    assert!(
+        voice
+            .transcribe(TranscribeRequest::new(audio))
+            .await
+            .is_ok()
+    );
+}
+
+#[tokio::test]
+async fn without_ffmpeg_there_is_no_aac_and_it_is_said() {
+    let place = Place::new();
+    let mut settings = place.piper("head -c 64000 /dev/zero");
+    std::os::unix::fs::symlink("/usr/bin/head", place.path("head")).unwrap();
+    settings.child_variables = vec![("PATH".to_owned(), place.path("").into())];
+    let voice = Home::new().await.voice(settings).await;
+    let mut request = SpeechRequest::new("hello");
+    request.format = Some("aac".to_owned());
+    let refused = problem(voice.convert(request.clone()).await.unwrap_err());
+    assert_not_configured(&refused, "ffmpeg");
+    assert!(refused.message.contains("ffmpeg"), "{refused:?}");
+    request.format = Some("wav".to_owned());
+    assert!(voice.convert(request).await.is_ok());
+}
