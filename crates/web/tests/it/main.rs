@@ -8,6 +8,7 @@
     reason = "what tests share is no test by itself, and the exception in clippy.toml sees tests only"
 )]
 
+mod audio;
 mod auth;
 mod bodies;
 mod chat;

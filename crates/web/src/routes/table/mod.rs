@@ -12,9 +12,9 @@ mod webhooks;
 use super::{Access, Route, StepUp, Verb};
 use crate::app::App;
 use axum::routing::MethodRouter;
-use gatehouse_domain::Scope::{Admin, Read};
 #[cfg(feature = "voice")]
 use gatehouse_domain::Scope::Write;
+use gatehouse_domain::Scope::{Admin, Read};
 use schemars::{JsonSchema, SchemaGenerator};
 use std::sync::LazyLock;
 

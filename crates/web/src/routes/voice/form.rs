@@ -150,7 +150,11 @@ fn unreadable() -> Problem {
 
 fn media_type(headers: &HeaderMap) -> String {
     let given = headers.get(CONTENT_TYPE);
-    essence(given.and_then(|value| value.to_str().ok()).unwrap_or_default())
+    essence(
+        given
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default(),
+    )
 }
 
 /// A media type without its parameters.
@@ -239,14 +243,20 @@ mod tests {
         ])
         .await
         .unwrap();
-        assert_eq!((&upload.audio[..], upload.format), (&b"bytes"[..], Some("mp3")));
+        assert_eq!(
+            (&upload.audio[..], upload.format),
+            (&b"bytes"[..], Some("mp3"))
+        );
         assert_eq!(upload.fields.take("language").as_deref(), Some("en"));
         assert_eq!(upload.fields.take_all("g[]"), ["word", "segment"]);
         assert_eq!(upload.fields.take("prompt"), None);
         upload.fields.finish().unwrap();
         // The media type counts more than the file's name.
         let named = "name=\"audio\"; filename=\"a.mp3\"\r\nContent-Type: audio/webm;codecs=opus";
-        assert_eq!(read_parts(&[(named, "b")]).await.unwrap().format, Some("webm"));
+        assert_eq!(
+            read_parts(&[(named, "b")]).await.unwrap().format,
+            Some("webm")
+        );
     }
 
     #[tokio::test]
@@ -261,14 +271,24 @@ mod tests {
         assert_eq!(blamed(&[file, file]).await, "file");
         assert_eq!(blamed(&[text, text, file]).await, "language");
         let longest = "x".repeat(MAX_FIELD_BYTES);
-        assert!(read_parts(&[file, ("name=\"prompt\"", &longest)]).await.is_ok());
+        assert!(
+            read_parts(&[file, ("name=\"prompt\"", &longest)])
+                .await
+                .is_ok()
+        );
         let longer = format!("{longest}x");
-        assert_eq!(blamed(&[file, ("name=\"prompt\"", &longer)]).await, "prompt");
+        assert_eq!(
+            blamed(&[file, ("name=\"prompt\"", &longer)]).await,
+            "prompt"
+        );
         let many: Vec<_> = std::iter::repeat_n(("name=\"g[]\"", "x"), MAX_FIELDS).collect();
         assert!(read_parts(&[&many[..], &[file]].concat()).await.is_ok());
         assert_eq!(blamed(&[&many[..], &[text]].concat()).await, "language");
         let left = read_parts(&[file, text]).await.unwrap();
-        assert_eq!(left.fields.finish().unwrap_err().details["field"], "language");
+        assert_eq!(
+            left.fields.finish().unwrap_err().details["field"],
+            "language"
+        );
         let (head, _) = form(&[]);
         let cut = read(&head, Body::from("--x\r\nContent-Disposition: form-data")).await;
         assert_eq!(cut.unwrap_err().code, ErrorCode::InvalidRequest);
@@ -289,9 +309,18 @@ mod tests {
             let upload = read(&of(media_type), Body::from("x")).await.unwrap();
             assert_eq!(upload.format, format, "{media_type}");
         }
-        for media_type in ["text/html", "application/json", "image/png", "video/x-msvideo"] {
+        for media_type in [
+            "text/html",
+            "application/json",
+            "image/png",
+            "video/x-msvideo",
+        ] {
             let refused = read(&of(media_type), Body::from("x")).await.unwrap_err();
-            assert_eq!(refused.code, ErrorCode::UnsupportedMediaType, "{media_type}");
+            assert_eq!(
+                refused.code,
+                ErrorCode::UnsupportedMediaType,
+                "{media_type}"
+            );
         }
     }
 }

@@ -21,8 +21,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
 
 /// Audio under an id never changes.
-const FOR_EVER: HeaderValue =
-    HeaderValue::from_static("private, max-age=31536000, immutable");
+const FOR_EVER: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
@@ -80,7 +79,12 @@ pub(in crate::routes) async fn get(
 ) -> Result<Response, Refusal> {
     // What is no text names nothing.
     let Path((session, audio)) = ids.map_err(|_| Problem::not_found("audio"))?;
-    let session = app.rooms().agents.get_session(&session).await.map_err(told)?;
+    let session = app
+        .rooms()
+        .agents
+        .get_session(&session)
+        .await
+        .map_err(told)?;
     let audio = app.rooms().voice.get_audio(&session.id, &audio).await;
     let audio = audio.map_err(told)?;
     let etag = format!("\"{}\"", audio.id);

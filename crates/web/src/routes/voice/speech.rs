@@ -36,7 +36,10 @@ pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
     });
     let mut response = Response::new(Body::from_stream(body));
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(speech.format.mime_type()));
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static(speech.format.mime_type()),
+    );
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     let facts = [
         ("x-provider", Some(provider.as_str().to_owned())),

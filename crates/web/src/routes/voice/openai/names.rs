@@ -5,7 +5,8 @@ use gatehouse_voice::{SttId, TtsId};
 /// `OpenAI`'s models that speak, the ones that are listed.
 pub(super) const SPEAKERS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
 /// `OpenAI`'s models that listen.
-pub(super) const LISTENERS: [&str; 3] = ["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"];
+pub(super) const LISTENERS: [&str; 3] =
+    ["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"];
 
 /// `OpenAI`'s voices.
 const VOICES: [&str; 13] = [
@@ -86,7 +87,11 @@ mod tests {
     use super::*;
 
     fn said(named: Named<TtsId>) -> (Option<&'static str>, Option<String>, bool) {
-        (named.provider.map(TtsId::as_str), named.model, named.is_openai)
+        (
+            named.provider.map(TtsId::as_str),
+            named.model,
+            named.is_openai,
+        )
     }
 
     #[test]
@@ -95,13 +100,22 @@ mod tests {
         for (model, expected) in [
             ("piper", (Some("tts_local_1"), None, false)),
             ("tts_local_1", (Some("tts_local_1"), None, false)),
-            ("elevenlabs/eleven_v3", (Some("tts_cloud_1"), text("eleven_v3"), false)),
+            (
+                "elevenlabs/eleven_v3",
+                (Some("tts_cloud_1"), text("eleven_v3"), false),
+            ),
             ("openai/tts-1", (Some("tts_cloud_2"), text("tts-1"), false)),
             ("piper/", (Some("tts_local_1"), None, false)),
             ("tts-1", (None, text("tts-1"), true)),
             ("tts-1-hd-1106", (None, text("tts-1-hd-1106"), true)),
-            ("gpt-4o-mini-tts-2025-12-15", (None, text("gpt-4o-mini-tts-2025-12-15"), true)),
-            ("hexgrad/Kokoro-82M", (None, text("hexgrad/Kokoro-82M"), false)),
+            (
+                "gpt-4o-mini-tts-2025-12-15",
+                (None, text("gpt-4o-mini-tts-2025-12-15"), true),
+            ),
+            (
+                "hexgrad/Kokoro-82M",
+                (None, text("hexgrad/Kokoro-82M"), false),
+            ),
             ("gpt-4o", (None, text("gpt-4o"), false)),
             (" ", (None, None, false)),
         ] {

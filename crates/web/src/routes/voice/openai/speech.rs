@@ -88,9 +88,8 @@ async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem>
     Ok(SpeechRequest {
         provider: named.provider.map(|id| id.as_str().to_owned()),
         model: named.model.filter(|_| is_openai || !named.is_openai),
-        voice: whose.filter(|name| {
-            !name.is_empty() && (is_openai || !names::is_openai_voice(name))
-        }),
+        voice: whose
+            .filter(|name| !name.is_empty() && (is_openai || !names::is_openai_voice(name))),
         format,
         speed: body.speed,
         instructions: body.instructions.filter(|words| !words.is_empty()),

@@ -111,15 +111,24 @@ fn read_wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
     for name in ["timestamp_granularities[]", "timestamp_granularities"] {
         grains.extend(fields.take_all(name));
     }
-    if let Some(grain) = grains.iter().find(|grain| !matches!(grain.as_str(), "word" | "segment")) {
-        let reason = format!("expected word or segment, not {} characters", grain.chars().count());
+    if let Some(grain) = grains
+        .iter()
+        .find(|grain| !matches!(grain.as_str(), "word" | "segment"))
+    {
+        let reason = format!(
+            "expected word or segment, not {} characters",
+            grain.chars().count()
+        );
         return Err(Problem::invalid_params("timestamp_granularities", reason));
     }
     if !grains.is_empty() && format != "verbose_json" {
         let reason = "goes with the response_format verbose_json only";
         return Err(Problem::invalid_params("timestamp_granularities", reason));
     }
-    if fields.take("stream").is_some_and(|stream| !matches!(stream.as_str(), "false" | "False" | "0")) {
+    if fields
+        .take("stream")
+        .is_some_and(|stream| !matches!(stream.as_str(), "false" | "False" | "0"))
+    {
         let reason = "transcripts are not streamed here";
         return Err(Problem::invalid_params("stream", reason));
     }
@@ -143,9 +152,18 @@ fn read_wanted(fields: &mut Fields) -> Result<Wanted, Problem> {
 
 fn respond(wanted: &Wanted, transcript: Transcript) -> Response {
     match wanted.format.as_str() {
-        "text" => text(format!("{}\n", transcript.text), "text/plain; charset=utf-8"),
-        "srt" => text(transcript.subtitles(SubtitleFormat::Srt), "application/x-subrip; charset=utf-8"),
-        "vtt" => text(transcript.subtitles(SubtitleFormat::Vtt), "text/vtt; charset=utf-8"),
+        "text" => text(
+            format!("{}\n", transcript.text),
+            "text/plain; charset=utf-8",
+        ),
+        "srt" => text(
+            transcript.subtitles(SubtitleFormat::Srt),
+            "application/x-subrip; charset=utf-8",
+        ),
+        "vtt" => text(
+            transcript.subtitles(SubtitleFormat::Vtt),
+            "text/vtt; charset=utf-8",
+        ),
         "verbose_json" => json(&verbose(wanted, &transcript)),
         _ => json(&Transcription {
             text: transcript.text,

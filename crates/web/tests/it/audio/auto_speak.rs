@@ -1,0 +1,239 @@
+//! Answers that are spoken by themselves: each mode, the markup that is never seen, and what may go wrong.
+
+use super::House;
+use super::vendor::audio_of;
+use super::wav;
+use serde_json::{Value, json};
+
+/// What was spoken has the bytes that the vendor gave for this text.
+async fn check_audio(house: &House, answer: &Value, text: &str) {
+    let (session, audio) = (
+        answer["session"].as_str().unwrap(),
+        answer["audio"].as_str().unwrap(),
+    );
+    let got = house.fetch(session, audio).await;
+    assert_eq!(
+        (got.status, got.header("content-type")),
+        (200, "audio/mpeg")
+    );
+    assert_eq!(got.body, audio_of(text, "mp3"));
+    assert_eq!(house.vendor.texts().last().unwrap(), text);
+    let messages = house.messages(session).await;
+    let last = messages.last().unwrap();
+    assert_eq!(
+        (&last["role"], &last["audio"]),
+        (&json!("assistant"), &answer["audio"])
+    );
+}
+
+/// Says "Hello there." aloud in the session and sends it; with its id, or as the text alone.
+async fn say_aloud(house: &House, session: &str, by_id: bool) -> Value {
+    let path = format!("/api/sessions/{session}/audio");
+    let posted = house
+        .owner
+        .send_bytes("POST", &path, Some("audio/wav"), wav());
+    let heard = posted.await.expect(200);
+    let id = by_id.then(|| heard["audio_id"].clone());
+    let params = json!({ "session": session, "text": heard["text"], "audio_id": id });
+    let answer = house.owner.rpc("chat.send_sync", params).await.unwrap();
+    let messages = house.messages(session).await;
+    assert_eq!(messages[messages.len() - 2]["audio"], heard["audio_id"]);
+    answer
+}
+
+#[tokio::test]
+async fn each_mode_speaks_what_it_says() {
+    let house = House::new().await;
+    let session = house.session().await;
+    for (mode, typed, spoken, tagged) in [
+        ("always", true, true, true),
+        ("off", false, false, false),
+        ("inbound", false, true, false),
+        ("tagged", false, false, true),
+    ] {
+        house.set("voice.tts.auto", json!(mode)).await;
+        house.model.will_say(&["I am ", "fine."]);
+        let answer = house.say(Some(&session), "How are you?").await;
+        assert_eq!(answer["text"], "I am fine.");
+        assert_eq!(answer.get("audio").is_some(), typed, "{mode}: {answer}");
+        assert_eq!(answer.get("audio_error"), None, "{mode}");
+        let prompt = house.model.prompt();
+        assert_eq!(
+            prompt.contains("[[tts]]"),
+            mode == "tagged",
+            "{mode}: {prompt}"
+        );
+        if typed {
+            check_audio(&house, &answer, "I am fine.").await;
+        }
+        for by_id in [true, false] {
+            let answer = say_aloud(&house, &session, by_id).await;
+            assert_eq!(answer.get("audio").is_some(), spoken, "{mode}: {answer}");
+            if spoken {
+                check_audio(&house, &answer, "pong").await;
+            }
+        }
+        house.model.will_say(&["Well. [[tts]]Listen."]);
+        let answer = house.say(Some(&session), "Speak!").await;
+        assert_eq!(answer.get("audio").is_some(), tagged, "{mode}: {answer}");
+        assert_eq!(answer["text"], "Well. Listen.");
+        if tagged {
+            check_audio(&house, &answer, "Well. Listen.").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn markup_is_never_seen_wherever_the_answer_is_cut() {
+    let house = House::new().await;
+    house.set("voice.tts.auto", json!("tagged")).await;
+    let session = house.session().await;
+    let mut socket = house.server.socket(&house.owner, "/ws/chat").await;
+    let raw = "So: [[tts:persona=ada]]hear this[[/tts]], not `[[tts]]`.";
+    let shown = "So: hear this, not `[[tts]]`.";
+    let pieces = |cut: usize| {
+        let (a, b) = raw.split_at(cut);
+        vec![a.to_owned(), b.to_owned()]
+    };
+    let mut cuts: Vec<Vec<String>> = (0..=raw.len()).map(pieces).collect();
+    cuts.push(raw.chars().map(String::from).collect());
+    for cut in cuts {
+        let cut: Vec<&str> = cut.iter().map(String::as_str).collect();
+        house.model.will_say(&cut);
+        let params = json!({ "session": session, "text": "Tell me." });
+        let sent = socket.call("chat.send", params).await.unwrap();
+        assert!(sent.get("error").is_none(), "{sent}");
+        let (mut deltas, mut content) = (String::new(), Value::Null);
+        loop {
+            let event = socket.next().await.unwrap();
+            let all = event.to_string();
+            assert!(
+                !all.contains("persona=") && !all.contains("/tts"),
+                "{cut:?}: {all}"
+            );
+            let params = &event["params"];
+            match event["method"].as_str().unwrap_or_default() {
+                "chat.delta" => deltas.push_str(params["text"].as_str().unwrap()),
+                "chat.message" if params["role"] == "assistant" => {
+                    content = params["content"].clone();
+                    assert!(params["audio"].is_string(), "{params}");
+                }
+                "chat.done" => {
+                    assert_eq!(params.get("audio_error"), None, "{params}");
+                    break;
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(
+            (deltas.as_str(), &content),
+            (shown, &json!(shown)),
+            "{cut:?}"
+        );
+    }
+    let texts = house.vendor.texts();
+    assert_eq!(texts.len(), raw.len() + 2);
+    assert!(texts.iter().all(|text| text == "hear this"), "{texts:?}");
+    for message in house.messages(&session).await {
+        assert!(!message.to_string().contains("persona="), "{message}");
+    }
+    let shared = house
+        .owner
+        .rpc("sessions.share", json!({ "id": session }))
+        .await
+        .unwrap();
+    let path = format!("/share/{}", shared["share_id"].as_str().unwrap());
+    let page = house.server.remote().get(&path).await;
+    assert!(page.text.contains("hear this") && !page.text.contains("persona="));
+    // The model is not told what it marked, either.
+    house.say(Some(&session), "And now?").await;
+    let seen = house.model.seen.lock().unwrap().last().unwrap().to_string();
+    assert!(!seen.contains("persona="), "{seen}");
+}
+
+#[tokio::test]
+async fn a_failure_is_told_beside_the_answer() {
+    let house = House::new().await;
+    house.set("voice.tts.auto", json!("always")).await;
+    let session = house.session().await;
+    let mut socket = house.server.socket(&house.owner, "/ws/chat").await;
+    let mut fails = async |answer: &str, code: &str| {
+        house.model.will_say(&[answer]);
+        let told = house.say(Some(&session), "Go on.").await;
+        assert_eq!((&told["text"], told.get("audio")), (&json!(answer), None));
+        assert_eq!(told["audio_error"]["code"], code);
+        let done = socket.event("chat.done").await.unwrap();
+        assert_eq!(done["audio_error"], told["audio_error"]);
+        assert_eq!(done.get("error"), None);
+        told["audio_error"].clone()
+    };
+    fails("refuse", "PROVIDER_FAILED").await;
+    fails("break", "PROVIDER_FAILED").await;
+    house.set("voice.tts.max_text_length", json!(10)).await;
+    let told = fails("More than ten characters.", "INVALID_PARAMS").await;
+    assert!(told["message"].as_str().unwrap().contains("10"), "{told}");
+    house.owner.rpc("tts.disable", json!({})).await.unwrap();
+    let told = fails("Quiet.", "NOT_CONFIGURED").await;
+    assert_eq!(told["what"], "voice.tts.enabled");
+    house
+        .owner
+        .rpc("tts.enable", json!({ "provider": "piper" }))
+        .await
+        .unwrap();
+    fails("Nobody.", "NOT_CONFIGURED").await;
+    assert_eq!(house.vendor.texts().len(), 3);
+}
+
+#[tokio::test]
+async fn nothing_to_say_is_no_failure() {
+    let house = House::new().await;
+    house.set("voice.tts.auto", json!("always")).await;
+    for nothing in ["", "[[tts]]", "```\nlet x = 1;\n```"] {
+        house.model.will_say(&[nothing]);
+        let answer = house.say(None, "Go on.").await;
+        let has = |name: &str| answer.get(name).is_some();
+        // Code may be named when it is left out.
+        assert!(!has("audio_error"), "{answer}");
+        assert!(!has("audio") || nothing.starts_with('`'), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one() {
+    let house = House::new().await;
+    house.set("voice.tts.auto", json!("always")).await;
+    for (id, voice) in [("ada", "nova"), ("bob", "onyx"), ("cyd", "sage")] {
+        let persona = json!({ "id": id, "label": id,
+            "providerBindings": [{ "provider": "openai", "voice_id": voice }] });
+        house
+            .owner
+            .rpc("voice.personas.create", persona)
+            .await
+            .unwrap();
+    }
+    let voice_of = async |agent: &str, answer: &str| {
+        house.model.will_say(&[answer]);
+        let params = json!({ "text": "Hi", "agent": agent });
+        let answer = house.owner.rpc("chat.send_sync", params).await.unwrap();
+        assert!(answer["audio"].is_string(), "{answer}");
+        house.vendor.spoken().pop().unwrap()["voice"].clone()
+    };
+    assert_eq!(voice_of("default", "Hello.").await, "alloy");
+    let active = house
+        .owner
+        .rpc("voice.personas.set_active", json!({ "id": "cyd" }));
+    active.await.unwrap();
+    assert_eq!(voice_of("default", "Hello.").await, "sage");
+    let agent = json!({ "id": "b", "name": "B", "voice_persona_id": "bob" });
+    house.owner.rpc("agents.create", agent).await.unwrap();
+    assert_eq!(voice_of("b", "Hello.").await, "onyx");
+    assert_eq!(voice_of("b", "[[tts:persona=ada]]Hello.").await, "nova");
+    // One that a model invented is passed over.
+    assert_eq!(voice_of("b", "[[tts:persona=zoe]]Hello.").await, "onyx");
+    house
+        .owner
+        .rpc("voice.personas.delete", json!({ "id": "bob" }))
+        .await
+        .unwrap();
+    assert_eq!(voice_of("b", "Hello.").await, "sage");
+}

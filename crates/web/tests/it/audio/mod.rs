@@ -1,0 +1,190 @@
+//! Audio over HTTP, and answers that are spoken by themselves: a real server, a vendor of speech as
+//! `OpenAI`'s documents have it, and a model that says what a test wants.
+
+mod auto_speak;
+mod openai;
+mod session_audio;
+mod stream;
+mod vendor;
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::routing::post;
+use axum::{Json, Router};
+use gatehouse_audio::{Format, Sound, encode};
+use gatehouse_testkit::{Actor, Options, TestServer};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use vendor::Vendor;
+
+/// What the model says next, each answer in its pieces; and what it was told.
+#[derive(Clone, Default)]
+struct Model {
+    script: Arc<Mutex<VecDeque<Vec<String>>>>,
+    seen: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Model {
+    fn will_say(&self, pieces: &[&str]) {
+        let pieces = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+        self.script.lock().unwrap().push_back(pieces);
+    }
+
+    /// The system prompt of the newest request.
+    fn prompt(&self) -> String {
+        let seen = self.seen.lock().unwrap();
+        seen.last().unwrap()["messages"][0]["content"].to_string()
+    }
+}
+
+/// Streams as `OpenAI` does (<https://platform.openai.com/docs/api-reference/chat-streaming>).
+async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl IntoResponse {
+    model.seen.lock().unwrap().push(body);
+    let pieces = model.script.lock().unwrap().pop_front();
+    let pieces = pieces.unwrap_or_else(|| vec!["pong".to_owned()]);
+    let mut events: Vec<Value> = pieces
+        .iter()
+        .map(|piece| json!({ "choices": [{ "index": 0, "delta": { "content": piece } }] }))
+        .collect();
+    events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }));
+    events.push(json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } }));
+    let mut text: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    text.push_str("data: [DONE]\n\n");
+    ([("content-type", "text/event-stream")], text)
+}
+
+struct House {
+    server: TestServer,
+    owner: Actor,
+    model: Model,
+    vendor: Vendor,
+}
+
+impl House {
+    async fn new() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    async fn with(options: Options) -> Self {
+        let model = Model::default();
+        let router = Router::new()
+            .route("/v1/chat/completions", post(answer))
+            .with_state(model.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let vendor = Vendor::start().await;
+        let options = options
+            .env("SERVICE_MODELS__PROVIDERS__FAKE__BASE_URL", &url)
+            .env("SERVICE_MODELS__PROVIDERS__FAKE__API_KEY", "sk-test")
+            .env("SERVICE_MODELS__DEFAULT", "fake/m1")
+            .env("SERVICE_VOICE__CACHE_MAX_BYTES", "0")
+            .env("SERVICE_VOICE__TTS__OPENAI__BASE_URL", &vendor.url)
+            .env("SERVICE_VOICE__TTS__OPENAI__API_KEY", vendor::KEY)
+            .env("SERVICE_VOICE__STT__WHISPER__BASE_URL", &vendor.url)
+            .env("SERVICE_VOICE__STT__WHISPER__API_KEY", vendor::KEY);
+        let server = TestServer::start(options).await;
+        let owner = server.set_up().await;
+        Self {
+            server,
+            owner,
+            model,
+            vendor,
+        }
+    }
+
+    async fn set(&self, key: &str, value: Value) {
+        let set = self
+            .owner
+            .rpc("config.set", json!({ "key": key, "value": value }));
+        set.await.unwrap();
+    }
+
+    /// Says something in a session, or in a new one, and waits for the answer.
+    async fn say(&self, session: Option<&str>, text: &str) -> Value {
+        let params = json!({ "session": session, "text": text });
+        self.owner.rpc("chat.send_sync", params).await.unwrap()
+    }
+
+    /// A session with one question and one answer.
+    async fn session(&self) -> String {
+        let answer = self.say(None, "ping").await;
+        answer["session"].as_str().unwrap().to_owned()
+    }
+
+    async fn messages(&self, session: &str) -> Vec<Value> {
+        let path = format!("/api/sessions/{session}/messages");
+        let page = self.owner.get(&path).await.expect(200);
+        page["messages"].as_array().unwrap().clone()
+    }
+
+    /// Bytes of a session's audio, with the headers that they came with.
+    async fn fetch(&self, session: &str, audio: &str) -> Bytes {
+        let path = format!("/api/sessions/{session}/audio/{audio}");
+        fetch(&self.owner, &path, &[]).await
+    }
+}
+
+/// An answer of bytes.
+struct Bytes {
+    status: u16,
+    headers: reqwest::header::HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Bytes {
+    fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+async fn fetch(actor: &Actor, path: &str, headers: &[(&str, &str)]) -> Bytes {
+    let mut request = actor.request("GET", path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    bytes(request).await
+}
+
+async fn bytes(request: reqwest::RequestBuilder) -> Bytes {
+    let response = request.send().await.unwrap();
+    Bytes {
+        status: response.status().as_u16(),
+        headers: response.headers().clone(),
+        body: response.bytes().await.unwrap().to_vec(),
+    }
+}
+
+/// A second of something.
+fn sound(samples: usize) -> Sound {
+    let wave = |n: usize| i16::try_from(n % 200).unwrap() * 100 - 10_000;
+    Sound {
+        rate: 24_000,
+        samples: (0..samples).map(wave).collect(),
+    }
+}
+
+fn wav() -> Vec<u8> {
+    encode(&sound(24_000), Format::Wav).unwrap()
+}
+
+/// A form as a browser sends it: names with what stands behind them in the head, and values.
+fn form(parts: &[(&str, &[u8])]) -> (&'static str, Vec<u8>) {
+    let mut body = Vec::new();
+    for (head, value) in parts {
+        let head = format!("--edge\r\nContent-Disposition: form-data; name={head}\r\n\r\n");
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(value);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--edge--\r\n");
+    ("multipart/form-data; boundary=edge", body)
+}

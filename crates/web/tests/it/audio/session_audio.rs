@@ -1,0 +1,255 @@
+//! `/api/sessions/{id}/audio`.
+
+use super::{House, bytes, fetch, form, wav};
+use serde_json::{Value, json};
+
+fn path(session: &str) -> String {
+    format!("/api/sessions/{session}/audio")
+}
+
+async fn upload(house: &House, session: &str) -> Value {
+    let at = path(session);
+    let posted = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), wav());
+    posted.await.expect(200)
+}
+
+#[tokio::test]
+async fn a_recording_is_understood_kept_and_given_back() {
+    let house = House::new().await;
+    let session = house.session().await;
+    let heard = upload(&house, &session).await;
+    let id = heard["audio_id"].as_str().unwrap();
+    assert!(id.starts_with("aud_"), "{id}");
+    // The rest is what `stt.transcribe` answers.
+    let audio = data_encoding::BASE64.encode(&wav());
+    let by_rpc = house.owner.rpc("stt.transcribe", json!({ "audio": audio }));
+    let mut without_id = heard.clone();
+    without_id.as_object_mut().unwrap().remove("audio_id");
+    assert_eq!(without_id, by_rpc.await.unwrap());
+    assert_eq!(heard["text"], "Hello there.");
+    assert_eq!(heard["language"], "en");
+
+    let got = house.fetch(&session, id).await;
+    assert_eq!((got.status, got.body), (200, wav()));
+    for (header, value) in [
+        ("content-type", "audio/wav"),
+        ("cache-control", "private, max-age=31536000, immutable"),
+        (
+            "content-disposition",
+            format!("inline; filename=\"{id}.wav\"").as_str(),
+        ),
+        ("x-content-type-options", "nosniff"),
+        ("accept-ranges", "bytes"),
+        ("etag", format!("\"{id}\"").as_str()),
+    ] {
+        assert_eq!(got.headers[header], value, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_will_do_and_says_more() {
+    let house = House::new().await;
+    let session = house.session().await;
+    let (at, audio) = (path(&session), wav());
+    for name in ["file", "audio"] {
+        let head = format!("\"{name}\"; filename=\"blob\"\r\nContent-Type: audio/wav");
+        let (media_type, body) = form(&[
+            ("\"language\"", b"de"),
+            (&head, &audio),
+            ("\"prompt\"", b"Names: Ada"),
+            ("\"provider\"", b"whisper"),
+        ]);
+        let posted = house.owner.send_bytes("POST", &at, Some(media_type), body);
+        assert_eq!(posted.await.expect(200)["provider"], "stt_cloud_1");
+    }
+    // The same in the query of a body that is the audio itself.
+    let asked = format!("{at}?language=de&prompt=Names:%20Ada");
+    let posted = house.owner.send_bytes("POST", &asked, None, audio).await;
+    posted.expect(200);
+    for heard in house.vendor.heard() {
+        assert_eq!(heard["language"], ["de"]);
+        assert_eq!(heard["prompt"], ["Names: Ada"]);
+    }
+    assert_eq!(house.vendor.heard().len(), 3);
+}
+
+#[tokio::test]
+async fn what_cannot_be_taken_is_refused_and_nothing_is_kept() {
+    let house = House::new().await;
+    let session = house.session().await;
+    let post = async |path: &str, media_type: &str, body: Vec<u8>| {
+        house
+            .owner
+            .send_bytes("POST", path, Some(media_type), body)
+            .await
+    };
+    let unknown = path("ses_none");
+    post(&unknown, "audio/wav", wav())
+        .await
+        .refused(404, "NOT_FOUND");
+    let at = path(&session);
+    post(&at, "application/json", b"{}".to_vec())
+        .await
+        .refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    let none = post(&at, "audio/wav", Vec::new()).await;
+    assert_eq!(none.refused(400, "INVALID_PARAMS")["field"], "audio");
+    let noise = post(&at, "application/octet-stream", b"<html>".to_vec()).await;
+    assert_eq!(noise.refused(400, "INVALID_PARAMS")["field"], "audio");
+    let (media_type, body) = form(&[("\"language\"", b"en")]);
+    let no_file = post(&at, media_type, body).await;
+    assert_eq!(no_file.refused(400, "INVALID_PARAMS")["field"], "file");
+    let broken = post(&at, "multipart/form-data", b"--x".to_vec()).await;
+    broken.refused(400, "INVALID_REQUEST");
+    for query in [
+        "?langauge=en",
+        "?language=klingon",
+        "?provider=nobody",
+        "?language=en&language=de",
+    ] {
+        let refused = post(&format!("{at}{query}"), "audio/wav", wav()).await;
+        refused.refused(400, "INVALID_PARAMS");
+    }
+    house.vendor.will_hear("refuse");
+    post(&at, "audio/wav", wav())
+        .await
+        .refused(502, "PROVIDER_FAILED");
+    house.set("voice.stt.enabled", json!(false)).await;
+    let off = post(&at, "audio/wav", wav()).await;
+    assert_eq!(
+        off.refused(503, "NOT_CONFIGURED")["what"],
+        "voice.stt.enabled"
+    );
+    // Nothing of it counts as heard.
+    house.set("voice.tts.auto", json!("inbound")).await;
+    let answer = house.say(Some(&session), "refuse").await;
+    assert_eq!(answer.get("audio"), None);
+}
+
+#[tokio::test]
+async fn recordings_have_at_most_25_mib() {
+    let house = House::new().await;
+    let session = house.session().await;
+    let at = path(&session);
+    let mut audio = wav();
+    audio.resize(25 << 20, 0);
+    let most = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), audio.clone());
+    most.await.expect(200);
+    audio.push(0);
+    let over = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), audio)
+        .await;
+    assert_eq!(
+        over.refused(413, "PAYLOAD_TOO_LARGE")["max_bytes"],
+        25 << 20
+    );
+    let endless = vec![0; (26 << 20) + 1];
+    let over = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), endless)
+        .await;
+    assert_eq!(
+        over.refused(413, "PAYLOAD_TOO_LARGE")["max_bytes"],
+        26 << 20
+    );
+}
+
+#[tokio::test]
+async fn parts_are_given() {
+    let house = House::new().await;
+    let session = house.session().await;
+    let heard = upload(&house, &session).await;
+    let id = heard["audio_id"].as_str().unwrap();
+    let (at, whole) = (format!("{}/{id}", path(&session)), wav());
+    let length = whole.len();
+    let last = length - 1;
+    let etag = format!("\"{id}\"");
+    for (range, first, end) in [
+        ("bytes=0-", 0, last),
+        ("bytes=0-3", 0, 3),
+        ("bytes=-4", length - 4, last),
+        (&*format!("bytes=4-{length}"), 4, last),
+    ] {
+        let part = fetch(&house.owner, &at, &[("range", range), ("if-range", &etag)]).await;
+        assert_eq!(part.status, 206, "{range}");
+        assert_eq!(
+            part.header("content-range"),
+            format!("bytes {first}-{end}/{length}")
+        );
+        assert_eq!(part.header("content-length"), (end - first + 1).to_string());
+        assert_eq!(part.header("content-type"), "audio/wav");
+        assert_eq!(part.body, whole[first..=end], "{range}");
+    }
+    let beyond = fetch(&house.owner, &at, &[("range", &format!("bytes={length}-"))]).await;
+    assert_eq!(beyond.status, 416);
+    assert_eq!(beyond.header("content-range"), format!("bytes */{length}"));
+    let told: Value = serde_json::from_slice(&beyond.body).unwrap();
+    assert_eq!(told["code"], "INVALID_REQUEST");
+    let other = fetch(
+        &house.owner,
+        &at,
+        &[("range", "bytes=0-3"), ("if-range", "\"b\"")],
+    )
+    .await;
+    assert_eq!((other.status, other.body.len()), (200, length));
+    let known = fetch(&house.owner, &at, &[("if-none-match", &etag)]).await;
+    assert_eq!((known.status, known.body.len()), (304, 0));
+    let head = bytes(
+        house
+            .owner
+            .request("HEAD", &at)
+            .header("range", "bytes=0-3"),
+    )
+    .await;
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    assert_eq!(head.header("content-length"), length.to_string());
+}
+
+#[tokio::test]
+async fn audio_is_its_sessions_and_goes_with_it() {
+    let house = House::new().await;
+    let (mine, other) = (house.session().await, house.session().await);
+    let heard = upload(&house, &mine).await;
+    let id = heard["audio_id"].as_str().unwrap();
+    for (session, audio) in [(&*other, id), ("ses_none", id), (&mine, "aud_none")] {
+        assert_eq!(
+            house.fetch(session, audio).await.status,
+            404,
+            "{session} {audio}"
+        );
+    }
+    assert_eq!(house.fetch(&mine, id).await.status, 200);
+    house
+        .owner
+        .rpc("sessions.delete", json!({ "id": mine }))
+        .await
+        .unwrap();
+    assert_eq!(house.fetch(&mine, id).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_message_names_what_was_said() {
+    let house = House::new().await;
+    let (session, other) = (house.session().await, house.session().await);
+    let heard = upload(&house, &session).await;
+    let send = async |session: &str, audio: &Value| {
+        let params = json!({ "session": session, "text": "Hello, there!", "audio_id": audio });
+        house
+            .owner
+            .rpc_reply("chat.send_sync", params)
+            .await
+            .expect(200)
+    };
+    let refused = send(&other, &heard["audio_id"]).await;
+    assert_eq!(refused["error"]["data"]["field"], "audio_id");
+    let answer = send(&session, &heard["audio_id"]).await;
+    assert_eq!(answer["result"]["text"], "pong");
+    assert_eq!(
+        house.messages(&session).await[2]["audio"],
+        heard["audio_id"]
+    );
+}

@@ -1,0 +1,95 @@
+//! `POST /api/tts/stream`.
+
+use super::vendor::audio_of;
+use super::{House, bytes};
+use serde_json::json;
+
+#[tokio::test]
+async fn audio_comes_with_what_there_is_to_know_of_it() {
+    let house = House::new().await;
+    let persona = json!({ "id": "ada", "label": "Ada",
+        "providerBindings": [{ "provider": "openai", "voice_id": "nova" }] });
+    house
+        .owner
+        .rpc("voice.personas.create", persona)
+        .await
+        .unwrap();
+    for format in ["mp3", "opus", "wav", "pcm"] {
+        let body = json!({ "text": "Hello.", "format": format, "persona": "ada" });
+        let request = house.owner.request("POST", "/api/tts/stream").json(&body);
+        let got = bytes(request).await;
+        assert_eq!(got.status, 200, "{format}");
+        assert_eq!(got.body, audio_of("Hello.", format), "{format}");
+        let media_type = gatehouse_audio::Format::parse(format).unwrap().mime_type();
+        assert_eq!(got.header("content-type"), media_type);
+        assert_eq!(got.header("x-provider"), "tts_cloud_2");
+        assert_eq!(got.header("x-persona"), "ada");
+        assert_eq!(got.header("cache-control"), "no-store");
+        assert_eq!(got.headers.get("content-length"), None);
+        assert_eq!(house.vendor.spoken().last().unwrap()["voice"], "nova");
+    }
+}
+
+#[tokio::test]
+async fn the_first_bytes_come_before_the_last_and_who_leaves_ends_it() {
+    let house = House::new().await;
+    let request = house.owner.request("POST", "/api/tts/stream");
+    let mut response = request
+        .json(&json!({ "text": "hang" }))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status().as_u16(), 200);
+    let whole = audio_of("hang", "mp3");
+    let first = response.chunk().await.unwrap().unwrap();
+    assert!(whole.starts_with(&first) && first.len() < whole.len());
+    drop(response);
+    house.vendor.until_left(1).await;
+}
+
+#[tokio::test]
+async fn what_breaks_off_is_not_taken_for_whole() {
+    let house = House::new().await;
+    for path in ["/api/tts/stream", "/v1/audio/speech"] {
+        let body = if path.starts_with("/v1") {
+            json!({ "model": "tts-1", "voice": "alloy", "input": "break" })
+        } else {
+            json!({ "text": "break" })
+        };
+        let request = house.owner.request("POST", path).json(&body);
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status().as_u16(), 200);
+        assert!(response.bytes().await.is_err(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn before_the_first_byte_an_error_is_one() {
+    let house = House::new().await;
+    let post = async |body| house.owner.post("/api/tts/stream", body).await;
+    let refused = post(json!({ "text": "refuse" })).await;
+    let told = refused.refused(502, "PROVIDER_FAILED");
+    assert_eq!(
+        (&told["provider"], &told["retryable"]),
+        (&json!("tts_cloud_2"), &json!(true))
+    );
+    for (body, field) in [
+        (json!({}), "text"),
+        (json!({ "text": " " }), "text"),
+        (json!({ "text": "x".repeat(4097) }), "text"),
+        (json!({ "text": "x", "format": "flac" }), "format"),
+        (json!({ "text": "x", "speed": 5 }), "speed"),
+        (json!({ "text": "x", "volume": 5 }), "volume"),
+        (json!({ "text": "x", "persona": "nobody" }), "persona"),
+    ] {
+        let told = post(body.clone()).await.refused(400, "INVALID_PARAMS");
+        assert_eq!(told["field"], field, "{body}");
+    }
+    assert_eq!(house.vendor.spoken().len(), 1);
+    house.owner.rpc("tts.disable", json!({})).await.unwrap();
+    let off = post(json!({ "text": "x" })).await;
+    assert_eq!(
+        off.refused(503, "NOT_CONFIGURED")["what"],
+        "voice.tts.enabled"
+    );
+}

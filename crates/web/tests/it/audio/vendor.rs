@@ -1,0 +1,255 @@
+//! A vendor of speech and transcripts, after `OpenAI`'s reference
+//! (<https://platform.openai.com/docs/api-reference/audio>). It refuses what the vendor would.
+
+use super::sound;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Multipart, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use gatehouse_audio::{Format, encode};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+
+pub const KEY: &str = "sk-voice-test";
+const MODELS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
+const VOICES: [&str; 11] = [
+    "alloy", "ash", "ballad", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer", "verse",
+];
+
+#[derive(Clone)]
+pub struct Vendor {
+    pub url: String,
+    spoken: Arc<Mutex<Vec<Value>>>,
+    heard: Arc<Mutex<Vec<BTreeMap<String, Vec<String>>>>>,
+    /// What it will understand.
+    transcript: Arc<Mutex<String>>,
+    /// How many callers went away in the middle.
+    left: watch::Sender<usize>,
+}
+
+impl Vendor {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let vendor = Self {
+            url: format!("http://{}/v1", listener.local_addr().unwrap()),
+            spoken: Arc::default(),
+            heard: Arc::default(),
+            transcript: Arc::new(Mutex::new("Hello there.".to_owned())),
+            left: watch::Sender::new(0),
+        };
+        let router = Router::new()
+            .route("/v1/audio/speech", post(speak))
+            .route("/v1/audio/transcriptions", post(listen))
+            .layer(DefaultBodyLimit::max(26 << 20))
+            .with_state(vendor.clone());
+        #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        vendor
+    }
+
+    pub fn will_hear(&self, text: &str) {
+        text.clone_into(&mut self.transcript.lock().unwrap());
+    }
+
+    /// Bodies of the requests for speech.
+    pub fn spoken(&self) -> Vec<Value> {
+        self.spoken.lock().unwrap().clone()
+    }
+
+    /// The texts of these.
+    pub fn texts(&self) -> Vec<String> {
+        let spoken = self.spoken();
+        let text = |body: &Value| body["input"].as_str().unwrap().to_owned();
+        spoken.iter().map(text).collect()
+    }
+
+    /// Forms of the requests for transcripts; of the file its name.
+    pub fn heard(&self) -> Vec<BTreeMap<String, Vec<String>>> {
+        self.heard.lock().unwrap().clone()
+    }
+
+    /// Waits until so many callers went away.
+    pub async fn until_left(&self, count: usize) {
+        let mut left = self.left.subscribe();
+        left.wait_for(|left| *left >= count).await.unwrap();
+    }
+
+    fn refuse(status: u16, message: &str) -> Response {
+        let error = json!({ "error": { "message": message, "type": "invalid_request_error",
+            "param": null, "code": null } });
+        (StatusCode::from_u16(status).unwrap(), Json(error)).into_response()
+    }
+}
+
+/// What it gives for a text.
+pub fn audio_of(text: &str, format: &str) -> Vec<u8> {
+    let format = Format::parse(format).unwrap();
+    encode(&sound(2400 + 240 * text.len()), format).unwrap()
+}
+
+fn is_known(headers: &HeaderMap) -> bool {
+    headers
+        .get("authorization")
+        .is_some_and(|value| *value == format!("Bearer {KEY}"))
+}
+
+/// Why the vendor would not speak.
+fn fault(body: &Value) -> Option<(u16, &'static str)> {
+    let known = [
+        "model",
+        "input",
+        "voice",
+        "response_format",
+        "speed",
+        "instructions",
+    ];
+    let is = |name: &str, list: &[&str]| body[name].as_str().is_some_and(|v| list.contains(&v));
+    let members = body.as_object()?;
+    if members.keys().any(|key| !known.contains(&key.as_str())) {
+        return Some((400, "Unrecognized request argument"));
+    }
+    if !is("model", &MODELS) {
+        return Some((404, "The model does not exist"));
+    }
+    if !is("voice", &VOICES) {
+        return Some((400, "Input should be 'alloy', …"));
+    }
+    if !is(
+        "response_format",
+        &["mp3", "opus", "aac", "flac", "wav", "pcm"],
+    ) {
+        return Some((400, "Input should be 'mp3', …"));
+    }
+    let length = body["input"]
+        .as_str()
+        .map_or(0, |text| text.chars().count());
+    if !(1..=4096).contains(&length) {
+        return Some((400, "String should have 1 to 4096 characters"));
+    }
+    let speed = &body["speed"];
+    if !speed.is_null()
+        && !speed
+            .as_f64()
+            .is_some_and(|speed| (0.25..=4.0).contains(&speed))
+    {
+        return Some((400, "Input should be from 0.25 to 4"));
+    }
+    if body["input"] == "refuse" {
+        return Some((429, "Rate limit reached"));
+    }
+    None
+}
+
+async fn speak(
+    State(vendor): State<Vendor>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Response {
+    if !is_known(&headers) {
+        return Vendor::refuse(401, "Incorrect API key provided");
+    }
+    vendor.spoken.lock().unwrap().push(body.clone());
+    if let Some((status, message)) = fault(&body) {
+        return Vendor::refuse(status, message);
+    }
+    let (text, format) = (
+        body["input"].as_str().unwrap(),
+        body["response_format"].as_str().unwrap(),
+    );
+    let audio = audio_of(text, format);
+    let media_type = Format::parse(format).unwrap().mime_type();
+    let body = match text {
+        "break" => in_the_middle(
+            audio,
+            Some(io::Error::other("the vendor has a fault")),
+            None,
+        ),
+        "hang" => in_the_middle(audio, None, Some(vendor.left.clone())),
+        _ => Body::from(audio),
+    };
+    ([("content-type", media_type)], body).into_response()
+}
+
+/// Half of the audio, then an error; or then nothing more, until the caller goes away.
+fn in_the_middle(
+    audio: Vec<u8>,
+    error: Option<io::Error>,
+    left: Option<watch::Sender<usize>>,
+) -> Body {
+    let (pieces, body) = mpsc::channel::<io::Result<Bytes>>(1);
+    let half = Bytes::copy_from_slice(&audio[..audio.len() / 2]);
+    #[expect(clippy::disallowed_methods, reason = "ends when the caller hangs up")]
+    tokio::spawn(async move {
+        drop(pieces.send(Ok(half)).await);
+        if let Some(error) = error {
+            drop(pieces.send(Err(error)).await);
+        }
+        if let Some(left) = left {
+            pieces.closed().await;
+            left.send_modify(|left| *left += 1);
+        }
+    });
+    Body::from_stream(futures_util::stream::unfold(body, |mut body| async move {
+        body.recv().await.map(|piece| (piece, body))
+    }))
+}
+
+async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, mut form: Multipart) -> Response {
+    if !is_known(&headers) {
+        return Vendor::refuse(401, "Incorrect API key provided");
+    }
+    let (mut fields, mut file) = (BTreeMap::<String, Vec<String>>::new(), Vec::new());
+    while let Some(field) = form.next_field().await.unwrap() {
+        let name = field.name().unwrap().to_owned();
+        let value = if name == "file" {
+            let file_name = field.file_name().unwrap().to_owned();
+            file = field.bytes().await.unwrap().to_vec();
+            file_name
+        } else {
+            field.text().await.unwrap()
+        };
+        fields.entry(name).or_default().push(value);
+    }
+    vendor.heard.lock().unwrap().push(fields.clone());
+    let one = |name: &str| {
+        fields
+            .get(name)
+            .and_then(|all| all.first())
+            .map_or("", String::as_str)
+    };
+    if file.is_empty() {
+        return Vendor::refuse(400, "file is required");
+    }
+    if !matches!(
+        one("model"),
+        "whisper-1" | "gpt-4o-transcribe" | "gpt-4o-mini-transcribe"
+    ) {
+        return Vendor::refuse(404, "The model does not exist");
+    }
+    let text = vendor.transcript.lock().unwrap().clone();
+    if text == "refuse" {
+        return Vendor::refuse(400, "Audio file might be corrupted or unsupported");
+    }
+    let mut answer = json!({ "text": text });
+    if one("response_format") == "verbose_json" {
+        answer["task"] = json!("transcribe");
+        answer["language"] = json!("english");
+        answer["duration"] = json!(1.0);
+        let words = text.split(' ').enumerate();
+        let word = |(n, word): (usize, &str)| {
+            let start = f64::from(u32::try_from(n).unwrap()) * 0.25;
+            json!({ "word": word.trim_end_matches('.'), "start": start, "end": start + 0.25 })
+        };
+        answer["words"] = words.map(word).collect();
+        answer["segments"] = json!([{ "id": 0, "seek": 0, "start": 0.0, "end": 0.5, "text": text,
+            "tokens": [1, 2], "temperature": 0.0, "avg_logprob": -0.1, "compression_ratio": 1.0,
+            "no_speech_prob": 0.01 }]);
+    }
+    Json(answer).into_response()
+}
