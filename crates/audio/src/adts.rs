@@ -1,7 +1,7 @@
 //! AAC in ADTS: its frames (ISO 13818-7, 6.2; ISO 14496-3, 1.A.2.2). It decodes nothing.
 
 use crate::AudioError;
-use crate::frames::{self, Framed};
+use crate::frames::{self, Each, Framed};
 use crate::read::big;
 use crate::sample::narrow;
 
@@ -28,6 +28,8 @@ pub(crate) struct Header {
 
 impl Framed for Header {
     const HEADER: usize = 7;
+    // 6,144 bits a channel (ISO 14496-3, 4.5.3.2), and the header.
+    const LONGEST: usize = 2 * 768 + 9;
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let head: [u8; 7] = *bytes.first_chunk()?;
@@ -88,10 +90,7 @@ pub(crate) fn lc_config(rate_index: u8, channels: u8) -> [u8; 2] {
 }
 
 /// Gives the header and the content of each frame, in order.
-pub(crate) fn walk(
-    bytes: &[u8],
-    each: &mut dyn FnMut(Header, &[u8]) -> Result<(), AudioError>,
-) -> Result<(), AudioError> {
+pub(crate) fn walk(bytes: &[u8], each: &mut Each<'_, Header>) -> Result<(), AudioError> {
     frames::walk(bytes, &mut |header: Header, frame| {
         each(header, frame.get(header.head..).unwrap_or_default())
     })

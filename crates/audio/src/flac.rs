@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use symphonia::core::codecs::CodecParameters;
 use symphonia::core::formats::{FormatOptions, FormatReader};
-use symphonia::core::io::MediaSourceStream;
+use symphonia::core::io::{MediaSourceStream, MediaSourceStreamOptions};
 use symphonia::default::formats::FlacReader;
 
 use crate::AudioError;
@@ -57,7 +57,10 @@ fn walk(
     bytes: &[u8],
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
 ) -> Result<(), AudioError> {
-    let stream = MediaSourceStream::new(Box::new(Cursor::new(bytes)), Default::default());
+    let stream = MediaSourceStream::new(
+        Box::new(Cursor::new(bytes)),
+        MediaSourceStreamOptions::default(),
+    );
     let mut reader = FlacReader::try_new(stream, FormatOptions::default())
         .map_err(|_| AudioError::Unreadable)?;
     let parameters = reader

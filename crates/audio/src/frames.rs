@@ -8,6 +8,8 @@ use crate::read::big;
 pub(crate) trait Framed: Copy {
     /// Bytes that it takes.
     const HEADER: usize;
+    /// The most bytes that a frame of one or two channels has.
+    const LONGEST: usize;
     /// The one at the start of these bytes, when they can be one.
     fn read(bytes: &[u8]) -> Option<Self>;
     /// Bytes of the frame, its header included. More than 0.
@@ -16,7 +18,7 @@ pub(crate) trait Framed: Copy {
     fn is_like(&self, other: &Self) -> bool;
 }
 
-/// Bytes of the ID3v2 tag at the start, 0 when there is none (ID3v2.4.0 structure, sections 3.1 and 3.4).
+/// Bytes of the `ID3v2` tag at the start, 0 when there is none ("ID3 tag version 2.4.0, main structure", sections 3.1 and 3.4).
 /// The tag may be longer than what is there.
 pub(crate) fn id3_length(bytes: &[u8]) -> usize {
     let Some([b'I', b'D', b'3', major, revision, flags, a, b, c, d]) = bytes.first_chunk() else {
@@ -46,24 +48,24 @@ fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
     }
 }
 
-/// Whether these bytes begin with frames. Two must follow one another; one is enough where the bytes end
-/// before the second.
+/// Whether these bytes begin with frames. Two must follow one another; the start of one is enough where the
+/// bytes end before a second could begin.
 pub(crate) fn begins<F: Framed>(bytes: &[u8]) -> bool {
     let Some(first) = F::read(bytes) else {
         return false;
     };
     match bytes.get(first.length()..) {
         Some(rest) if rest.len() >= F::HEADER => stands(bytes, 0, &first),
-        _ => true,
+        _ => first.length() <= F::LONGEST,
     }
 }
 
+/// Takes a header and its whole frame.
+pub(crate) type Each<'e, F> = dyn FnMut(F, &[u8]) -> Result<(), AudioError> + 'e;
+
 /// Gives each whole frame of the stream, in order. The first whole one decides what is of the stream. What is
 /// between frames (tags, broken bytes) is passed over.
-pub(crate) fn walk<F: Framed>(
-    bytes: &[u8],
-    each: &mut dyn FnMut(F, &[u8]) -> Result<(), AudioError>,
-) -> Result<(), AudioError> {
+pub(crate) fn walk<F: Framed>(bytes: &[u8], each: &mut Each<'_, F>) -> Result<(), AudioError> {
     let mut like: Option<F> = None;
     let mut in_step = false;
     let mut at = 0;

@@ -11,7 +11,7 @@ pub enum Kind {
     M4a,
     /// RIFF WAVE.
     Wav,
-    /// WebM or Matroska with Opus or Vorbis: what a browser records.
+    /// `WebM` or Matroska with Opus or Vorbis: what a browser records.
     Webm,
     /// Ogg with Opus.
     OggOpus,

@@ -32,6 +32,8 @@ pub(crate) struct Header {
 
 impl Framed for Header {
     const HEADER: usize = 4;
+    // 320,000 bits a second at 32,000 samples a second, and a byte that fills up.
+    const LONGEST: usize = 1441;
 
     fn read(bytes: &[u8]) -> Option<Self> {
         let [sync, kind, rates, mode] = *bytes.first_chunk()?;

@@ -59,12 +59,12 @@ fn movie(bytes: &[u8]) -> Result<&[u8], AudioError> {
     if bytes.get(4..8) != Some(b"ftyp") {
         return Err(AudioError::Unreadable);
     }
-    child(bytes, b"moov").ok_or(AudioError::Unreadable)
+    child(bytes, *b"moov").ok_or(AudioError::Unreadable)
 }
 
 impl<'a> Track<'a> {
     fn find(movie: &'a [u8]) -> Result<Self, AudioError> {
-        let scale = child(movie, b"mvhd").and_then(time_scale);
+        let scale = child(movie, *b"mvhd").and_then(time_scale);
         children(movie)
             .filter(|part| &part.name == b"trak")
             .find_map(|part| Self::read(part.content, scale.unwrap_or_default()))
@@ -72,18 +72,18 @@ impl<'a> Track<'a> {
     }
 
     fn read(track: &'a [u8], movie_scale: u32) -> Option<Self> {
-        let media = child(track, b"mdia")?;
-        let handler = child(media, b"hdlr")?;
+        let media = child(track, *b"mdia")?;
+        let handler = child(media, *b"hdlr")?;
         if handler.get(8..12)? != b"soun" {
             return None;
         }
-        let table = child(child(media, b"minf")?, b"stbl")?;
-        let codec = Codec::read(child(table, b"stsd")?)?;
-        let head = child(track, b"tkhd")?;
+        let table = child(child(media, *b"minf")?, *b"stbl")?;
+        let codec = Codec::read(child(table, *b"stsd")?)?;
+        let head = child(track, *b"tkhd")?;
         let at = if head.first() == Some(&1) { 20 } else { 12 };
-        let media_scale = child(media, b"mdhd").and_then(time_scale)?;
-        let edit = child(track, b"edts")
-            .and_then(|edits| child(edits, b"elst"))
+        let media_scale = child(media, *b"mdhd").and_then(time_scale)?;
+        let edit = child(track, *b"edts")
+            .and_then(|edits| child(edits, *b"elst"))
             .and_then(|list| Edit::read(list, movie_scale, media_scale, codec.rate()));
         Some(Self {
             id: big32(head, at)?,

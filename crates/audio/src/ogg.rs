@@ -177,6 +177,9 @@ impl Tally {
     }
 }
 
+#[cfg(test)]
+mod tests;
+
 /// The most packets that are held to be counted: those of one page.
 const BEHIND: u64 = 255;
 

@@ -35,8 +35,8 @@ pub(crate) fn little64(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// Where this word stands first, at or after `from`.
-pub(crate) fn find(bytes: &[u8], from: usize, word: &[u8; 4]) -> Option<usize> {
+pub(crate) fn find(bytes: &[u8], from: usize, word: [u8; 4]) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    let place = rest.windows(4).position(|window| window == word)?;
+    let place = rest.windows(4).position(|window| *window == word)?;
     from.checked_add(place)
 }

@@ -243,8 +243,9 @@ impl Layout {
             [a, b, c] => i32::from_le_bytes([0, a, b, c]),
             [a, b, c, d] if self.float => full_scale(f64::from(f32::from_le_bytes([a, b, c, d]))),
             [a, b, c, d] => i32::from_le_bytes([a, b, c, d]),
-            [a, b, c, d, e, f, g, h] => full_scale(f64::from_le_bytes([a, b, c, d, e, f, g, h])),
-            _ => 0,
+            _ => bytes
+                .first_chunk()
+                .map_or(0, |bytes| full_scale(f64::from_le_bytes(*bytes))),
         }
     }
 }

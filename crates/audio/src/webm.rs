@@ -1,4 +1,4 @@
-//! WebM and Matroska with Opus or Vorbis, also as a browser records it: without lengths, cut off anywhere
+//! `WebM` and Matroska with Opus or Vorbis, also as a browser records it: without lengths, cut off anywhere
 //! (RFC 8794 for EBML, RFC 9559 for Matroska).
 
 mod ebml;

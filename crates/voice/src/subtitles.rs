@@ -1,4 +1,4 @@
-//! Subtitles of what was heard, as `SubRip` and as WebVTT (<https://www.w3.org/TR/webvtt1/>). Pure. Providers'
+//! Subtitles of what was heard, as `SubRip` and as `WebVTT` (<https://www.w3.org/TR/webvtt1/>). Pure. Providers'
 //! times are not trusted: what is written is in order, does not overlap, and lasts.
 
 mod from_words;
@@ -66,7 +66,7 @@ pub(crate) fn srt(cues: &[Segment]) -> String {
     file
 }
 
-/// WebVTT.
+/// `WebVTT`.
 pub(crate) fn vtt(cues: &[Segment]) -> String {
     let mut file = String::from("WEBVTT\n\n");
     for cue in timed(cues) {

@@ -40,8 +40,8 @@ pub(super) fn children(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// The content of the first box of this name.
-pub(super) fn child<'a>(bytes: &'a [u8], name: &[u8; 4]) -> Option<&'a [u8]> {
+pub(super) fn child(bytes: &[u8], name: [u8; 4]) -> Option<&[u8]> {
     children(bytes)
-        .find(|part| &part.name == name)
+        .find(|part| part.name == name)
         .map(|part| part.content)
 }

@@ -28,7 +28,7 @@ impl Codec {
         match &entry.name {
             b"mp4a" => {
                 // QuickTime puts the description deeper, in boxes of its own.
-                let at = find(entry.content, ENTRY_HEAD, b"esds")?;
+                let at = find(entry.content, ENTRY_HEAD, *b"esds")?;
                 aac(entry.content.get(at + 8..)?)
             }
             b"Opus" => {

@@ -13,8 +13,8 @@ type Each<'e> = dyn FnMut(&[u8]) -> Result<(), AudioError> + 'e;
 /// A table can say that a few bytes are millions of packets. So no more are given than the file has bytes.
 pub(super) fn in_table(bytes: &[u8], table: &[u8], each: &mut Each<'_>) -> Result<(), AudioError> {
     let (Some(sizes), Some(runs), Some(chunks)) = (
-        child(table, b"stsz").and_then(Sizes::read),
-        child(table, b"stsc").and_then(|runs| runs.get(8..)),
+        child(table, *b"stsz").and_then(Sizes::read),
+        child(table, *b"stsc").and_then(|runs| runs.get(8..)),
         Chunks::read(table),
     ) else {
         return Ok(());
@@ -77,7 +77,7 @@ struct Chunks<'a> {
 
 impl<'a> Chunks<'a> {
     fn read(table: &'a [u8]) -> Option<Self> {
-        let (width, content) = match (child(table, b"stco"), child(table, b"co64")) {
+        let (width, content) = match (child(table, *b"stco"), child(table, *b"co64")) {
             (Some(content), _) => (4, content),
             (None, content) => (8, content?),
         };
@@ -105,7 +105,7 @@ pub(super) fn in_fragments(
     track: u32,
     each: &mut Each<'_>,
 ) -> Result<(), AudioError> {
-    let default_size = child(movie, b"mvex")
+    let default_size = child(movie, *b"mvex")
         .into_iter()
         .flat_map(children)
         .filter(|part| &part.name == b"trex")
@@ -115,7 +115,7 @@ pub(super) fn in_fragments(
     let mut left = bytes.len();
     for fragment in children(bytes).filter(|part| &part.name == b"moof") {
         for part in children(fragment.content).filter(|part| &part.name == b"traf") {
-            let head = child(part.content, b"tfhd")
+            let head = child(part.content, *b"tfhd")
                 .and_then(|head| Head::read(head, fragment.at, default_size));
             let Some(mut head) = head.filter(|head| head.track == track) else {
                 continue;

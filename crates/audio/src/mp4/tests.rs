@@ -1,1 +1,73 @@
-//! todo
+//! Tables that lie.
+
+use super::*;
+
+const FILE: &[u8] = include_bytes!("../../tests/fixtures/front_stereo_48000.m4a");
+const FRAGMENTS: &[u8] = include_bytes!("../../tests/fixtures/fragments_44100.mp4");
+
+fn place(bytes: &[u8], name: [u8; 4]) -> usize {
+    bytes.windows(4).position(|word| *word == name).unwrap()
+}
+
+/// The file with bytes put at a distance behind the name of a box.
+fn changed(file: &[u8], name: [u8; 4], behind: usize, with: &[u8]) -> Vec<u8> {
+    let mut bytes = file.to_vec();
+    let at = place(file, name) + behind;
+    bytes[at..at + with.len()].copy_from_slice(with);
+    bytes
+}
+
+#[test]
+fn the_edit_list_cuts_exactly() {
+    assert_eq!(duration_ms(FILE).unwrap(), 2_000);
+    // Without it the silence that the encoder added counts, and the rest of the last packet.
+    let bytes = changed(FILE, *b"edts", 0, b"free");
+    assert!(duration_ms(&bytes).unwrap() > 2_015);
+    // An edit longer than what is there gives what is there.
+    let bytes = changed(FILE, *b"elst", 12, &u32::MAX.to_be_bytes());
+    let ms = duration_ms(&bytes).unwrap();
+    assert!((2_000..2_030).contains(&ms), "{ms}");
+}
+
+#[test]
+fn a_table_of_endless_packets_ends() {
+    // All packets have one byte, and there are four thousand million of them in each chunk.
+    let with = [1_u32.to_be_bytes(), u32::MAX.to_be_bytes()].concat();
+    let bytes = changed(FILE, *b"stsz", 8, &with);
+    let bytes = changed(&bytes, *b"stsc", 16, &u32::MAX.to_be_bytes());
+    let most = u64::try_from(bytes.len()).unwrap() * 1024 / 48;
+    assert!(duration_ms(&bytes).unwrap_or_default() <= most);
+}
+
+#[test]
+fn a_run_of_endless_packets_ends() {
+    let bytes = changed(FRAGMENTS, *b"trun", 8, &u32::MAX.to_be_bytes());
+    let ms = duration_ms(&bytes).unwrap();
+    assert!(ms < 60_000, "{ms}");
+}
+
+#[test]
+fn a_box_without_length_or_with_too_much_is_no_trouble() {
+    for length in [0_u32, 1, 7, 8, u32::MAX] {
+        let mut bytes = FILE.to_vec();
+        let at = place(FILE, *b"stbl") - 4;
+        bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        let _measured = duration_ms(&bytes);
+    }
+    let parts: Vec<_> = children(&[
+        0, 0, 0, 1, b'm', b'd', b'a', b't', 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 5,
+    ])
+    .map(|part| part.content.to_vec())
+    .collect();
+    assert_eq!(parts, [vec![5]]);
+}
+
+#[test]
+fn fragments_are_counted_as_far_as_they_are_there() {
+    let whole = duration_ms(FRAGMENTS).unwrap();
+    let half = duration_ms(&FRAGMENTS[..FRAGMENTS.len() / 2]).unwrap();
+    assert!(
+        half > whole / 3 && half < whole * 2 / 3,
+        "{half} of {whole}"
+    );
+}

@@ -7,6 +7,8 @@ use crate::read::{find, little32, little64};
 pub(crate) struct Page<'a> {
     /// Which stream it is of.
     pub(crate) serial: u32,
+    /// Its number in its stream.
+    pub(crate) number: u32,
     /// The number of the last sample that ends in it; nothing when no packet does.
     pub(crate) position: Option<u64>,
     /// Whether its first bytes belong to a packet that began before.
@@ -23,7 +25,7 @@ pub(crate) struct Page<'a> {
 pub(crate) fn next(bytes: &[u8], from: usize) -> Option<(Page<'_>, usize)> {
     let mut from = from;
     loop {
-        let at = find(bytes, from, b"OggS")?;
+        let at = find(bytes, from, *b"OggS")?;
         if let Some((page, length)) = bytes.get(at..).and_then(read) {
             return Some((page, at.saturating_add(length)));
         }
@@ -46,6 +48,7 @@ fn read(bytes: &[u8]) -> Option<(Page<'_>, usize)> {
     }
     let page = Page {
         serial: little32(head, 14)?,
+        number: little32(head, 18)?,
         position: (whole && position != u64::MAX).then_some(position),
         continues: flags & 1 != 0,
         first: flags & 2 != 0,
@@ -57,7 +60,7 @@ fn read(bytes: &[u8]) -> Option<(Page<'_>, usize)> {
 
 /// The checksum of a page, its own field counted as zeros: CRC-32 with the polynomial 0x04C11DB7, neither
 /// reflected nor inverted.
-fn checksum(page: &[u8]) -> u32 {
+pub(super) fn checksum(page: &[u8]) -> u32 {
     page.iter().enumerate().fold(0, |sum: u32, (at, byte)| {
         let byte = if (22..26).contains(&at) { 0 } else { *byte };
         let index = usize::from(sum.to_be_bytes()[0] ^ byte);

@@ -53,6 +53,8 @@ pub(super) enum Event<'a> {
 struct Stream {
     serial: u32,
     state: State,
+    /// The number that the next page should have.
+    next: u32,
     /// The packet that is not whole yet; nothing when its start was lost.
     partial: Option<Vec<u8>>,
 }
@@ -146,9 +148,12 @@ impl Stream {
         page: &Page<'_>,
         each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
     ) -> Result<(), AudioError> {
-        let mut partial = match (page.continues, self.partial.take()) {
-            (true, partial) => partial,
-            (false, _) => Some(Vec::new()),
+        let begun = self.partial.take().filter(|_| page.number == self.next);
+        self.next = page.number.wrapping_add(1);
+        let mut partial = if page.continues {
+            begun
+        } else {
+            Some(Vec::new())
         };
         let was_sound = matches!(self.state, State::Sound);
         let mut rest = page.body;
@@ -164,12 +169,11 @@ impl Stream {
             {
                 packet.extend_from_slice(segment);
             }
-            if *length < 255 {
-                if let Some(packet) = partial.replace(Vec::new())
-                    && !packet.is_empty()
-                {
-                    self.packet(&packet, each)?;
-                }
+            if *length < 255
+                && let Some(packet) = partial.replace(Vec::new())
+                && !packet.is_empty()
+            {
+                self.packet(&packet, each)?;
             }
         }
         let ends_whole = page.lengths.last().is_some_and(|length| *length < 255);
@@ -200,6 +204,7 @@ pub(super) fn walk(
                 current = Some(Stream {
                     serial: page.serial,
                     state,
+                    next: page.number.wrapping_add(1),
                     partial: None,
                 });
             }

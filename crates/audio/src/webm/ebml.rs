@@ -67,7 +67,7 @@ pub(super) fn walk(
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         let Some(element) = Element::read(rest) else {
-            match find(bytes, at.saturating_add(1), &CLUSTER_MARK) {
+            match find(bytes, at.saturating_add(1), CLUSTER_MARK) {
                 Some(next) => at = next,
                 None => break,
             }

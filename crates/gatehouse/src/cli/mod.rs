@@ -21,6 +21,8 @@ mod prompt;
 mod serve;
 mod ssh_keys;
 mod vault;
+#[cfg(feature = "voice")]
+mod voice;
 mod webhooks;
 
 use anyhow::Result;
@@ -64,6 +66,10 @@ enum Command {
     /// Presets of model, prompt and tools
     #[command(subcommand)]
     Agents(agents::Command),
+    /// Speaking and listening
+    #[cfg(feature = "voice")]
+    #[command(subcommand)]
+    Voice(voice::Command),
     /// What happened to credentials and the vault
     #[command(subcommand)]
     Audit(audit::Command),
@@ -111,6 +117,8 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Webhooks(command) => webhooks::run(&globals, &out, *command).await,
             Command::Channels(command) => channels::run(&globals, &out, command).await,
             Command::Agents(command) => agents::run(&globals, &out, command).await,
+            #[cfg(feature = "voice")]
+            Command::Voice(command) => voice::run(&globals, &out, command).await,
             Command::Audit(command) => audit::run(&globals, &out, command).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,

@@ -49,8 +49,13 @@ pub struct Persona {
     pub updated_at: Timestamp,
 }
 
-fn id_or_nothing<S: Serializer>(id: &Option<TtsId>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(id.map_or("", TtsId::as_str))
+fn id_or_nothing<'a, T, S>(id: &'a T, serializer: S) -> Result<S::Ok, S::Error>
+where
+    &'a T: IntoIterator<Item = &'a TtsId>,
+    S: Serializer,
+{
+    let id = id.into_iter().next();
+    serializer.serialize_str(id.map_or("", |id| id.as_str()))
 }
 
 /// How a persona speaks, in words that any provider may be told. Each may be empty.

@@ -31,9 +31,9 @@ mod spans;
 mod tests;
 
 use blocks::{Blocks, Step};
-use marker::{Marker, Match};
+use marker::Match;
 use output::Output;
-use spans::{Item, Run, Spans};
+use spans::{Run, Spans};
 
 /// What an answer says about its own speech.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -108,6 +108,7 @@ impl<'a> Speaker<'a> {
     }
 
     fn text(&mut self, text: &str) {
+        self.after_number = false;
         self.line.push_str(text);
         self.bare.push_str(text);
     }

@@ -60,7 +60,7 @@ pub(super) fn text(field: &'static str, text: Option<String>) -> Checked<String>
 pub(super) fn in_range(
     field: &'static str,
     number: Option<f64>,
-    range: RangeInclusive<f64>,
+    range: &RangeInclusive<f64>,
 ) -> Checked<Option<f64>> {
     match number {
         Some(number) if !range.contains(&number) => {

@@ -92,7 +92,7 @@ const TAKES: [(TtsId, [bool; 6]); 5] = [
     (TtsId::OpenAi, [true, true, true, false, false, true]),
     (TtsId::Google, [true, false, true, false, true, false]),
     (TtsId::Piper, [false, false, true, false, false, false]),
-    (TtsId::Coqui, [true, false, false, false, false, false]),
+    (TtsId::Coqui, [true, true, false, false, false, false]),
 ];
 
 const POLICIES: [FallbackPolicy; 3] = [

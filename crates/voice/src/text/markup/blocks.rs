@@ -39,6 +39,16 @@ enum Line {
     Heading,
 }
 
+/// Whether a marker was taken out of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mark {
+    #[default]
+    None,
+    /// It began the line: the white space behind it is taken out as well.
+    Before,
+    Seen,
+}
+
 /// The structure so far.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
@@ -54,11 +64,9 @@ pub(super) struct Blocks {
     quotes_of_line_before: usize,
     /// Whether items of lines before this one have been compared with its indent.
     is_placed: bool,
-    has_marker: bool,
+    mark: Mark,
     /// Whether the line before belongs to a paragraph.
     in_paragraph: bool,
-    /// White space behind a marker that begins a line is taken out with it.
-    skips_white: bool,
     fence: Option<Fence>,
 }
 
@@ -83,9 +91,9 @@ impl Blocks {
 
     /// A marker stands here, which is taken out.
     pub(super) fn marker(&mut self, is_first: bool) {
-        self.has_marker = true;
+        self.mark = Mark::Seen;
         if self.line == Line::Start {
-            self.skips_white = true;
+            self.mark = Mark::Before;
             if is_first {
                 self.column = 0;
             }
@@ -123,10 +131,12 @@ impl Blocks {
     }
 
     fn outside(&mut self, character: char) -> Step {
-        if self.skips_white && matches!(character, ' ' | '\t') {
-            return Step::Nothing;
+        if self.mark == Mark::Before {
+            if matches!(character, ' ' | '\t') {
+                return Step::Nothing;
+            }
+            self.mark = Mark::Seen;
         }
-        self.skips_white = false;
         let step = match character {
             '\n' => self.end_line(),
             '\r' => Step::Nothing,
@@ -243,7 +253,7 @@ impl Blocks {
     }
 
     fn end_line(&mut self) -> Step {
-        let is_blank = self.line == Line::Start && !self.has_marker;
+        let is_blank = self.line == Line::Start && self.mark == Mark::None;
         let ends = match self.line {
             Line::Start => is_blank,
             Line::Bullet(_) | Line::Hashes(_) | Line::Heading => true,
@@ -283,7 +293,6 @@ impl Blocks {
         self.column = 0;
         self.base = 0;
         self.is_placed = false;
-        self.has_marker = false;
-        self.skips_white = false;
+        self.mark = Mark::None;
     }
 }

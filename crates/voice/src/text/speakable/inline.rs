@@ -43,30 +43,12 @@ const fn is_mark_behind(c: char) -> bool {
 }
 
 fn next_address(text: &str) -> Option<usize> {
-    let start = text.find("://")?;
-    let before = text.get(..start)?;
-    for scheme in ["https", "http"] {
-        if before.ends_with(scheme) {
-            return Some(start - scheme.len());
-        }
-    }
-    // Another scheme; what follows may still be one.
-    let behind = start + "://".len();
-    next_address_behind(text, behind)
-}
-
-fn next_address_behind(text: &str, mut from: usize) -> Option<usize> {
-    loop {
-        let rest = text.get(from..)?;
-        let at = from + rest.find("://")?;
+    text.match_indices("://").find_map(|(at, _)| {
         let before = text.get(..at)?;
-        for scheme in ["https", "http"] {
-            if before.ends_with(scheme) {
-                return Some(at - scheme.len());
-            }
-        }
-        from = at + "://".len();
-    }
+        let mut schemes = ["https", "http"].into_iter();
+        let scheme = schemes.find(|scheme| before.ends_with(scheme))?;
+        Some(at - scheme.len())
+    })
 }
 
 /// Ends what was said with a stop, unless it ends in a mark at which a voice pauses anyway.

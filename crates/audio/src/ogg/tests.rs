@@ -1,0 +1,116 @@
+//! Streams put together, cut out of longer ones, with broken pages and with pages that lie.
+
+use super::*;
+
+const OPUS: &[u8] = include_bytes!("../../tests/fixtures/stereo_60ms.opus");
+const VORBIS: &[u8] = include_bytes!("../../tests/fixtures/mono_44100.ogg");
+const FLAC: &[u8] = include_bytes!("../../tests/fixtures/flac_8000.ogg");
+
+/// The pages of a file.
+fn pages(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut pages = Vec::new();
+    let mut at = 0;
+    while let Some((_, next)) = page::next(bytes, at) {
+        pages.push(bytes[at..next].to_vec());
+        at = next;
+    }
+    pages
+}
+
+/// The page with its checksum made right.
+fn sealed(mut page: Vec<u8>) -> Vec<u8> {
+    let sum = page::checksum(&page);
+    page[22..26].copy_from_slice(&sum.to_le_bytes());
+    page
+}
+
+#[test]
+fn lengths_are_exact() {
+    assert_eq!(duration_ms(OPUS).unwrap(), 2_000);
+    assert_eq!(duration_ms(VORBIS).unwrap(), 2_000);
+    assert_eq!(duration_ms(FLAC).unwrap(), 1_000);
+}
+
+#[test]
+fn streams_one_after_the_other_add_up() {
+    assert_eq!(duration_ms(&[OPUS, OPUS].concat()).unwrap(), 4_000);
+    assert_eq!(duration_ms(&[VORBIS, VORBIS].concat()).unwrap(), 4_000);
+    let both = crate::decode(&[OPUS, OPUS].concat(), crate::Kind::OggOpus, 10).unwrap();
+    assert_eq!(both.samples.len(), 4 * 48_000);
+}
+
+#[test]
+fn a_stream_cut_out_of_a_longer_one_counts_from_its_first_page() {
+    for (file, rate) in [(OPUS, 48_000), (VORBIS, 44_100), (FLAC, 8_000)] {
+        let whole = duration_ms(file).unwrap();
+        let mut moved = pages(file);
+        // Everything happens an hour later.
+        for page in &mut moved {
+            let position = u64::from_le_bytes(page[6..14].try_into().unwrap());
+            if position > 0 && position != u64::MAX {
+                let later = position + 3_600 * rate;
+                page[6..14].copy_from_slice(&later.to_le_bytes());
+                *page = sealed(std::mem::take(page));
+            }
+        }
+        let ms = duration_ms(&moved.concat()).unwrap();
+        assert!(ms.abs_diff(whole) <= 60, "{ms} of {whole}");
+    }
+}
+
+#[test]
+fn a_position_that_lies_is_bounded() {
+    for file in [OPUS, VORBIS, FLAC] {
+        let mut pages = pages(file);
+        let mut last = pages.pop().unwrap();
+        last[6..14].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
+        pages.push(sealed(last));
+        let ms = duration_ms(&pages.concat()).unwrap();
+        assert!(ms < 120_000, "{ms}");
+    }
+}
+
+#[test]
+fn a_broken_page_is_left_out() {
+    let mut pages = pages(OPUS);
+    assert!(pages.len() > 8);
+    let middle = pages.len() / 2;
+    let end = pages[middle].len() - 1;
+    pages[middle][end] ^= 1;
+    let bytes = pages.concat();
+    // The positions around it still tell how long it is.
+    assert_eq!(duration_ms(&bytes).unwrap(), 2_000);
+    let sound = crate::decode(&bytes, crate::Kind::OggOpus, 10).unwrap();
+    assert!(
+        (1_600..1_900).contains(&sound.duration_ms()),
+        "{}",
+        sound.duration_ms()
+    );
+}
+
+#[test]
+fn the_checksum_is_that_of_ogg() {
+    // The checksum of an empty page with the fields 0, by the definition: any other polynomial, order of
+    // bits or start differs from what libogg wrote into the files.
+    for page in pages(VORBIS) {
+        let stated = u32::from_le_bytes(page[22..26].try_into().unwrap());
+        assert_eq!(page::checksum(&page), stated);
+    }
+}
+
+#[test]
+fn many_streams_are_not_read_for_ever() {
+    let short: Vec<u8> = pages(OPUS).into_iter().take(3).flatten().collect();
+    let once = duration_ms(&short).unwrap();
+    let many = duration_ms(&short.repeat(300)).unwrap();
+    assert_eq!(many, once * 100);
+}
+
+#[test]
+fn headers_alone_are_empty() {
+    let heads: Vec<u8> = pages(OPUS).into_iter().take(2).flatten().collect();
+    assert!(matches!(
+        duration_ms(&heads),
+        Err(AudioError::Empty | AudioError::Unreadable)
+    ));
+}
