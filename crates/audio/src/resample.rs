@@ -1,16 +1,16 @@
 //! Samples at one rate become samples at another, in pieces. It knows nothing of files or codecs.
 //!
-//! A sample can only be made once those after it are there, a few milliseconds later. What comes out lasts as
-//! long as what went in and starts with it.
+//! The filter works on blocks of a fixed length and answers half a block late. Here that delay is cut off
+//! the front and pushed out at the end, so that what comes out lasts as long as what went in and starts with it.
 
-mod filter;
+use rubato::audioadapter_buffers::direct::InterleavedSlice;
+use rubato::{Fft, FixedSync, Resampler as _};
 
 use crate::AudioError;
 use crate::sample::{clip, is_rate, narrow, scale, wide};
-use filter::Filter;
 
-/// Samples that are turned at once, so that memory does not grow with what is pushed.
-const PIECE: usize = 4_096;
+/// The least length of a block on either side, in samples. A longer one cuts off more sharply and answers later.
+const BLOCK: u32 = 1024;
 
 /// Changes the rate of a stream of mono samples.
 pub struct Resampler {
@@ -25,15 +25,12 @@ pub struct Resampler {
 }
 
 struct Engine {
-    filter: Filter,
-    from: usize,
-    to: usize,
-    /// Old samples that are still needed.
+    filter: Fft<f32>,
+    /// What waits for the rest of its block.
     waiting: Vec<f32>,
-    /// Where in them the next new sample's surroundings begin; beyond the end if some are to be passed over.
-    next: usize,
-    /// How far the new sample is behind an old one, in parts of `to`.
-    part: usize,
+    block: Vec<f32>,
+    /// Samples of the delay that are still to be cut off.
+    to_cut: usize,
 }
 
 impl Resampler {
@@ -48,7 +45,7 @@ impl Resampler {
         let engine = if from == to {
             None
         } else {
-            Some(Engine::new(from, to))
+            Some(Engine::new(from, to)?)
         };
         Ok(Self {
             from,
@@ -62,18 +59,18 @@ impl Resampler {
     /// Takes the next samples and gives those that are ready, which may be none.
     ///
     /// # Errors
-    /// None at present.
+    /// [`AudioError::Encoder`] when the filter refuses its input: a fault of ours.
     pub fn push(&mut self, samples: &[i16]) -> Result<Vec<i16>, AudioError> {
         self.taken = self.taken.saturating_add(wide(samples.len()));
         let Some(engine) = &mut self.engine else {
             return Ok(samples.to_vec());
         };
         let mut out = Vec::new();
-        for piece in samples.chunks(PIECE) {
-            engine
-                .waiting
-                .extend(piece.iter().map(|sample| f32::from(*sample)));
-            engine.run(&mut out);
+        for sample in samples {
+            engine.waiting.push(f32::from(*sample));
+            if engine.waiting.len() >= engine.filter.input_frames_next() {
+                engine.run(&mut out)?;
+            }
         }
         self.given = self.given.saturating_add(wide(out.len()));
         Ok(out)
@@ -82,7 +79,7 @@ impl Resampler {
     /// Gives what is left. All that was given together lasts as long as what was taken, to the nearest sample.
     ///
     /// # Errors
-    /// None at present.
+    /// [`AudioError::Encoder`] when the filter refuses its input: a fault of ours.
     pub fn finish(mut self) -> Result<Vec<i16>, AudioError> {
         let Some(engine) = &mut self.engine else {
             return Ok(Vec::new());
@@ -91,43 +88,67 @@ impl Resampler {
         let missing = narrow(total.saturating_sub(self.given));
         let mut out = Vec::new();
         while out.len() < missing {
-            let length = engine.waiting.len() + engine.filter.taps().max(PIECE);
-            engine.waiting.resize(length, 0.0);
-            engine.run(&mut out);
+            engine
+                .waiting
+                .resize(engine.filter.input_frames_next(), 0.0);
+            engine.run(&mut out)?;
         }
         out.truncate(missing);
         Ok(out)
     }
 }
 
+/// Input samples in a block: at least [`BLOCK`] on either side, and an even number of the shortest blocks that
+/// the two rates have in common. With an odd number the middle of the filter falls between two samples, and
+/// what comes out is half a sample late.
+fn block(from: u32, to: u32) -> u64 {
+    let (mut divisor, mut rest) = (from, to);
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    let shortest = (from / divisor.max(1)).max(1);
+    let wanted = scale(u64::from(BLOCK), u64::from(from), u64::from(to)).max(u64::from(BLOCK));
+    wanted.div_ceil(u64::from(shortest)).next_multiple_of(2) * u64::from(shortest)
+}
+
 impl Engine {
-    fn new(from: u32, to: u32) -> Self {
-        let filter = Filter::new(from, to);
-        // Before the first sample is silence.
-        let waiting = vec![0.0; filter.half.saturating_sub(1)];
-        Self {
+    fn new(from: u32, to: u32) -> Result<Self, AudioError> {
+        let chunk = block(from, to);
+        let filter = Fft::new(
+            narrow(u64::from(from)),
+            narrow(u64::from(to)),
+            narrow(chunk),
+            1,
+            FixedSync::Both,
+        )
+        .map_err(|_| AudioError::Encoder)?;
+        let block = vec![0.0; filter.output_frames_max()];
+        let to_cut = filter.output_delay();
+        Ok(Self {
             filter,
-            from: narrow(u64::from(from)),
-            to: narrow(u64::from(to)),
-            waiting,
-            next: 0,
-            part: 0,
-        }
+            waiting: Vec::new(),
+            block,
+            to_cut,
+        })
     }
 
-    /// Makes all new samples whose surroundings are there.
-    fn run(&mut self, out: &mut Vec<i16>) {
-        let taps = self.filter.taps();
-        while let Some(around) = self.waiting.get(self.next..self.next + taps) {
-            let part = u32::try_from(self.part).unwrap_or(0);
-            out.push(clip(self.filter.at(part, around)));
-            self.part += self.from;
-            self.next += self.part / self.to;
-            self.part %= self.to;
-        }
-        let past = self.next.min(self.waiting.len());
-        self.waiting.drain(..past);
-        self.next -= past;
+    /// Turns the full block that waits into `out`.
+    fn run(&mut self, out: &mut Vec<i16>) -> Result<(), AudioError> {
+        let input = InterleavedSlice::new(&self.waiting, 1, self.waiting.len())
+            .map_err(|_| AudioError::Encoder)?;
+        let room = self.block.len();
+        let mut output =
+            InterleavedSlice::new_mut(&mut self.block, 1, room).map_err(|_| AudioError::Encoder)?;
+        let (_, made) = self
+            .filter
+            .process_into_buffer(&input, &mut output, None)
+            .map_err(|_| AudioError::Encoder)?;
+        self.waiting.clear();
+        let cut = self.to_cut.min(made);
+        self.to_cut -= cut;
+        let made = self.block.get(cut..made).unwrap_or_default();
+        out.extend(made.iter().map(|sample| clip(*sample)));
+        Ok(())
     }
 }
 
