@@ -67,11 +67,7 @@ async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
         let heard = recognize(means, call, &encoding, &call.audio, 0.0).await?;
         return Ok(answer::together([heard]));
     };
-    let Pieces {
-        rate,
-        seconds,
-        all,
-    } = cut;
+    let Pieces { rate, seconds, all } = cut;
     let encoding = json!({ "encoding": "LINEAR16", "sampleRateHertz": rate });
     let mut asked = Vec::new();
     for piece in &all {

@@ -235,4 +235,3 @@ async fn the_file_has_a_name_and_a_type_and_all_its_bytes() {
         assert_eq!(form.audio, request.audio);
     }
 }
-

@@ -48,18 +48,34 @@ pub async fn silence_is_an_empty_text(id: SttId) {
 
 pub async fn words_have_times_in_order(id: SttId) {
     let heard = Desk::new(id).await.heard(speech()).await;
-    let words: Vec<String> = heard.words.iter().map(|word| word.word.to_lowercase()).collect();
+    let words: Vec<String> = heard
+        .words
+        .iter()
+        .map(|word| word.word.to_lowercase())
+        .collect();
     assert_eq!(words.join(" ").trim_end_matches('.'), "hello real world");
-    let times: Vec<f64> = heard.words.iter().flat_map(|word| [word.start, word.end]).collect();
+    let times: Vec<f64> = heard
+        .words
+        .iter()
+        .flat_map(|word| [word.start, word.end])
+        .collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!((times[0], times[5]), (0.0, 1.4));
 }
 
 pub async fn segments_have_times_in_order(id: SttId) {
     let heard = Desk::new(id).await.heard(speech()).await;
-    let texts: Vec<&str> = heard.segments.iter().map(|said| said.text.as_str()).collect();
+    let texts: Vec<&str> = heard
+        .segments
+        .iter()
+        .map(|said| said.text.as_str())
+        .collect();
     assert_eq!(texts.join(" "), heard.text);
-    let times: Vec<f64> = heard.segments.iter().flat_map(|said| [said.start, said.end]).collect();
+    let times: Vec<f64> = heard
+        .segments
+        .iter()
+        .flat_map(|said| [said.start, said.end])
+        .collect();
     assert!(times.is_sorted() && times[0] >= 0.0, "{times:?}");
     assert!((1.3..=1.5).contains(times.last().unwrap()), "{times:?}");
 }

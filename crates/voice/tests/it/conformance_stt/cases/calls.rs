@@ -32,7 +32,13 @@ pub async fn several_at_once_are_all_heard(id: SttId) {
         calls.spawn(async move { voice.transcribe(speech()).await });
     }
     for heard in calls.join_all().await {
-        assert!(heard.unwrap().text.to_lowercase().starts_with("hello real world"));
+        assert!(
+            heard
+                .unwrap()
+                .text
+                .to_lowercase()
+                .starts_with("hello real world")
+        );
     }
     assert!(desk.listener.server.requests().len() >= 8);
 }

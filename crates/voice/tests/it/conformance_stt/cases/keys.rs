@@ -70,6 +70,8 @@ pub async fn a_key_of_the_vault_arrives(id: SttId) {
     })
     .await;
     let base_url = base_url.unwrap();
-    desk.home.store_key(id.as_str(), KEY, base_url.as_str()).await;
+    desk.home
+        .store_key(id.as_str(), KEY, base_url.as_str())
+        .await;
     desk.heard(speech()).await;
 }

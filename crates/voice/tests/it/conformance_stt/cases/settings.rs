@@ -101,7 +101,10 @@ pub async fn a_hint_arrives(id: SttId) {
     let (field, expected): (_, &[&str]) = match id {
         SttId::Deepgram => ("keyterm", &["Gatehouse", "Müller"]),
         SttId::Mistral => ("context_bias", &["Gatehouse", "Müller"]),
-        SttId::Google => ("speechContexts", &[r#"[{"phrases":["Gatehouse","Müller"]}]"#]),
+        SttId::Google => (
+            "speechContexts",
+            &[r#"[{"phrases":["Gatehouse","Müller"]}]"#],
+        ),
         _ => ("prompt", &["Gatehouse, Müller"]),
     };
     assert_eq!(desk.sent(field).await, expected);

@@ -114,7 +114,10 @@ pub async fn breaking_off_in_the_answer(id: SttId) {
 async fn is_no_answer(id: SttId, mood: Mood) {
     let problem = told(&Desk::new(id).await, mood).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    assert!(problem.message.contains("answered what cannot be read"), "{problem:?}");
+    assert!(
+        problem.message.contains("answered what cannot be read"),
+        "{problem:?}"
+    );
     assert_eq!(problem.details["retryable"], false);
 }
 
@@ -132,10 +135,14 @@ pub async fn other_json_is_no_answer(id: SttId) {
 
 pub async fn half_an_answer_is_no_answer(id: SttId) {
     let desk = Desk::new(id).await;
-    desk.listener.answer_with(serde_json::json!([{"text": SECRET_BODY}]));
+    desk.listener
+        .answer_with(serde_json::json!([{"text": SECRET_BODY}]));
     let problem = told(&desk, Mood::Fine).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    assert!(problem.message.contains("answered what cannot be read"), "{problem:?}");
+    assert!(
+        problem.message.contains("answered what cannot be read"),
+        "{problem:?}"
+    );
 }
 
 pub async fn a_redirect_is_not_followed(id: SttId) {
@@ -151,7 +158,10 @@ pub async fn nobody_is_there(id: SttId) {
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let gone = format!("http://{}/v1", socket.local_addr().unwrap());
     drop(socket);
-    let desk = Desk::with(id, |settings| settings.base_url = Some(gone.parse().unwrap())).await;
+    let desk = Desk::with(id, |settings| {
+        settings.base_url = Some(gone.parse().unwrap())
+    })
+    .await;
     let problem = desk.refused(speech()).await;
     is_discreet(&problem);
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
