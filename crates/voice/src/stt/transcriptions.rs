@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(heard.duration_seconds, Some(8.47));
         assert_eq!(heard.words.len(), 2);
         assert_eq!((heard.words[1].start, heard.words[1].end), (0.9, 0.9));
-        assert_eq!(heard.segments[0].start, 0.0);
+        assert_eq!(Some(heard.segments[0].start), Some(0.0));
         assert_eq!(heard.segments[1].text, "there.");
         let expected = (-0.2_f64).exp();
         assert!((heard.confidence.unwrap() - expected).abs() < 1e-12);

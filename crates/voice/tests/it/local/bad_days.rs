@@ -9,7 +9,8 @@ use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId, VoiceSetti
 use std::time::Duration;
 
 async fn speak(settings: VoiceSettings) -> Problem {
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     problem(
         voice
             .convert(SpeechRequest::new("hello"))
@@ -19,7 +20,8 @@ async fn speak(settings: VoiceSettings) -> Problem {
 }
 
 async fn listen(settings: VoiceSettings) -> Problem {
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let request = TranscribeRequest::new(silence().into());
     problem(voice.transcribe(request).await.unwrap_err())
 }
@@ -162,7 +164,8 @@ async fn who_leaves_takes_the_program_along() {
 async fn a_stream_that_breaks_off_says_so_at_its_end() {
     let place = Place::new();
     let script = "head -c 64000 /dev/zero; kill -KILL $$";
-    let voice = Home::new().await.voice(place.piper(script)).await;
+    let home = Home::new().await;
+    let voice = home.voice(place.piper(script)).await;
     let mut request = SpeechRequest::new("hello");
     request.format = Some("pcm".to_owned());
     let mut stream = voice.stream(request).await.unwrap();
@@ -190,10 +193,8 @@ async fn a_stream_that_breaks_off_says_so_at_its_end() {
 async fn the_largest_audio_goes_through() {
     let place = Place::new();
     let script = "stat -c %s \"$4\" >\"$place/size\"; echo '{\"transcription\":[]}' >\"$9.json\"";
-    let voice = Home::new()
-        .await
-        .voice(place.listener(SttId::WhisperCli, script))
-        .await;
+    let home = Home::new().await;
+    let voice = home.voice(place.listener(SttId::WhisperCli, script)).await;
     // 25 MiB, of 24 kHz; the program gets two thirds of it.
     let samples = vec![0_i16; (25 << 19) - 22];
     let audio = Bytes::from(super::wav(24_000, 1, &samples));
@@ -221,7 +222,8 @@ async fn without_ffmpeg_there_is_no_aac_and_it_is_said() {
     let mut settings = place.piper("head -c 64000 /dev/zero");
     std::os::unix::fs::symlink("/usr/bin/head", place.path("head")).unwrap();
     settings.child_variables = vec![("PATH".to_owned(), place.path("").into())];
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let mut request = SpeechRequest::new("hello");
     request.format = Some("aac".to_owned());
     let refused = problem(voice.convert(request.clone()).await.unwrap_err());

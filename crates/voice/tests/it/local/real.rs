@@ -10,7 +10,8 @@ use std::process::Command;
 const SENTENCE: &str = "this sentence is said by a small model that was made without any training.";
 
 async fn lasts(settings: VoiceSettings, speed: Option<f64>) -> u64 {
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let mut request = SpeechRequest::new("abc");
     (request.format, request.speed) = (Some("wav".to_owned()), speed);
     voice.convert(request).await.unwrap().duration_ms
@@ -33,11 +34,11 @@ async fn piper_speaks_as_fast_as_it_should() {
 #[tokio::test]
 async fn whisper_tells_text_words_and_segments() {
     let Some(kit) = Kit::find() else { return };
-    let voice = Home::new().await.voice(kit.settings()).await;
+    let home = Home::new().await;
+    let voice = home.voice(kit.settings()).await;
     let mut request = TranscribeRequest::new(silence().into());
     request.provider = Some("whisper-cli".to_owned());
-    request.prompt = Some("--help, $(x)".to_owned());
-    let heard = voice.transcribe(request).await.unwrap();
+    let heard = voice.transcribe(request.clone()).await.unwrap();
     assert_eq!(
         (heard.text.as_str(), heard.language.as_str()),
         (SENTENCE, "en")
@@ -50,12 +51,20 @@ async fn whisper_tells_text_words_and_segments() {
     assert_eq!(segments, [SENTENCE]);
     assert_eq!(heard.words.len(), SENTENCE.split(' ').count());
     assert!((0.99..1.01).contains(&heard.duration_seconds));
+    // To this model what was said before is a part of the sentence.
+    request.prompt = Some("--help, $(x)".to_owned());
+    let heard = voice.transcribe(request).await.unwrap().text;
+    assert!(
+        heard.len() < SENTENCE.len() && SENTENCE.ends_with(&heard),
+        "{heard}"
+    );
 }
 
 #[tokio::test]
 async fn programs_get_the_samples_that_they_can_read() {
     let Some(kit) = Kit::find() else { return };
-    let voice = Home::new().await.voice(kit.settings()).await;
+    let home = Home::new().await;
+    let voice = home.voice(kit.settings()).await;
     // The command refuses everything but 16 kHz mono.
     let stereo = wav(44_100, 2, &[100; 88_200]);
     let mut request = TranscribeRequest::new(stereo.into());
@@ -75,7 +84,8 @@ async fn programs_get_the_samples_that_they_can_read() {
 #[tokio::test]
 async fn silence_is_no_text() {
     let Some(kit) = Kit::find() else { return };
-    let voice = Home::new().await.voice(kit.settings()).await;
+    let home = Home::new().await;
+    let voice = home.voice(kit.settings()).await;
     let mut request = TranscribeRequest::new(silence().into());
     request.provider = Some("stt_local_3".to_owned());
     let heard = voice.transcribe(request).await.unwrap();
@@ -86,7 +96,8 @@ async fn silence_is_no_text() {
 #[tokio::test]
 async fn a_language_that_whisper_does_not_know_is_its_failure() {
     let Some(kit) = Kit::find() else { return };
-    let voice = Home::new().await.voice(kit.settings()).await;
+    let home = Home::new().await;
+    let voice = home.voice(kit.settings()).await;
     let mut request = TranscribeRequest::new(silence().into());
     request.provider = Some("stt_local_2".to_owned());
     request.language = Some("de-AT".to_owned());
@@ -120,7 +131,8 @@ async fn models_that_are_none_are_failures() {
     whisper.model_path = Some(rubbish);
     let sherpa = settings.stt.providers.get_mut(&SttId::SherpaOnnx).unwrap();
     sherpa.model_path = Some(place.path(""));
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let spoken = problem(
         voice
             .convert(SpeechRequest::new("hello"))

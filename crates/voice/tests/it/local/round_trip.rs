@@ -35,7 +35,8 @@ async fn hear(voice: &Voice, audio: impl Into<bytes::Bytes>, format: &str) -> St
 #[tokio::test]
 async fn the_same_text_comes_back_in_every_format() {
     let Some(kit) = Kit::find() else { return };
-    let voice = Home::new().await.voice(kit.settings()).await;
+    let home = Home::new().await;
+    let voice = home.voice(kit.settings()).await;
     for format in ["wav", "mp3", "opus", "ogg", "pcm", "aac"] {
         let mut request = SpeechRequest::new(TEXT);
         request.format = Some(format.to_owned());
@@ -54,7 +55,8 @@ async fn the_same_text_comes_back_in_every_format() {
 #[tokio::test]
 async fn a_stream_is_the_same_speech() {
     let Some(kit) = Kit::find() else { return };
-    let voice = Home::new().await.voice(kit.settings()).await;
+    let home = Home::new().await;
+    let voice = home.voice(kit.settings()).await;
     let mut request = SpeechRequest::new(TEXT);
     request.format = Some("opus".to_owned());
     let mut stream = voice.stream(request).await.unwrap();
@@ -68,7 +70,8 @@ async fn a_stream_is_the_same_speech() {
 #[tokio::test]
 async fn lines_and_paragraphs_are_one_speech() {
     let Some(kit) = Kit::find() else { return };
-    let voice = Home::new().await.voice(kit.settings()).await;
+    let home = Home::new().await;
+    let voice = home.voice(kit.settings()).await;
     let mut request = SpeechRequest::new("hello\nreal\n\n\nworld");
     request.format = Some("wav".to_owned());
     let spoken = voice.convert(request).await.unwrap();

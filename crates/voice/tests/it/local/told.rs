@@ -14,7 +14,8 @@ async fn piper_gets_its_options_as_arguments_and_the_text_as_input() {
     let mut settings = place.piper(&script);
     let piper = settings.tts.providers.get_mut(&TtsId::Piper).unwrap();
     (piper.speaker_id, piper.length_scale) = (Some(3), Some(1.5));
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let mut request =
         SpeechRequest::new("-f /etc/passwd $(reboot) \"it's\" ünïcode;\nthe same line\n\n--next");
     (request.format, request.speed) = (Some("wav".to_owned()), Some(2.0));
@@ -45,7 +46,8 @@ async fn piper_takes_another_description_and_speaks_as_the_voice_usually_does() 
     let config = place.file("other.json", description);
     let piper = settings.tts.providers.get_mut(&TtsId::Piper).unwrap();
     piper.config_path = Some(config.clone());
-    let voice = Home::new().await.voice(settings).await;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
     let mut request = SpeechRequest::new("hello");
     request.format = Some("wav".to_owned());
     assert_eq!(
@@ -71,10 +73,8 @@ async fn whisper_gets_a_private_file_that_does_not_stay() {
         pwd >\"$place/directory\"
         printf '{{\"result\":{{\"language\":\"en\"}},\"transcription\":[{{\"offsets\":{{\"from\":0,\"to\":900}},\"text\":\" Yes. \"}}]}}' >\"$9.json\""
     );
-    let voice = Home::new()
-        .await
-        .voice(place.listener(SttId::WhisperCli, &script))
-        .await;
+    let home = Home::new().await;
+    let voice = home.voice(place.listener(SttId::WhisperCli, &script)).await;
     let mut request = TranscribeRequest::new(silence().into());
     let heard = voice.transcribe(request.clone()).await.unwrap();
     assert_eq!(
@@ -111,10 +111,8 @@ async fn sherpa_gets_what_the_directory_holds() {
     let script = format!(
         "{NOTE}pwd >\"$place/directory\"; printf 'Creating recognizer ...\\n\\n%s\\n{{\"text\": \" Hello.\", \"timestamps\": [], \"tokens\": []}}\\n----\\n' \"$5\" >&2"
     );
-    let voice = Home::new()
-        .await
-        .voice(place.listener(SttId::SherpaOnnx, &script))
-        .await;
+    let home = Home::new().await;
+    let voice = home.voice(place.listener(SttId::SherpaOnnx, &script)).await;
     let mut request = TranscribeRequest::new(silence().into());
     request.language = Some("de".to_owned());
     assert_eq!(voice.transcribe(request).await.unwrap().text, "Hello.");

@@ -205,7 +205,7 @@ async fn voxtral_is_asked_for_its_model_only_when_nobody_says_one() {
         ["GET /v1/models", "POST /v1/audio/transcriptions"]
     );
     let desk = Desk::with(SttId::Voxtral, |settings| {
-        settings.model = Some(SERVED.to_owned())
+        settings.model = Some(SERVED.to_owned());
     })
     .await;
     desk.heard(speech()).await;

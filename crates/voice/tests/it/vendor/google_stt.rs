@@ -155,7 +155,7 @@ fn sound(encoding: Option<&str>, rate: Option<u64>, audio: &[u8]) -> Result<(), 
                 400,
                 "Sync input too long. For audio longer than 1 min use LongRunningRecognize with a 'uri' parameter.",
             )?;
-            audio.len() % 2 == 0 && !audio.starts_with(b"RIFF")
+            audio.len().is_multiple_of(2) && !audio.starts_with(b"RIFF")
         }
         Some("OGG_OPUS") => is_rated && looks_like("ogg", audio),
         Some("WEBM_OPUS") => is_rated && looks_like("webm", audio),

@@ -7,7 +7,7 @@ mod tts;
 use crate::steps::light_owner;
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -31,6 +31,7 @@ impl Vendor {
         let router = Router::new()
             .route("/v1/audio/speech", post(speak))
             .route("/v1/audio/transcriptions", post(listen))
+            .layer(DefaultBodyLimit::disable())
             .with_state(vendor.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -78,7 +79,7 @@ async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) ->
     }
     vendor.0.lock().unwrap().push(body.clone());
     let input = body["input"].as_str().unwrap().to_owned();
-    if let Some(status) = input.strip_prefix("status ") {
+    if let Some(status) = input.strip_prefix("fail-") {
         // What a vendor says must not reach the caller.
         let status = StatusCode::from_bytes(status.as_bytes()).unwrap();
         return (status, [("retry-after", "7")], format!("hunter2 {input}")).into_response();
@@ -87,11 +88,15 @@ async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) ->
         input.as_str(),
         body["response_format"].as_str().unwrap_or("mp3"),
     ) {
-        ("nothing", _) => StatusCode::OK.into_response(),
-        (_, "pcm") => SILENCE.into_response(),
-        (_, "wav") => [wav_head(), SILENCE.to_vec()].concat().into_response(),
-        _ => "no audio at all".into_response(),
+        ("nothing", _) => audio(Vec::new()),
+        (_, "pcm") => audio(SILENCE.to_vec()),
+        (_, "wav") => audio([wav_head(), SILENCE.to_vec()].concat()),
+        _ => audio(b"no audio at all".to_vec()),
     }
+}
+
+fn audio(bytes: Vec<u8>) -> Response {
+    ([("content-type", "application/octet-stream")], bytes).into_response()
 }
 
 /// RIFF WAVE, PCM (<https://learn.microsoft.com/windows/win32/multimedia/multimedia-file-format>).
@@ -130,7 +135,7 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) -
         ],
         "segments": [
             { "id": 0, "seek": 0, "start": 0.0, "end": 1.25, "text": " Hello there.", "tokens": [],
-              "temperature": 0.0, "avg_logprob": -0.1, "compression_ratio": 1.0, "no_speech_prob": 0.01 },
+              "temperature": 0.0, "avg_logprob": 0.0, "compression_ratio": 1.0, "no_speech_prob": 0.01 },
         ],
     }))
     .into_response()

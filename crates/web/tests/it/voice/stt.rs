@@ -46,7 +46,8 @@ async fn speech_becomes_text() {
     for (name, value) in [
         ("text", json!("Hello there.")),
         ("language", json!("en")),
-        ("confidence", json!(null)),
+        // The segment's average log probability, as a probability.
+        ("confidence", json!(1.0)),
         ("provider", json!("stt_cloud_1")),
         (
             "words",

@@ -66,7 +66,7 @@ pub async fn a_key_of_the_vault_arrives(id: SttId) {
     let mut base_url = None;
     let desk = Desk::with(id, |settings| {
         settings.api_key = None;
-        base_url = settings.base_url.clone();
+        base_url.clone_from(&settings.base_url);
     })
     .await;
     let base_url = base_url.unwrap();

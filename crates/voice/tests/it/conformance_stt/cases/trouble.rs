@@ -159,7 +159,7 @@ pub async fn nobody_is_there(id: SttId) {
     let gone = format!("http://{}/v1", socket.local_addr().unwrap());
     drop(socket);
     let desk = Desk::with(id, |settings| {
-        settings.base_url = Some(gone.parse().unwrap())
+        settings.base_url = Some(gone.parse().unwrap());
     })
     .await;
     let problem = desk.refused(speech()).await;
