@@ -5,7 +5,7 @@ use super::Persona;
 use super::input::{self, NewPersona, PersonaChanges};
 use crate::VoiceError;
 use gatehouse_domain::Clock;
-use gatehouse_store::{Conn, Store, StoreError};
+use gatehouse_store::{Conn, Store, StoreError, VoicePersonaRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -65,10 +65,11 @@ impl Personas {
 
     /// Every persona, by label, then by id.
     pub async fn list(&self) -> Result<PersonaList, VoiceError> {
-        let rows = self.store.read(|conn| {
-            Box::pin(async move { Ok::<_, StoreError>(conn.list_voice_personas().await?) })
-        });
-        let personas: Result<Vec<_>, _> = rows.await?.into_iter().map(Persona::of).collect();
+        let read = self
+            .store
+            .read(|conn| Box::pin(async move { conn.list_voice_personas().await }));
+        let rows: Result<Vec<VoicePersonaRow>, StoreError> = read.await;
+        let personas: Result<Vec<_>, _> = rows?.into_iter().map(Persona::of).collect();
         let personas = personas?;
         let active = personas.iter().find(|persona| persona.active);
         Ok(PersonaList {

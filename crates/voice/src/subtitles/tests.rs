@@ -37,7 +37,7 @@ fn texts(cues: &[Segment]) -> Vec<&str> {
 fn both_formats_are_written() {
     let all = [
         cue("Hello.", 0.0, 1.5),
-        cue("Two\nlines", 61.0404, 3_661.0406),
+        cue("Two\nlines", 61.0404, 3661.0406),
     ];
     assert_eq!(
         srt(&all),

@@ -24,6 +24,8 @@
 //! marker in an open span with everything behind it, until the span is closed or its paragraph has ended.
 
 mod blocks;
+#[cfg(test)]
+mod cases;
 mod marker;
 mod output;
 mod spans;
@@ -139,12 +141,12 @@ impl MarkupFilter {
             return;
         }
         let step = self.blocks.feed(character);
-        if character == '\n' {
-            if let Some(fence) = self.spans.end_of_fence_line(&mut self.output) {
-                self.blocks.open_backtick_fence(fence);
-                self.output.code(character);
-                return;
-            }
+        if character == '\n'
+            && let Some(fence) = self.spans.end_of_fence_line(&mut self.output)
+        {
+            self.blocks.open_backtick_fence(fence);
+            self.output.code(character);
+            return;
         }
         if step == Step::ParagraphEnds {
             self.spans.end_of_paragraph(&mut self.output);
@@ -162,16 +164,15 @@ impl MarkupFilter {
     }
 
     fn backtick(&mut self) {
-        match &mut self.run {
-            Some(run) => run.length += 1,
-            None => {
-                self.run_begins_line = self.blocks.may_begin_fence();
-                self.spans.no_fence_line(&mut self.output);
-                self.run = Some(Run {
-                    length: 1,
-                    is_escaped: self.is_escaped,
-                });
-            }
+        if let Some(run) = &mut self.run {
+            run.length += 1;
+        } else {
+            self.run_begins_line = self.blocks.may_begin_fence();
+            self.spans.no_fence_line(&mut self.output);
+            self.run = Some(Run {
+                length: 1,
+                is_escaped: self.is_escaped,
+            });
         }
         self.blocks.feed('`');
         self.plain('`');

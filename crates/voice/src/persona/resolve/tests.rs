@@ -205,7 +205,7 @@ fn without_a_binding_the_policy_decides() {
                     assert_eq!(outcome.unwrap(), kept, "{provider}");
                 }
                 FallbackPolicy::ProviderDefaults => {
-                    assert_eq!(outcome.unwrap(), plain, "{provider}")
+                    assert_eq!(outcome.unwrap(), plain, "{provider}");
                 }
                 FallbackPolicy::Fail => assert!(
                     matches!(&outcome, Err(VoiceError::NotConfigured { what, .. }) if what == "persona_binding"),

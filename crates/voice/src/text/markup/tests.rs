@@ -1,5 +1,6 @@
 //! Markers in every place that matters, cut in every place.
 
+use super::cases::{CASES, Says};
 use super::{MarkupFilter, Tag};
 use proptest::prelude::*;
 
@@ -15,252 +16,30 @@ fn whole(text: &str) -> (String, Option<Tag>) {
     filter(&[text])
 }
 
-fn tag(persona: Option<&str>, parts: &[&str]) -> Option<Tag> {
+/// What a case says, as a tag.
+fn said(says: Says) -> Option<Tag> {
+    let (persona, parts) = says?;
     Some(Tag {
         persona: persona.map(str::to_owned),
         parts: parts.iter().map(|part| (*part).to_owned()).collect(),
     })
 }
 
-/// Texts, what is visible of them, and what their markers say.
-fn cases() -> Vec<(&'static str, &'static str, Option<Tag>)> {
-    let plain = || tag(None, &[]);
-    vec![
-        ("Hello", "Hello", None),
-        ("", "", None),
-        ("[[tts]]", "", plain()),
-        ("[[tts]] Hello", "Hello", plain()),
-        ("Hello [[tts]]", "Hello", plain()),
-        ("Hello [[tts]] world", "Hello world", plain()),
-        ("Hello[[tts]]world", "Helloworld", plain()),
-        ("Hello[[tts]] world", "Hello world", plain()),
-        ("Hello [[tts]]world", "Hello world", plain()),
-        ("Hello  [[tts]]  world", "Hello world", plain()),
-        ("a [[tts]] [[tts:persona=x]] b", "a b", tag(Some("x"), &[])),
-        (
-            "[[tts:persona=a]][[tts:persona=b]]",
-            "",
-            tag(Some("a"), &[]),
-        ),
-        ("[[ tts ]]x", "x", plain()),
-        (
-            "[[\ttts : persona = Ada.L_1-2 ]]x",
-            "x",
-            tag(Some("Ada.L_1-2"), &[]),
-        ),
-        ("Über 👩‍👧 [[tts]] ñ", "Über 👩‍👧 ñ", plain()),
-        // Lines.
-        ("One\n[[tts]]\nTwo", "One\nTwo", plain()),
-        ("One\n\n[[tts]]\n\nTwo", "One\n\nTwo", plain()),
-        ("One\n\n[[tts]]\nTwo", "One\n\nTwo", plain()),
-        ("One\n[[tts]]\n\nTwo", "One\n\nTwo", plain()),
-        ("One\r\n[[tts]]\r\nTwo", "One\r\nTwo", plain()),
-        ("One [[tts]]\r\nTwo", "One\r\nTwo", plain()),
-        ("One [[tts]]\n  Two", "One\n  Two", plain()),
-        ("One\n[[tts]] Two", "One\nTwo", plain()),
-        ("One\n  [[tts]]\n   Two", "One\n   Two", plain()),
-        ("\n\n[[tts]]\n\nTwo", "Two", plain()),
-        ("One\n\n[[tts]]\n", "One", plain()),
-        ("One\n\n", "One\n\n", None),
-        ("  One ", "  One ", None),
-        // Parts.
-        (
-            "Hi. [[tts]]Say this.[[/tts]] Bye.",
-            "Hi. Say this. Bye.",
-            tag(None, &["Say this."]),
-        ),
-        (
-            "[[tts:persona=x]] a [[/tts]] b [[tts]]c[[/tts]]",
-            "a b c",
-            tag(Some("x"), &["a", "c"]),
-        ),
-        ("[[tts]] a [[tts]]b[[ /tts ]] c", "a b c", tag(None, &["b"])),
-        ("[[tts]]a[[/tts]] b [[tts]] c", "a b c", tag(None, &["a"])),
-        ("[[tts]] [[/tts]] b", "b", plain()),
-        ("a [[/tts]] b", "a b", None),
-        (
-            "[[tts]]a `[[/tts]]` b[[/tts]]",
-            "a `[[/tts]]` b",
-            tag(None, &["a `[[/tts]]` b"]),
-        ),
-        // What only looks like a marker.
-        (
-            "[[ttsx]] [[tts:persona=]] [[tts:persona=a b]]",
-            "[[ttsx]] [[tts:persona=]] [[tts:persona=a b]]",
-            None,
-        ),
-        (
-            "[[tts:voice=x]] [[TTS]] [tts] [[t ts]] [[tts] ]",
-            "[[tts:voice=x]] [[TTS]] [tts] [[t ts]] [[tts] ]",
-            None,
-        ),
-        ("a [[tts", "a [[tts", None),
-        ("a [[tts]", "a [[tts]", None),
-        ("[[\ntts]]", "[[\ntts]]", None),
-        ("[[[tts]]]", "[]", plain()),
-        ("[[tts[[tts]]", "[[tts", plain()),
-        // Joined around one that was taken out.
-        ("[[t[[tts]]ts]]", "[[tts]", plain()),
-        ("[[ [[tts]] tts ]] x", "[[ tts ] x", plain()),
-        // Spans.
-        ("`[[tts]]`", "`[[tts]]`", None),
-        ("`` ` [[tts]] ``", "`` ` [[tts]] ``", None),
-        ("a ` b [[tts]] c", "a ` b c", plain()),
-        ("a ` b [[tts]] c ` d", "a ` b [[tts]] c ` d", None),
-        ("a ` b\n[[tts]] c ` d", "a ` b\n[[tts]] c ` d", None),
-        ("a ` b\n\n[[tts]] c ` d", "a ` b\n\nc ` d", plain()),
-        ("a ` b [[tts]]\n\nc ` d", "a ` b\n\nc ` d", plain()),
-        ("a ` b `` [[tts]] `` c", "a ` b `` [[tts]] `` c", None),
-        (
-            "a `` b ` [[tts]] ` c [[tts]]",
-            "a `` b ` [[tts]] ` c",
-            plain(),
-        ),
-        ("a `` b [[tts]] ` c", "a `` b ` c", plain()),
-        ("\\` [[tts]] `", "\\` `", plain()),
-        ("\\\\` [[tts]] `", "\\\\` [[tts]] `", None),
-        ("`a\\` [[tts]]", "`a\\`", plain()),
-        ("\\`` [[tts]] `", "\\`` [[tts]] `", None),
-        ("- a ` b\n- [[tts]] ` c", "- a ` b\n- ` c", plain()),
-        ("# a ` b\n[[tts]] ` c", "# a ` b\n` c", plain()),
-        ("a ` b\n# [[tts]] c `", "a ` b\n# c `", plain()),
-        ("a ` b\n---\n[[tts]] c `", "a ` b\n---\nc `", plain()),
-        ("a ` b\n> [[tts]] c `", "a ` b\n> c `", plain()),
-        ("> a ` b\n> [[tts]] c `", "> a ` b\n> [[tts]] c `", None),
-        (
-            "was\n1986. a ` b\n1987. [[tts]] c `",
-            "was\n1986. a ` b\n1987. [[tts]] c `",
-            None,
-        ),
-        // Fences.
-        ("```\n[[tts]]\n```\n", "```\n[[tts]]\n```\n", None),
-        ("```\n[[tts]]\n```\n[[tts]]", "```\n[[tts]]\n```\n", plain()),
-        (
-            "```\n[[tts]]\n```\n[[tts]]\nEnd",
-            "```\n[[tts]]\n```\nEnd",
-            plain(),
-        ),
-        (
-            "```\n[[tts]]\n``\n[[tts]]",
-            "```\n[[tts]]\n``\n[[tts]]",
-            None,
-        ),
-        (
-            "````\n```\n[[tts]]\n````\n[[tts]]",
-            "````\n```\n[[tts]]\n````\n",
-            plain(),
-        ),
-        ("```\na\n`````\n[[tts]]b", "```\na\n`````\nb", plain()),
-        ("``` sh [[tts]]\nx\n```\n", "``` sh [[tts]]\nx\n```\n", None),
-        ("``` sh [[tts]]", "``` sh [[tts]]", None),
-        ("``` a ``` [[tts]]", "``` a ```", plain()),
-        ("``` [[tts]] ``` b", "``` [[tts]] ``` b", None),
-        ("``` [[tts]] ` b", "``` ` b", plain()),
-        (
-            "~~~ a ` [[tts]]\n[[tts]]\n~~~\n[[tts]]",
-            "~~~ a ` [[tts]]\n[[tts]]\n~~~\n",
-            plain(),
-        ),
-        (
-            "~~~[[tts]] `\n[[tts]]\n~~~",
-            "~~~[[tts]] `\n[[tts]]\n~~~",
-            None,
-        ),
-        (
-            "~~~\n```\n[[tts]]\n~~~~  \nb [[tts]]",
-            "~~~\n```\n[[tts]]\n~~~~  \nb",
-            plain(),
-        ),
-        (
-            "   ```\n[[tts]]\n   ```\nb[[tts]]",
-            "   ```\n[[tts]]\n   ```\nb",
-            plain(),
-        ),
-        ("    ```\n[[tts]]", "    ```", plain()),
-        (
-            "```\n[[tts]]\n    ```\n[[tts]]",
-            "```\n[[tts]]\n    ```\n[[tts]]",
-            None,
-        ),
-        (
-            "a ` b\n```\n[[tts]] `\n```\nc [[tts]]",
-            "a ` b\n```\n[[tts]] `\n```\nc",
-            plain(),
-        ),
-        (
-            "a ` [[tts]] b\n```\n[[tts]]\n```\nc",
-            "a ` b\n```\n[[tts]]\n```\nc",
-            plain(),
-        ),
-        (
-            "a ``` b\n``` [[tts]] c\n[[tts]]\n```\nd",
-            "a ``` b\n``` [[tts]] c\n[[tts]]\n```\nd",
-            None,
-        ),
-        (
-            "1. Do\n   ```sh\n   [[tts]]\n   ```\n   [[tts]] x",
-            "1. Do\n   ```sh\n   [[tts]]\n   ```\n   x",
-            plain(),
-        ),
-        (
-            "10. Do\n\n    ```sh\n    [[tts]]\n    ```\n",
-            "10. Do\n\n    ```sh\n    [[tts]]\n    ```\n",
-            None,
-        ),
-        (
-            "- a\n  ```\n  [[tts]]\nb [[tts]]",
-            "- a\n  ```\n  [[tts]]\nb",
-            plain(),
-        ),
-        (
-            "- ```\n  [[tts]]\n  ```\n- b [[tts]]",
-            "- ```\n  [[tts]]\n  ```\n- b",
-            plain(),
-        ),
-        (
-            "> ```\n> [[tts]]\n> ```\n> a [[tts]]",
-            "> ```\n> [[tts]]\n> ```\n> a",
-            plain(),
-        ),
-        (
-            "> ```\n> [[tts]]\na [[tts]]",
-            "> ```\n> [[tts]]\na",
-            plain(),
-        ),
-        (
-            "> a\n```\n[[tts]]\n```\nb [[tts]]",
-            "> a\n```\n[[tts]]\n```\nb",
-            plain(),
-        ),
-        (
-            "[[tts]] ```\n[[tts]]\n```\nb",
-            "```\n[[tts]]\n```\nb",
-            plain(),
-        ),
-        (
-            "[[tts]]     ```\n[[tts]]\n```\nb",
-            "```\n[[tts]]\n```\nb",
-            plain(),
-        ),
-        (
-            "```\r\n[[tts]]\r\n```\r\na [[tts]]",
-            "```\r\n[[tts]]\r\n```\r\na",
-            plain(),
-        ),
-    ]
-}
-
 #[test]
 fn markers_go_and_what_they_say_is_known() {
-    for (text, visible, tag) in cases() {
-        assert_eq!(whole(text), (visible.to_owned(), tag), "{text:?}");
+    for (text, visible, says) in CASES {
+        assert_eq!(
+            whole(text),
+            ((*visible).to_owned(), said(*says)),
+            "{text:?}"
+        );
     }
 }
 
 #[test]
 fn every_cut_gives_the_same() {
-    for (text, visible, tag) in cases() {
-        let expected = (visible.to_owned(), tag);
+    for (text, visible, says) in CASES {
+        let expected = ((*visible).to_owned(), said(*says));
         for (at, _) in text.char_indices() {
             let (one, two) = text.split_at(at);
             assert_eq!(filter(&[one, two]), expected, "{one:?} {two:?}");
@@ -281,7 +60,7 @@ fn every_cut_gives_the_same() {
 
 #[test]
 fn what_is_visible_has_no_marker_left() {
-    for (text, ..) in cases() {
+    for (text, ..) in CASES {
         let visible = whole(text).0;
         assert_eq!(whole(&visible), (visible, None), "{text:?}");
     }
@@ -310,17 +89,24 @@ fn text_passes_at_once() {
     assert_eq!(filter.push(" d"), " [[tts]] c` d");
 }
 
+fn of(persona: &str) -> Tag {
+    Tag {
+        persona: Some(persona.to_owned()),
+        parts: Vec::new(),
+    }
+}
+
 #[test]
 fn a_persona_and_a_marker_are_no_longer_than_they_may_be() {
     let id = "x".repeat(64);
-    assert_eq!(
-        whole(&format!("[[tts:persona={id}]]")).1,
-        tag(Some(&id), &[])
-    );
+    assert_eq!(whole(&format!("[[tts:persona={id}]]")).1, Some(of(&id)));
     let long = format!("[[tts:persona={id}x]]");
     assert_eq!(whole(&long), (long.clone(), None));
     let blanks = |count: usize| format!("[[{}tts]]", " ".repeat(count));
-    assert_eq!(whole(&blanks(128 - 7)), (String::new(), tag(None, &[])));
+    assert_eq!(
+        whole(&blanks(128 - 7)),
+        (String::new(), Some(Tag::default()))
+    );
     assert_eq!(whole(&blanks(128 - 6)), (blanks(128 - 6), None));
     let mut filter = MarkupFilter::new();
     assert_eq!(filter.push(&format!("[[{}", " ".repeat(125))), "");

@@ -155,16 +155,13 @@ pub(super) fn without_tags(html: &str) -> String {
         let (before, found) = rest.split_at_checked(start).unwrap_or((rest, ""));
         text.push_str(before);
         let comment = found.strip_prefix("<!--");
-        let (length, spoken) = match comment {
-            Some(comment) => {
-                let end = comment.find("-->").map(|end| end + "<!---->".len());
-                (end, Spoken::Nothing)
-            }
-            None => {
-                let end = found.find('>').map(|end| end + 1);
-                let tag = found.get(..end.unwrap_or(0)).unwrap_or_default();
-                (end, spoken(tag))
-            }
+        let (length, spoken) = if let Some(comment) = comment {
+            let end = comment.find("-->").map(|end| end + "<!---->".len());
+            (end, Spoken::Nothing)
+        } else {
+            let end = found.find('>').map(|end| end + 1);
+            let tag = found.get(..end.unwrap_or(0)).unwrap_or_default();
+            (end, spoken(tag))
         };
         let Some(length) = length else {
             // It is not closed: so are all that follow.
