@@ -16,7 +16,9 @@ const SCRIPTS: [&str; 2] = ["make_models.py", "whisper_cli.py"];
 /// Makes `folder` a Python environment with the programs of `tests` and their models; does nothing when it
 /// is one. What it is, in words.
 pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
-    let missing = SYSTEM.iter().filter(|(name, _)| find_program(name).is_none());
+    let missing = SYSTEM
+        .iter()
+        .filter(|(name, _)| find_program(name).is_none());
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
     if !missing.is_empty() {
         apt::install(&missing)?;
@@ -26,14 +28,14 @@ pub fn prepare(tests: &Path, folder: &Path) -> Result<String> {
     let scripts = scripts.into_iter().collect::<Result<Vec<_>, _>>();
     let wanted = scripts.context("scripts of voice programs")?.concat();
     // The environment starts afresh, without this file, when other programs are wanted.
-    let made = folder.join("models.txt");
-    if !std::fs::read_to_string(&made).is_ok_and(|text| text == wanted) {
+    let stamp = folder.join("models.txt");
+    if !std::fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
         let [make, _] = SCRIPTS;
         let mut command = Command::new(&python.program);
         // No compiled copies of the scripts in the working tree.
         command.arg("-B").arg(tests.join(make)).arg(folder);
         run(&mut command)?;
-        std::fs::write(&made, wanted)?;
+        std::fs::write(&stamp, wanted)?;
     }
     Ok(format!(
         "Piper, sherpa-onnx and whisper.cpp by {}, ffmpeg, espeak-ng",

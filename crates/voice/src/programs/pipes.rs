@@ -76,7 +76,8 @@ pub(super) async fn drain(mut stderr: ChildStderr, keep: bool) -> Said {
     let mut said = Said::default();
     let mut buffer = BytesMut::with_capacity(PIECE_BYTES);
     while let Ok(1..) = stderr.read_buf(&mut buffer).await {
-        said.lines += buffer.iter().filter(|byte| **byte == b'\n').count();
+        let lines = buffer.as_ref().split(|byte: &u8| *byte == b'\n');
+        said.lines += lines.skip(1).count();
         if keep {
             said.tail.extend_from_slice(&buffer);
             let over = said.tail.len().saturating_sub(TAIL_BYTES);

@@ -363,7 +363,7 @@ async fn places_are_given_in_order_and_waiting_takes_time_too() {
     let place = Place::new();
     let programs = programs(1, Duration::from_millis(700));
     let hold = place.job("printf one; exec sleep 1000");
-    let held = programs.stream(hold).await.unwrap();
+    let first = programs.stream(hold).await.unwrap();
     let third = place.path("order");
     let append = |word: &str| {
         let mut job = job("/bin/sh");
@@ -376,7 +376,7 @@ async fn places_are_given_in_order_and_waiting_takes_time_too() {
     let (one, two) = (append("first"), append("second"));
     tokio::pin!(one, two);
     assert!((&mut one).now_or_never().is_none() && (&mut two).now_or_never().is_none());
-    drop(held);
+    drop(first);
     let (one, two) = tokio::join!(one, two);
     assert!(one.is_ok() && two.is_ok());
     assert_eq!(fs::read_to_string(&third).unwrap(), "first\nsecond\n");

@@ -17,13 +17,13 @@ pub(crate) async fn workspace(
     name: &'static str,
     content: &Bytes,
 ) -> Result<Arc<TempDir>, VoiceError> {
-    let make = || {
+    let fresh = || {
         tempfile::Builder::new()
             .prefix("gatehouse-voice-")
             .permissions(Permissions::from_mode(0o700))
             .tempdir()
     };
-    let made = tokio::task::spawn_blocking(make).await;
+    let made = tokio::task::spawn_blocking(fresh).await;
     let directory = made.map_err(|_panic| VoiceError::Internal("a directory was not made"))??;
     let mut options = tokio::fs::OpenOptions::new();
     let options = options.write(true).create_new(true).mode(0o600);

@@ -125,8 +125,8 @@ pub(crate) fn program_lacks(
     programs: &Programs,
 ) -> Option<VoiceError> {
     match id {
-        SttId::WhisperCli => whisper_cli::WhisperCli.missing(settings, programs),
-        SttId::SherpaOnnx => sherpa_onnx::SherpaOnnx.missing(settings, programs),
+        SttId::WhisperCli => whisper_cli::WhisperCli::missing(settings, programs),
+        SttId::SherpaOnnx => sherpa_onnx::SherpaOnnx::missing(settings, programs),
         _ => None,
     }
 }

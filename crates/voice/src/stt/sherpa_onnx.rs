@@ -73,7 +73,6 @@ impl SherpaOnnx {
     /// What keeps it from being used: a required key that is not set, or no program. What is in the
     /// directory is seen when it is used.
     pub(crate) fn missing(
-        &self,
         settings: &SttProviderSettings,
         programs: &Programs,
     ) -> Option<VoiceError> {

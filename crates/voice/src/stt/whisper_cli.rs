@@ -71,7 +71,6 @@ impl WhisperCli {
     /// What keeps it from being used: a required key that is not set, or no program. Whether the model is
     /// there is seen when it is used.
     pub(crate) fn missing(
-        &self,
         settings: &SttProviderSettings,
         programs: &Programs,
     ) -> Option<VoiceError> {

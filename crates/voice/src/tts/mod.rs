@@ -119,7 +119,7 @@ pub(crate) fn program_lacks(
     programs: &Programs,
 ) -> Option<VoiceError> {
     match id {
-        TtsId::Piper => piper::Piper.missing(settings, programs),
+        TtsId::Piper => piper::Piper::missing(settings, programs),
         TtsId::ElevenLabs | TtsId::OpenAi | TtsId::Google | TtsId::Coqui => None,
     }
 }

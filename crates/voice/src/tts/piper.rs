@@ -72,7 +72,6 @@ impl Piper {
     /// What keeps it from being used: a required key that is not set, or no program. Whether the files are
     /// there is seen when they are used.
     pub(crate) fn missing(
-        &self,
         settings: &TtsProviderSettings,
         programs: &Programs,
     ) -> Option<VoiceError> {

@@ -179,7 +179,7 @@ async fn assert_gone(pid: Pid) {
 
 /// A second of 16 kHz silence.
 fn silence() -> Vec<u8> {
-    wav(16_000, 1, &[0; 16_000])
+    wav(16_000, 1, &vec![0; 16_000])
 }
 
 /// Samples as WAV (RIFF, `fmt ` of 16 bytes, `data`).

@@ -2,10 +2,10 @@
 //!
 //! * `x-encoder.onnx`, `x-decoder.onnx`, `x-tokens.txt`: Whisper.
 //! * `encoder….onnx`, `decoder….onnx`, `joiner….onnx`, `tokens.txt`: a transducer.
-//! * the same without a joiner: Canary if the encoder says so, otherwise FireRedASR.
+//! * the same without a joiner: Canary if the encoder says so, otherwise `FireRedASR`.
 //! * `preprocess.onnx`, `encode.onnx`, `uncached_decode.onnx`, `cached_decode.onnx`: Moonshine.
 //! * one other `.onnx` (`model…` before `ctc…` before the rest): what it says of itself in its metadata
-//!   (`model_type`, as sherpa-onnx itself decides), else what the directory's name says, else NeMo CTC.
+//!   (`model_type`, as sherpa-onnx itself decides), else what the directory's name says, else `NeMo` CTC.
 //!
 //! Where a file is there as it is and quantised (`.int8`, `.fp16`), the first counts: whoever wants the
 //! small one keeps only that.

@@ -66,7 +66,7 @@ async fn programs_get_the_samples_that_they_can_read() {
     let home = Home::new().await;
     let voice = home.voice(kit.settings()).await;
     // The command refuses everything but 16 kHz mono.
-    let stereo = wav(44_100, 2, &[100; 88_200]);
+    let stereo = wav(44_100, 2, &vec![100; 88_200]);
     let mut request = TranscribeRequest::new(stereo.into());
     request.provider = Some("stt_local_2".to_owned());
     assert_eq!(voice.transcribe(request).await.unwrap().text, SENTENCE);
