@@ -1,6 +1,8 @@
 //! Audio of sessions on every engine that is there: bytes come back as they were, room is made, and
 //! nothing outlives its session.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, MessageId, SessionId, TurnId};
 use gatehouse_store::testing::databases;

@@ -114,8 +114,9 @@ impl AnswerFilter for MarkFilter {
         let held = self.held.replace(MARK, "");
         let kept = (1..MARK.len()).rev().find(|n| held.ends_with(&MARK[..*n]));
         let (shown, kept) = held.split_at(held.len() - kept.unwrap_or(0));
-        self.held = kept.to_owned();
-        shown.to_owned()
+        let shown = shown.to_owned();
+        kept.clone_into(&mut self.held);
+        shown
     }
 
     fn finish(self: Box<Self>) -> Filtered {

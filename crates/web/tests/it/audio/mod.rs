@@ -15,6 +15,7 @@ use gatehouse_audio::{Format, Sound, encode};
 use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use vendor::Vendor;
@@ -50,10 +51,10 @@ async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl Int
         .collect();
     events.push(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] }));
     events.push(json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 1 } }));
-    let mut text: String = events
-        .iter()
-        .map(|event| format!("data: {event}\n\n"))
-        .collect();
+    let mut text = String::new();
+    for event in events {
+        let _ = write!(text, "data: {event}\n\n");
+    }
     text.push_str("data: [DONE]\n\n");
     ([("content-type", "text/event-stream")], text)
 }

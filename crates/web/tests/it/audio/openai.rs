@@ -154,17 +154,18 @@ async fn openais_names_say_nothing_to_others() {
     );
 }
 
+/// Whose voice each request wanted.
+type Voices = std::sync::Arc<std::sync::Mutex<Vec<Option<String>>>>;
+
 /// A server of Coqui's (`TTS.server`): `GET` or `POST /api/tts` with `text` and `speaker_id`.
 struct Coqui {
     url: String,
-    voices: std::sync::Arc<std::sync::Mutex<Vec<Option<String>>>>,
+    voices: Voices,
 }
 
 impl Coqui {
     async fn start() -> Self {
         use axum::extract::{RawForm, State};
-        let voices = std::sync::Arc::default();
-        type Voices = std::sync::Arc<std::sync::Mutex<Vec<Option<String>>>>;
         async fn speak(State(voices): State<Voices>, RawForm(form): RawForm) -> Vec<u8> {
             let query = format!("http://x/?{}", String::from_utf8(form.to_vec()).unwrap());
             let url = reqwest::Url::parse(&query).unwrap();
@@ -177,9 +178,10 @@ impl Coqui {
                 .push(speaker.map(|(_, value)| value.into_owned()));
             wav()
         }
+        let voices = Voices::default();
         let router = axum::Router::new()
             .route("/api/tts", axum::routing::get(speak).post(speak))
-            .with_state(std::sync::Arc::clone(&voices));
+            .with_state(voices.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         #[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]

@@ -22,11 +22,14 @@ const VOICES: [&str; 11] = [
     "alloy", "ash", "ballad", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer", "verse",
 ];
 
+/// The fields of a form; of the file its name.
+type Form = BTreeMap<String, Vec<String>>;
+
 #[derive(Clone)]
 pub struct Vendor {
     pub url: String,
     spoken: Arc<Mutex<Vec<Value>>>,
-    heard: Arc<Mutex<Vec<BTreeMap<String, Vec<String>>>>>,
+    heard: Arc<Mutex<Vec<Form>>>,
     /// What it will understand.
     transcript: Arc<Mutex<String>>,
     /// How many callers went away in the middle.
@@ -69,8 +72,8 @@ impl Vendor {
         spoken.iter().map(text).collect()
     }
 
-    /// Forms of the requests for transcripts; of the file its name.
-    pub fn heard(&self) -> Vec<BTreeMap<String, Vec<String>>> {
+    /// Forms of the requests for transcripts.
+    pub fn heard(&self) -> Vec<Form> {
         self.heard.lock().unwrap().clone()
     }
 
@@ -166,11 +169,11 @@ async fn speak(
     let media_type = Format::parse(format).unwrap().mime_type();
     let body = match text {
         "break" => in_the_middle(
-            audio,
+            &audio,
             Some(io::Error::other("the vendor has a fault")),
             None,
         ),
-        "hang" => in_the_middle(audio, None, Some(vendor.left.clone())),
+        "hang" => in_the_middle(&audio, None, Some(vendor.left.clone())),
         _ => Body::from(audio),
     };
     ([("content-type", media_type)], body).into_response()
@@ -178,7 +181,7 @@ async fn speak(
 
 /// Half of the audio, then an error; or then nothing more, until the caller goes away.
 fn in_the_middle(
-    audio: Vec<u8>,
+    audio: &[u8],
     error: Option<io::Error>,
     left: Option<watch::Sender<usize>>,
 ) -> Body {
@@ -204,7 +207,7 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, mut form: Mult
     if !is_known(&headers) {
         return Vendor::refuse(401, "Incorrect API key provided");
     }
-    let (mut fields, mut file) = (BTreeMap::<String, Vec<String>>::new(), Vec::new());
+    let (mut fields, mut file) = (Form::new(), Vec::new());
     while let Some(field) = form.next_field().await.unwrap() {
         let name = field.name().unwrap().to_owned();
         let value = if name == "file" {

@@ -15,7 +15,7 @@ use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json as value};
+use serde_json::{Map, Value, json as value};
 
 /// Our names of fields, and `OpenAI`'s.
 const NAMES: [(&str, &str); 3] = [("audio", "file"), ("format", "file"), ("provider", "model")];
@@ -181,14 +181,14 @@ fn text(body: String, media_type: &'static str) -> Response {
 
 /// What a decoder knows of a segment, and others do not, is 0: clients want the members to be there.
 fn verbose(wanted: &Wanted, transcript: &Transcript) -> Value {
-    let mut answer = value!({
-        "task": "transcribe",
-        "language": transcript.language,
-        "duration": transcript.duration_seconds,
-        "text": transcript.text,
-    });
+    let mut answer = Map::new();
+    let mut add = |name: &str, value: Value| answer.insert(name.to_owned(), value);
+    add("task", "transcribe".into());
+    add("language", transcript.language.as_str().into());
+    add("duration", transcript.duration_seconds.into());
+    add("text", transcript.text.as_str().into());
     if wanted.has_words {
-        answer["words"] = value!(transcript.words);
+        add("words", value!(transcript.words));
     }
     if wanted.has_segments {
         let segments = (0..).zip(&transcript.segments).map(|(id, segment)| {
@@ -198,7 +198,7 @@ fn verbose(wanted: &Wanted, transcript: &Transcript) -> Value {
                 "compression_ratio": 0.0, "no_speech_prob": 0.0,
             })
         });
-        answer["segments"] = segments.collect::<Vec<Value>>().into();
+        add("segments", segments.collect());
     }
-    answer
+    answer.into()
 }
