@@ -117,7 +117,7 @@ impl Walk<'_> {
             }
         };
         match checked {
-            Ok(value) => self.insert(key, Located { value, line }),
+            Ok(value) => self.insert(&key, Located { value, line }),
             Err(reason) => {
                 let error = ConfigError::invalid(self.name, &key, &reason);
                 self.errors.push(error.at(Some(line)));
@@ -126,13 +126,13 @@ impl Walk<'_> {
     }
 
     /// A key that has two spellings stands once, in the one or the other.
-    fn insert(&mut self, key: String, located: Located) {
-        let canonical = canonical_key(&key).into_owned();
+    fn insert(&mut self, key: &str, located: Located) {
+        let canonical = canonical_key(key).into_owned();
         let line = located.line;
         if let (Some(earlier), Some(other)) =
-            (self.values.insert(canonical, located), other_spelling(&key))
+            (self.values.insert(canonical, located), other_spelling(key))
         {
-            let error = ConfigError::twice(self.name, &key, &other);
+            let error = ConfigError::twice(self.name, key, &other);
             self.errors.push(error.at(Some(line.max(earlier.line))));
         }
     }

@@ -124,7 +124,8 @@ pub(crate) const fn tts(id: TtsId) -> TtsCapability {
             is_local: false,
         },
         TtsId::Piper => TtsCapability {
-            native: &[Format::Wav],
+            // It says bare samples as it goes.
+            native: &[],
             max_characters: 4096,
             max_bytes: usize::MAX,
             voice: false,

@@ -21,6 +21,7 @@ use layout::Layout;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const ID: &str = "stt_local_3";
 const BINARY: &str = "voice.stt.stt_local_3.binary_path";
@@ -28,6 +29,8 @@ const MODEL: &str = "voice.stt.stt_local_3.model_dir";
 const AUDIO: &str = "audio.wav";
 /// The longest that a word is taken to last after its last token began; only few models say more.
 const LAST_TOKEN_SECONDS: f64 = 0.5;
+/// The header of WAV as it is made here.
+const WAV_HEADER_BYTES: usize = 44;
 
 /// The program.
 #[derive(Debug)]
@@ -59,7 +62,8 @@ impl Stt for SherpaOnnx {
                 directory: Some(directory),
             };
             let ran = means.programs.run(job).await?;
-            heard(&ran.stdout).ok_or_else(|| VoiceError::failed(ID, "gave no text", false))
+            heard(&ran.stdout, lasts(&call.audio))
+                .ok_or_else(|| VoiceError::failed(ID, "gave no text", false))
         }
         .boxed()
     }
@@ -125,8 +129,15 @@ struct Said {
     tokens: Vec<String>,
 }
 
+/// Seconds of audio that was made for recognisers: 16-bit samples, 16,000 a second.
+fn lasts(wav: &Bytes) -> f64 {
+    let bytes = wav.len().saturating_sub(WAV_HEADER_BYTES);
+    let ms = u64::try_from(bytes / 32).unwrap_or_default();
+    Duration::from_millis(ms).as_secs_f64()
+}
+
 /// The result is the last line that is one: file names and remarks are around it.
-fn heard(output: &[u8]) -> Option<Heard> {
+fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
     let mut lines = output.split(|byte| *byte == b'\n').rev();
     let said = lines.find_map(|line| {
         let line = line.trim_ascii();
@@ -136,7 +147,7 @@ fn heard(output: &[u8]) -> Option<Heard> {
     let text = said.text.trim().to_owned();
     let mark: &[char] = &['<', '|', '>', ' '];
     Some(Heard {
-        words: words(&text, &pieces(&said)),
+        words: words(&text, &pieces(&said, lasts)),
         language: primary(said.lang.trim_matches(mark)),
         text,
         ..Heard::default()
@@ -144,7 +155,7 @@ fn heard(output: &[u8]) -> Option<Heard> {
 }
 
 /// Nothing when the times are not those of the tokens: Whisper has none.
-fn pieces(said: &Said) -> Vec<Piece> {
+fn pieces(said: &Said, lasts: f64) -> Vec<Piece> {
     if said.tokens.len() != said.timestamps.len() {
         return Vec::new();
     }
@@ -172,7 +183,7 @@ fn pieces(said: &Said) -> Vec<Piece> {
             Piece {
                 bytes: token.as_bytes().to_vec(),
                 start,
-                end: end.max(start),
+                end: end.min(lasts).max(start),
             }
         })
         .collect()

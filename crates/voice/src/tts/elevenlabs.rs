@@ -1,4 +1,4 @@
-//! ElevenLabs: speech by voice ids, streamed. It must not know settings or what a persona is.
+//! `ElevenLabs`: speech by voice ids, streamed. It must not know settings or what a persona is.
 //!
 //! Sources, read in November 2026:
 //! - <https://elevenlabs.io/docs/api-reference/text-to-speech/stream>: the path, `xi-api-key`,

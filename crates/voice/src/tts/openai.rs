@@ -1,4 +1,4 @@
-//! OpenAI's speech, and servers that are compatible with it. It must not know settings or what a persona is.
+//! `OpenAI`'s speech, and servers that are compatible with it. It must not know settings or what a persona is.
 //!
 //! Sources, read in November 2026:
 //! - <https://platform.openai.com/docs/api-reference/audio/createSpeech> and `CreateSpeechRequest` of the

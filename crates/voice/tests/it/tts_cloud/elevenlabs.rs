@@ -1,4 +1,4 @@
-//! ElevenLabs.
+//! `ElevenLabs`.
 
 use crate::harness::{Home, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;

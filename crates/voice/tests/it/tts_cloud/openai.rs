@@ -1,4 +1,4 @@
-//! OpenAI and who is compatible with it.
+//! `OpenAI` and who is compatible with it.
 
 use crate::harness::{Home, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;

@@ -1,4 +1,4 @@
-//! ElevenLabs, by <https://elevenlabs.io/docs/api-reference/text-to-speech/stream> (parameters, formats,
+//! `ElevenLabs`, by <https://elevenlabs.io/docs/api-reference/text-to-speech/stream> (parameters, formats,
 //! fields), <https://elevenlabs.io/docs/eleven-api/resources/errors> and
 //! <https://help.elevenlabs.io/hc/en-us/articles/19572237925521> (which status for what), and
 //! <https://elevenlabs.io/docs/overview/models> (characters of one request).

@@ -290,6 +290,8 @@ fn body(house: Arc<House>, bytes: Vec<u8>, end: End) -> Body {
             piece
         });
     let whole = slow.enumerate().map(move |(index, piece)| {
+        // All of it is captured, so that it lives as long as the stream.
+        let attention: &mut Attention = &mut attention;
         if matches!(end, End::Done) && index + 1 == count {
             attention.done = true;
         }

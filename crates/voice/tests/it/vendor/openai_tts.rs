@@ -1,4 +1,4 @@
-//! OpenAI's speech, by <https://platform.openai.com/docs/api-reference/audio/createSpeech> (fields, ranges,
+//! `OpenAI`'s speech, by <https://platform.openai.com/docs/api-reference/audio/createSpeech> (fields, ranges,
 //! voices), <https://platform.openai.com/docs/guides/text-to-speech> (voices of the first models) and
 //! <https://platform.openai.com/docs/guides/error-codes> (which status for what).
 

@@ -135,7 +135,7 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) -
         ],
         "segments": [
             { "id": 0, "seek": 0, "start": 0.0, "end": 1.25, "text": " Hello there.", "tokens": [],
-              "temperature": 0.0, "avg_logprob": -0.1, "compression_ratio": 1.0, "no_speech_prob": 0.01 },
+              "temperature": 0.0, "avg_logprob": 0.0, "compression_ratio": 1.0, "no_speech_prob": 0.01 },
         ],
     }))
     .into_response()

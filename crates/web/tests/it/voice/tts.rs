@@ -219,7 +219,10 @@ async fn the_limits_themselves_are_taken() {
         assert!(made.is_ok(), "{made:?} {extra}");
     }
     let heard = vendor.heard();
-    assert_eq!((&heard[0]["speed"], &heard[1]["speed"]), (&json!(0.25), &json!(4.0)));
+    assert_eq!(
+        (&heard[0]["speed"], &heard[1]["speed"]),
+        (&json!(0.25), &json!(4.0))
+    );
 }
 
 #[tokio::test]
