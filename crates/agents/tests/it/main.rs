@@ -18,6 +18,7 @@ mod lanes;
 mod sealed;
 mod sessions;
 mod share;
+mod speaker;
 mod tools;
 mod trust;
 mod turns;
