@@ -89,7 +89,7 @@ pub fn outcome_of<R: Serialize>(result: Result<R, Problem>) -> Outcome {
     })
 }
 
-/// Logs a failure that is ours, with its causes, and says what the caller may know of it.
+/// Logs a failure with its causes, as an error where it is ours, and says what the caller may know of it.
 pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -98,8 +98,13 @@ pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
         cause = next.source();
     }
     let problem: Problem = error.into();
-    if problem.code.http_status() >= 500 {
-        tracing::error!(error = text, "a call failed");
+    match problem.code {
+        ErrorCode::Internal | ErrorCode::StorageUnavailable => {
+            tracing::error!(error = text, "a call failed");
+        }
+        // A vendor's failure, or that something is not set up, is no fault of this server.
+        code if code.http_status() >= 500 => tracing::info!(error = text, "a call failed"),
+        _ => {}
     }
     problem
 }

@@ -6,6 +6,8 @@ use super::output::{Output, bad, field, good, line, note, warn};
 use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
 use serde_json::{Map, Value, json};
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,8 +16,11 @@ use std::time::Instant;
 
 /// The longest audio that the server takes, and one byte more than that.
 const MOST_READ: u64 = (25 << 20) + 1;
-/// What doctor has said and understood.
-const SENTENCE: &str = "The gate is open.";
+/// What can be asked for, and what files of it end with.
+const FORMATS: [&str; 6] = ["mp3", "opus", "ogg", "aac", "pcm", "wav"];
+/// What doctor has said and understood. A number follows, another one each time: what was spoken before would
+/// come out of the cache, and nobody would have been tried.
+const SENTENCE: &str = "The gate is open. Number";
 
 /// `gatehouse voice …`
 #[derive(Debug, clap::Subcommand)]
@@ -43,7 +48,7 @@ pub struct Say {
     #[arg(long, short)]
     output: Option<PathBuf>,
     /// mp3, opus, ogg, aac, pcm or wav; by the ending of --output when left out
-    #[arg(long)]
+    #[arg(long, value_parser = FORMATS)]
     format: Option<String>,
     /// Who speaks
     #[arg(long)]
@@ -89,7 +94,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
     match command {
-        Command::Say(say) => speak(&client, out, *say).await?,
+        Command::Say(say) => return say_to(&client, out, *say).await,
         Command::Transcribe(asked) => transcribe(&client, out, *asked).await?,
         Command::Providers => providers(&client, out).await?,
         Command::Doctor { r#try } => return doctor(&client, out, r#try).await,
@@ -105,12 +110,63 @@ fn params<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
     Value::Object(Map::from_iter(given))
 }
 
+/// The line is looked at as a whole first: what is wrong with it is a usage error, as clap's own.
+async fn say_to(client: &Client, out: &Output, mut say: Say) -> Result<ExitCode> {
+    let wrong = if say.output.is_none() && !out.is_json() {
+        let message = "name a file for the audio: --output speech.mp3 (or - for standard output)";
+        Some((ErrorKind::MissingRequiredArgument, message.to_owned()))
+    } else {
+        let format = format_of(say.output.as_deref(), say.format.take());
+        let checked = format.map(|format| say.format = format);
+        checked
+            .err()
+            .map(|message| (ErrorKind::InvalidValue, message))
+    };
+    if let Some((kind, message)) = wrong {
+        super::Cli::command().error(kind, message).print()?;
+        return Ok(ExitCode::from(2));
+    }
+    speak(client, out, say).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The format that is asked for, or else that the file's ending names. Neither is no format: the server's.
+fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<String>, String> {
+    let ending = output.and_then(Path::extension).map(|ending| {
+        let ending = ending.to_string_lossy().to_ascii_lowercase();
+        // The registered ending of audio in Ogg (RFC 5334).
+        if ending == "oga" {
+            "ogg".to_owned()
+        } else {
+            ending
+        }
+    });
+    let Some(ending) = ending else {
+        return Ok(asked);
+    };
+    let is_known = FORMATS.contains(&ending.as_str());
+    match asked {
+        Some(asked) => {
+            // Both are Opus in Ogg.
+            let is_ogg = |format: &str| matches!(format, "opus" | "ogg");
+            if is_known && ending != asked && !(is_ogg(&ending) && is_ogg(&asked)) {
+                warn(format!(
+                    "the file will hold {asked}, though its name ends with .{ending}"
+                ));
+            }
+            Ok(Some(asked))
+        }
+        None if is_known => Ok(Some(ending)),
+        None => Err(format!(
+            "no format ends with .{ending}: the endings are .{} and .oga; or say which by --format",
+            FORMATS.join(", .")
+        )),
+    }
+}
+
 async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
     let to_stdout = say.output.as_deref() == Some(Path::new("-"));
     let stdout = std::io::stdout();
-    if say.output.is_none() && !out.is_json() {
-        bail!("name a file for the audio: --output speech.mp3 (or - for standard output)");
-    }
     if to_stdout && (out.is_json() || stdout.is_terminal()) {
         bail!("standard output is no place for audio here: name a file with --output");
     }
@@ -118,14 +174,12 @@ async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
         Some(text) => text,
         None => std::io::read_to_string(std::io::stdin()).context("no text on standard input")?,
     };
-    let ending = say.output.as_deref().and_then(Path::extension);
-    let ending = ending.and_then(|ending| ending.to_str()).map(str::to_owned);
     let mut made = client
         .rpc(
             "tts.convert",
             params([
                 ("text", Some(json!(text))),
-                ("format", say.format.or(ending).map(Value::from)),
+                ("format", say.format.map(Value::from)),
                 ("provider", say.provider.map(Value::from)),
                 ("persona", say.persona.map(Value::from)),
                 ("voiceId", say.voice.map(Value::from)),
@@ -256,30 +310,7 @@ async fn providers(client: &Client, out: &Output) -> Result<()> {
 async fn doctor(client: &Client, out: &Output, is_tried: bool) -> Result<ExitCode> {
     let mut checks = vec![chosen(client, "tts").await?, chosen(client, "stt").await?];
     if is_tried {
-        let all = everybody(client).await?;
-        let usable = |wanted: &str| -> Vec<String> {
-            let wanted = all
-                .iter()
-                .filter(|(does, one)| *does == wanted && is_configured(one));
-            wanted.map(|(_, one)| field(one, "id")).collect()
-        };
-        let mut recording = None;
-        for id in usable("speaks") {
-            let params = json!({ "text": SENTENCE, "format": "wav", "provider": id });
-            let (check, answer) = call(client, "tts.convert", params, &id).await;
-            checks.push(check);
-            recording = recording
-                .or(answer.and_then(|mut answer| answer.get_mut("audio").map(Value::take)));
-        }
-        for id in usable("listens") {
-            let Some(recording) = &recording else {
-                let message = format!("{id} was not tried: nobody spoke");
-                checks.push(json!({ "id": id, "ok": true, "message": message }));
-                continue;
-            };
-            let params = json!({ "audio": recording, "provider": id });
-            checks.push(call(client, "stt.transcribe", params, &id).await.0);
-        }
+        checks.extend(tried(client).await?);
     }
     let fails = |check: &Value| check.get("ok") != Some(&Value::Bool(true));
     let failed = checks.iter().any(fails);
@@ -298,6 +329,45 @@ async fn doctor(client: &Client, out: &Output, is_tried: bool) -> Result<ExitCod
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// What came of having everybody speak, and of having everybody listen to what was spoken first.
+async fn tried(client: &Client) -> Result<Vec<Value>> {
+    let (mut checks, mut recording) = (Vec::new(), None);
+    for id in usable(client, "tts").await? {
+        let text = format!("{SENTENCE} {}.", std::process::id());
+        let params = json!({ "text": text, "format": "wav", "provider": id });
+        let (check, answer) = call(client, "tts.convert", params, &id).await;
+        checks.push(check);
+        recording =
+            recording.or(answer.and_then(|mut answer| answer.get_mut("audio").map(Value::take)));
+    }
+    for id in usable(client, "stt").await? {
+        let Some(recording) = &recording else {
+            let message = format!("{id} was not tried: nobody spoke");
+            checks.push(json!({ "id": id, "ok": true, "message": message }));
+            continue;
+        };
+        let params = json!({ "audio": recording, "provider": id });
+        checks.push(call(client, "stt.transcribe", params, &id).await.0);
+    }
+    Ok(checks)
+}
+
+/// Those that are configured, of those that are shown; and the chosen one, which may be hidden.
+async fn usable(client: &Client, section: &str) -> Result<Vec<String>> {
+    let list = client
+        .rpc(&format!("{section}.providers"), json!({}))
+        .await?;
+    let status = client.rpc(&format!("{section}.status"), json!({})).await?;
+    let shown = list.as_array().into_iter().flatten();
+    let shown = shown.filter(|one| is_configured(one));
+    let mut ids: Vec<String> = shown.map(|one| field(one, "id")).collect();
+    let chosen = field(&status, "provider");
+    if is_configured(&status) && !ids.contains(&chosen) {
+        ids.push(chosen);
+    }
+    Ok(ids)
 }
 
 /// Who is chosen. That nobody is, or that it is off, is no failure: not everybody wants voice.
@@ -343,6 +413,34 @@ async fn call(client: &Client, method: &str, params: Value, id: &str) -> (Value,
         Err(error) => {
             let message = format!("{id}: {error}");
             (json!({ "id": id, "ok": false, "message": message }), None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_s_ending_names_the_format() {
+        for (output, asked, expected) in [
+            ("a.mp3", None, Ok(Some("mp3"))),
+            ("a.OGA", None, Ok(Some("ogg"))),
+            ("a.b.Wav", None, Ok(Some("wav"))),
+            ("speech", None, Ok(None)),
+            ("-", None, Ok(None)),
+            ("-", Some("wav"), Ok(Some("wav"))),
+            ("a.raw", Some("pcm"), Ok(Some("pcm"))),
+            ("a.mp3", Some("wav"), Ok(Some("wav"))),
+            ("a.flac", None, Err(())),
+        ] {
+            let found = format_of(Some(Path::new(output)), asked.map(str::to_owned));
+            let found = found.map_err(|message| assert!(message.contains(".oga"), "{message}"));
+            assert_eq!(
+                found,
+                expected.map(|format| format.map(str::to_owned)),
+                "{output}"
+            );
         }
     }
 }
