@@ -11,3 +11,5 @@ mod commands;
 mod deliveries;
 mod life;
 mod process;
+#[cfg(feature = "voice")]
+mod voice;
