@@ -10,4 +10,6 @@ mod bad_days;
 mod commands;
 mod deliveries;
 mod life;
+#[cfg(feature = "voice")]
+mod openai_clients;
 mod process;
