@@ -10,6 +10,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+/// A status, and the class that a client makes of it.
+type Told = (u16, &'static str);
+
 /// A client in its language.
 struct Client {
     language: &'static str,
@@ -75,13 +78,21 @@ impl Client {
         answers
     }
 
-    /// Does one job that is refused, which both clients tell by classes of the same meaning.
-    async fn refused(&self, house: &House, key: &str, job: Value, told: (u16, &str)) -> String {
-        let answer = self.run(house, key, &[job]).await.remove(0);
-        let (status, class) = told;
-        assert_eq!(answer["status"], status, "{} {answer}", self.language);
-        assert_eq!(answer["error"], class, "{} {answer}", self.language);
-        answer["message"].as_str().unwrap().to_owned()
+    /// Does jobs that are refused, which both clients tell by classes of the same meaning; their words.
+    async fn refused(&self, house: &House, key: &str, jobs: &[(Value, Told)]) -> Vec<String> {
+        let orders: Vec<Value> = jobs.iter().map(|(job, _)| job.clone()).collect();
+        let answers = self.run(house, key, &orders).await;
+        let mut messages = Vec::new();
+        for ((job, (status, class)), answer) in jobs.iter().zip(answers) {
+            assert_eq!(
+                answer["status"], *status,
+                "{} {job} {answer}",
+                self.language
+            );
+            assert_eq!(answer["error"], *class, "{} {job} {answer}", self.language);
+            messages.push(answer["message"].as_str().unwrap().to_owned());
+        }
+        messages
     }
 
     /// What a client makes of a status that has no class of its own.
@@ -250,10 +261,8 @@ async fn they_list_models() {
                 (&json!(id), &json!("model"))
             );
         }
-        let missing = (404, "NotFoundError");
-        client
-            .refused(&house, &house.reader, one("gpt-4o"), missing)
-            .await;
+        let missing = [(one("gpt-4o"), (404, "NotFoundError"))];
+        client.refused(&house, &house.reader, &missing).await;
     }
 }
 
@@ -264,50 +273,63 @@ async fn what_is_refused_is_an_error_of_the_clients_own() {
         return;
     }
     let house = House::new().await;
-    let noise = house.file("noise.wav", b"This is no sound.").await;
-    let say = || speech("Good morning.", "mp3");
+    let file = house.recording().await;
+    let everything = || {
+        let models = json!({ "do": "models" });
+        [
+            speech("Good morning.", "mp3"),
+            transcription(&file, &json!({})),
+            models,
+        ]
+    };
     // As long as nobody has logged in, the key is known and the vault is sealed.
     for client in &clients {
-        for job in [
-            say(),
-            transcription(&noise, &json!({})),
-            json!({ "do": "models" }),
-        ] {
-            let sealed = (423, client.any_status());
-            client.refused(&house, &house.key, job, sealed).await;
-        }
+        let jobs = everything().map(|job| (job, (423, client.any_status())));
+        client.refused(&house, &house.key, &jobs).await;
     }
     house.unseal().await;
+    let wrong = format!("{}x", house.key);
+    let with = |mut job: Value, key: &str| {
+        job["key"] = json!(key);
+        job
+    };
+    let bad = (400, "BadRequestError");
+    let mut jobs: Vec<(Value, Told)> = vec![
+        (speech("Good morning.", "ape"), bad),
+        (speech("Good morning.", "flac"), bad),
+        (
+            transcription(&file, &json!({ "response_format": "xml" })),
+            bad,
+        ),
+        (
+            with(speech("Good morning.", "mp3"), &house.reader),
+            (403, "PermissionDeniedError"),
+        ),
+    ];
+    jobs.extend(everything().map(|job| (with(job, &wrong), (401, "AuthenticationError"))));
     for client in &clients {
-        let wrong = format!("{}x", house.key);
-        for job in [
-            say(),
-            transcription(&noise, &json!({})),
-            json!({ "do": "models" }),
-        ] {
-            let unknown = (401, "AuthenticationError");
-            let message = client.refused(&house, &wrong, job, unknown).await;
-            assert!(!message.contains(&house.key), "{message}");
+        let messages = client.refused(&house, &house.key, &jobs).await;
+        for message in &messages[..2] {
+            assert!(
+                message.contains("`response_format`"),
+                "{} {message}",
+                client.language
+            );
+            assert!(message.contains("mp3"), "{} {message}", client.language);
         }
-        let forbidden = (403, "PermissionDeniedError");
-        client
-            .refused(&house, &house.reader, say(), forbidden)
-            .await;
-        let bad = (400, "BadRequestError");
-        for format in ["ape", "flac"] {
-            let job = speech("Good morning.", format);
-            let message = client.refused(&house, &house.key, job, bad).await;
-            assert!(message.contains("mp3"), "{message}");
+        for message in messages {
+            assert!(
+                !message.contains(&house.key),
+                "{} {message}",
+                client.language
+            );
         }
-        let job = transcription(&noise, &json!({ "response_format": "xml" }));
-        client.refused(&house, &house.key, job, bad).await;
-        assert_eq!(house.vendor.requests(), 0, "the vendor was asked");
     }
+    assert_eq!(house.vendor.requests(), 0, "nobody may ask the vendor this");
     for client in &clients {
-        let failed = (502, "InternalServerError");
-        let job = speech(REFUSED, "mp3");
-        let message = client.refused(&house, &house.key, job, failed).await;
-        assert!(!message.contains(REFUSAL), "{message}");
+        let failed = [(speech(REFUSED, "mp3"), (502, "InternalServerError"))];
+        let messages = client.refused(&house, &house.key, &failed).await;
+        assert!(!messages[0].contains(REFUSAL), "{}", messages[0]);
     }
     house.check_keys();
 }
@@ -322,13 +344,12 @@ async fn who_has_no_speaker_and_no_listener_says_so() {
     house.unseal().await;
     let file = house.recording().await;
     for client in &clients {
-        let none = (503, "InternalServerError");
-        for job in [
+        let jobs = [
             speech("Good morning.", "mp3"),
             transcription(&file, &json!({})),
-        ] {
-            client.refused(&house, &house.key, job, none).await;
-        }
+        ];
+        let jobs = jobs.map(|job| (job, (503, "InternalServerError")));
+        client.refused(&house, &house.key, &jobs).await;
         let models = [json!({ "do": "models" })];
         let answers = client.run(&house, &house.key, &models).await;
         assert_eq!(answers[0]["ok"], json!([]), "{}", client.language);
