@@ -28,6 +28,7 @@ mod text;
 mod tts;
 mod usage;
 
+pub use capability::{Lack, Lacks, SttCapability, TtsCapability};
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
 pub use listening::{MAX_AUDIO_BYTES, SubtitleFormat, TranscribeRequest, Transcript};

@@ -1,7 +1,6 @@
 //! The whole matrix: every provider, every policy, and every field said by any of the three.
 
 use super::*;
-use crate::capability;
 use crate::persona::PersonaPrompt;
 use gatehouse_domain::Timestamp;
 
@@ -80,7 +79,7 @@ fn choose(
         provider,
         request,
         settings,
-        &capability::tts(provider),
+        &provider.capability(),
     )
     .unwrap()
 }
@@ -194,7 +193,7 @@ fn without_a_binding_the_policy_decides() {
                 provider,
                 &full_request(),
                 &full_settings(),
-                &capability::tts(provider),
+                &provider.capability(),
             );
             match policy {
                 FallbackPolicy::PreservePersona => {
