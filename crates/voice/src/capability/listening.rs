@@ -112,7 +112,10 @@ const fn whisper_cli() -> SttCapability {
                 "it tells likelihoods of tokens, and none of the whole",
             ),
             NO_MODEL_NAME,
-            (Lack::UsualModel, "its model is a file that the settings name"),
+            (
+                Lack::UsualModel,
+                "its model is a file that the settings name",
+            ),
             MUST_BE_READ,
             NO_KEY,
             NO_HTTP,
@@ -131,7 +134,10 @@ const fn sherpa_onnx() -> SttCapability {
             (Lack::Confidence, "its result says nothing of it"),
             (Lack::Hint, "its options have none that every model takes"),
             NO_MODEL_NAME,
-            (Lack::UsualModel, "its model is a directory that the settings name"),
+            (
+                Lack::UsualModel,
+                "its model is a directory that the settings name",
+            ),
             MUST_BE_READ,
             NO_KEY,
             NO_HTTP,

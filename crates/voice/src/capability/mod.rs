@@ -101,9 +101,15 @@ fn is_in(lacks: Lacks, lack: Lack) -> bool {
 }
 
 /// Of those who are called over HTTP.
-const HOSTED: (Lack, &str) = (Lack::Program, "it is a server, not a process of this machine");
+const HOSTED: (Lack, &str) = (
+    Lack::Program,
+    "it is a server, not a process of this machine",
+);
 /// Of programs.
-const NO_HTTP: (Lack, &str) = (Lack::Http, "it is a program: it ends well or not, and nothing else");
+const NO_HTTP: (Lack, &str) = (
+    Lack::Http,
+    "it is a program: it ends well or not, and nothing else",
+);
 /// Of programs.
 const NO_KEY: (Lack, &str) = (Lack::Key, "a program on this machine takes no key");
 /// Of programs.

@@ -52,7 +52,10 @@ const fn openai() -> TtsCapability {
             (Lack::Stability, "its request has none"),
             (Lack::Pitch, "its request has none"),
             (Lack::SpokenLanguage, "its models hear it from the text"),
-            (Lack::SpeedLimit, "it takes every speed that a request may have"),
+            (
+                Lack::SpeedLimit,
+                "it takes every speed that a request may have",
+            ),
             HOSTED,
         ],
     }
@@ -88,14 +91,23 @@ const fn piper() -> TtsCapability {
         max_bytes: usize::MAX,
         speed: Some(0.25..=4.0),
         lacks: &[
-            (Lack::Voice, "its model is one voice, or has speakers by number"),
+            (
+                Lack::Voice,
+                "its model is one voice, or has speakers by number",
+            ),
             NO_MODEL_NAME,
             (Lack::Stability, "it has no such option"),
             (Lack::Pitch, "it has no such option"),
             (Lack::Instructions, "it has no such option"),
             (Lack::SpokenLanguage, "its model speaks one language"),
-            (Lack::SpeedLimit, "it takes every speed that a request may have"),
-            (Lack::Container, "bare samples have no header: any bytes are sound"),
+            (
+                Lack::SpeedLimit,
+                "it takes every speed that a request may have",
+            ),
+            (
+                Lack::Container,
+                "bare samples have no header: any bytes are sound",
+            ),
             NO_KEY,
             NO_HTTP,
         ],

@@ -12,8 +12,14 @@ fn check(id: &str, lacks: Lacks) {
     }
     let is_both = seen.contains(&Lack::Http) && seen.contains(&Lack::Program);
     assert!(!is_both, "{id} is nowhere");
-    assert!(seen.contains(&Lack::Http) || seen.contains(&Lack::Program), "{id}");
-    assert!(seen.contains(&Lack::Key) || seen.contains(&Lack::Program), "{id}");
+    assert!(
+        seen.contains(&Lack::Http) || seen.contains(&Lack::Program),
+        "{id}"
+    );
+    assert!(
+        seen.contains(&Lack::Key) || seen.contains(&Lack::Program),
+        "{id}"
+    );
 }
 
 #[test]

@@ -74,14 +74,7 @@ fn choose(
     request: &RequestVoice,
     settings: &TtsProviderSettings,
 ) -> Chosen {
-    apply(
-        persona,
-        provider,
-        request,
-        settings,
-        &provider.capability(),
-    )
-    .unwrap()
+    apply(persona, provider, request, settings, &provider.capability()).unwrap()
 }
 
 /// Which fields of requests and bindings each provider takes: voice, model, speed, stability, pitch,

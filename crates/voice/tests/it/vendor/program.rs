@@ -97,8 +97,19 @@ impl Program {
     pub fn sherpa_onnx() -> Self {
         let program = Self::new(include_str!("programs/sherpa-onnx-offline.sh"));
         for (directory, files) in [
-            ("model", ["tiny-encoder.onnx", "tiny-decoder.onnx", "tiny-tokens.txt", "README"]),
-            (TRANSDUCER, ["encoder.onnx", "decoder.onnx", "joiner.onnx", "tokens.txt"]),
+            (
+                "model",
+                [
+                    "tiny-encoder.onnx",
+                    "tiny-decoder.onnx",
+                    "tiny-tokens.txt",
+                    "README",
+                ],
+            ),
+            (
+                TRANSDUCER,
+                ["encoder.onnx", "decoder.onnx", "joiner.onnx", "tokens.txt"],
+            ),
         ] {
             fs::create_dir(program.path(directory)).unwrap();
             for file in files {
@@ -207,9 +218,14 @@ fn run(directory: &Path) -> Option<Run> {
     let read = |name: &str| fs::read_to_string(directory.join(name)).ok();
     let pid = read("pid")?.strip_suffix('\n')?.parse().ok()?;
     let variables = read("environment")?;
-    let variables = variables.lines().filter_map(|line| line.strip_prefix("export "));
+    let variables = variables
+        .lines()
+        .filter_map(|line| line.strip_prefix("export "));
     Some(Run {
-        arguments: read("arguments")?.split_terminator('\0').map(str::to_owned).collect(),
+        arguments: read("arguments")?
+            .split_terminator('\0')
+            .map(str::to_owned)
+            .collect(),
         stdin: read("stdin").unwrap_or_default(),
         variables: variables
             .filter_map(|line| line.split('=').next())
