@@ -10,6 +10,7 @@ mod attempt;
 mod auto_speak;
 mod cache;
 mod capability;
+mod desk;
 mod error;
 mod handle;
 mod listening;

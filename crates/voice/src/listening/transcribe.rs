@@ -3,7 +3,8 @@
 use super::request::{self, Checked, TranscribeRequest};
 use crate::attempt::{Attempt, Tries};
 use crate::capability::SttCapability;
-use crate::handle::{State, busy};
+use crate::desk::Desk;
+use crate::handle::State;
 use crate::provider::SttId;
 use crate::stt::{self, Heard, Segment, SttCall, Word};
 use crate::{Voice, VoiceError, capability, usage};
@@ -56,7 +57,7 @@ impl Voice {
             Some(id) => id,
             None => self.chosen_stt(&state).await.ok_or_else(nobody)?.0,
         };
-        let looked = look(&request.audio, &checked).await?;
+        let looked = look(&state.means.desk, &request.audio, &checked).await?;
         let others = state.settings.stt.fallback.iter().copied();
         let mut tries = Tries::default();
         for id in std::iter::once(first).chain(others.filter(|id| *id != first)) {
@@ -82,7 +83,7 @@ impl Voice {
         looked: &Looked,
     ) -> Result<Heard, VoiceError> {
         let place = self.stt_place(state, id).await?;
-        let (audio, kind) = fitting(id, &asked.audio, looked.kind).await?;
+        let (audio, kind) = fitting(&state.means.desk, id, &asked.audio, looked.kind).await?;
         let settings = state.settings.stt.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
         let call = SttCall {
@@ -113,7 +114,7 @@ impl Voice {
     }
 }
 
-async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
+async fn look(desk: &Desk, audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
     let Some(kind) = checked.kind else {
         return Ok(Looked {
             kind: None,
@@ -121,7 +122,7 @@ async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
         });
     };
     let audio = audio.clone();
-    let measured = busy(move || Ok(duration_ms(&audio, kind).ok()));
+    let measured = desk.run(move || Ok(duration_ms(&audio, kind).ok()));
     Ok(Looked {
         kind: Some(kind),
         duration_ms: measured.await?,
@@ -131,6 +132,7 @@ async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
 /// The audio as this listener takes it. What nobody recognised goes to a vendor as the caller declared
 /// it; a program here could not read it.
 async fn fitting(
+    desk: &Desk,
     id: SttId,
     audio: &Bytes,
     kind: Option<Kind>,
@@ -146,7 +148,7 @@ async fn fitting(
         Some(kind) if !(can.accepts)(kind) => {
             let audio = audio.clone();
             let for_job = can.clone();
-            let made = busy(move || {
+            let made = desk.run(move || {
                 made_for(&for_job, &audio, kind).map_err(|error| unreadable(kind, &error))
             });
             let (made, kind) = made.await?;
