@@ -93,6 +93,7 @@ impl Voice {
         let mut noted = Noted {
             id,
             format: order.format,
+            desk: order.state.means.desk.clone(),
             counting: usage::begin("tts", id.as_str()),
             keep: keep.map(|name| (Arc::clone(&self.0.cache), name, most)),
             whole: Some(Vec::new()),
