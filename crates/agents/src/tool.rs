@@ -77,6 +77,11 @@ pub trait Tool: Send + Sync + fmt::Debug {
         false
     }
 
+    /// The id of audio of this session that its output speaks of: shown with the message.
+    fn audio_of(&self, _output: &str) -> Option<String> {
+        None
+    }
+
     /// Does it. What comes back is cut at 64 KiB and shown to the model as data.
     fn call<'a>(
         &'a self,

@@ -26,6 +26,9 @@ pub struct Method {
     pub scope: Option<Scope>,
     /// Whether it is refused while the vault is sealed.
     pub needs_open_vault: bool,
+    /// Whether its work ends when nobody waits for the answer any more. It must then change nothing that
+    /// has to be changed to the end.
+    pub ends_with_caller: bool,
     /// Refusals of its own, beside those that every method has.
     pub errors: &'static [ErrorCode],
     /// The schema of its params, an object.
@@ -109,13 +112,14 @@ macro_rules! method {
     (
         $name:literal, $summary:literal, $scope:expr,
         $handler:ident($params:ty) -> $result:ty
-        $(, open_vault: $open:literal)? $(, errors: [$($error:ident),*])?
+        $(, open_vault: $open:literal)? $(, ends_with_caller: $ends:literal)? $(, errors: [$($error:ident),*])?
     ) => {
         $crate::method::Method {
             name: $name,
             summary: $summary,
             scope: $scope,
             needs_open_vault: false $(|| $open)?,
+            ends_with_caller: false $(|| $ends)?,
             errors: &[$($(gatehouse_domain::ErrorCode::$error),*)?],
             params: |generator| <$params as schemars::JsonSchema>::json_schema(generator),
             result: |generator| generator.subschema_for::<$result>(),

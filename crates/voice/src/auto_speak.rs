@@ -13,10 +13,14 @@ use gatehouse_agents::{Answer, AnswerFilter, Filtered, Speaker};
 use gatehouse_audio::Format;
 use gatehouse_domain::Problem;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a model is told where it decides what is heard.
 const HINT: &str = "Your answers can be heard. To have one spoken, write [[tts]] in it; with [[tts]] before and \
 [[/tts]] behind some of it only that is spoken. The marks themselves are never shown.";
+
+/// How long an answer that is there already waits for its audio.
+const TIME_LIMIT: Duration = Duration::from_mins(2);
 
 /// What answers are spoken in.
 const FORMAT: Format = Format::Mp3;
@@ -38,6 +42,10 @@ impl Speaker for AutoSpeaker {
 
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>> {
         Box::pin(async move { self.0.answer(answer).await.map_err(told) })
+    }
+
+    fn time_limit(&self) -> Duration {
+        TIME_LIMIT
     }
 
     fn hint(&self) -> Option<String> {
@@ -68,7 +76,11 @@ impl Voice {
     async fn answer(&self, answer: &Answer) -> Result<Option<String>, VoiceError> {
         let tag = answer.marks.downcast_ref::<Option<Tag>>();
         let tag = tag.and_then(Option::as_ref);
-        let is_wanted = match self.state().settings.tts.auto {
+        let state = self.state();
+        if !state.settings.tts.enabled {
+            return Ok(None);
+        }
+        let is_wanted = match state.settings.tts.auto {
             AutoSpeak::Always => true,
             AutoSpeak::Off => false,
             AutoSpeak::Inbound => answer.user_spoke,

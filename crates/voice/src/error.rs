@@ -1,11 +1,14 @@
 //! What can go wrong with speaking and listening, and what a caller is told. Nothing of a vendor's answer
 //! but its status is kept: it may repeat the text or the key.
 
-use crate::speech::Attempt;
+use crate::attempt::Attempt;
 use gatehouse_agents::AgentsError;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
+
+/// What is missing where a persona speaks only by its bindings.
+pub(crate) const NO_BINDING: &str = "persona_binding";
 
 /// Speech was not made, not understood, or a persona not stored.
 #[derive(Debug, thiserror::Error)]
@@ -139,12 +142,14 @@ impl VoiceError {
         }
     }
 
-    /// Whether another provider may be tried in its place: the failure is the provider's, not the input's.
-    pub(crate) const fn is_providers(&self) -> bool {
-        matches!(
-            self,
-            Self::Provider { .. } | Self::Timeout { .. } | Self::NotConfigured { .. }
-        )
+    /// Whether another provider may be tried in its place: the failure is the provider's, not the input's,
+    /// and not a persona's that wants nobody else.
+    pub(crate) fn is_providers(&self) -> bool {
+        match self {
+            Self::Provider { .. } | Self::Timeout { .. } => true,
+            Self::NotConfigured { what, .. } => what != NO_BINDING,
+            _ => false,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::VoiceError;
 use crate::cache::Cache;
+use crate::desk::Desk;
 use crate::means::Means;
 use crate::persona::{PersonaEvent, Personas};
 use crate::programs::Programs;
@@ -118,8 +119,10 @@ impl State {
             Some(old) => old.means.programs.clone(),
             None => Programs::new(&settings),
         };
+        let desk = old.map_or_else(Desk::new, |old| old.means.desk.clone());
         let means = Means {
             outbound: outbound.clone(),
+            desk,
             programs,
             patience: settings.patience,
         };
@@ -133,8 +136,8 @@ impl fmt::Debug for Voice {
     }
 }
 
-/// Runs work that keeps a processor busy where that holds nobody up.
-pub(crate) async fn busy<T, F>(work: F) -> Result<T, VoiceError>
+/// Runs work that blocks where that holds nobody up.
+pub(crate) async fn off_thread<T, F>(work: F) -> Result<T, VoiceError>
 where
     T: Send + 'static,
     F: FnOnce() -> Result<T, VoiceError> + Send + 'static,

@@ -6,9 +6,11 @@
 //! know RPC, HTTP servers or what a setting is called.
 
 mod aac;
+mod attempt;
 mod auto_speak;
 mod cache;
 mod capability;
+mod desk;
 mod error;
 mod handle;
 mod listening;
@@ -28,6 +30,7 @@ mod text;
 mod tts;
 mod usage;
 
+pub use attempt::Attempt;
 pub use capability::{Lack, Lacks, SttCapability, TtsCapability};
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
@@ -43,7 +46,7 @@ pub use settings::{
     AutoSpeak, Borrowed, Patience, SttProviderSettings, SttSettings, TtsProviderSettings,
     TtsSettings, VoiceSettings,
 };
-pub use speech::{Attempt, Converted, SpeechRequest, Streamed};
+pub use speech::{Converted, SpeechRequest, Streamed};
 pub use status::{ProviderStatus, SttStatus, TtsStatus};
 pub use stt::{Segment, Word};
 pub use text::markup::{MarkupFilter, Tag};

@@ -1,6 +1,7 @@
 //! What providers go out with: HTTP to vendors, programs on this machine, and how long either may take.
 
 use crate::VoiceError;
+use crate::desk::Desk;
 use crate::programs::Programs;
 use crate::settings::Patience;
 use bytes::Bytes;
@@ -22,6 +23,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 #[derive(Clone, Debug)]
 pub(crate) struct Means {
     pub(crate) outbound: Outbound,
+    pub(crate) desk: Desk,
     pub(crate) programs: Programs,
     pub(crate) patience: Patience,
 }

@@ -212,8 +212,9 @@ impl Inner {
             if let Some(key) = &openai.api_key {
                 return Ok(Some(key.clone()));
             }
-            let url = openai.base_url.as_ref().map_or(OPENAI, Url::as_str);
-            if let Some(key) = kept("openai", url).await? {
+            // One of the vault goes nowhere but to the address that it was stored for; the others stand
+            // beside this address in what the owner wrote.
+            if let Some(key) = kept("openai", base_url.as_str()).await? {
                 return Ok(Some(key));
             }
             if let Some(key) = &openai.environment {

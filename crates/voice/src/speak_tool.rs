@@ -55,6 +55,11 @@ impl Tool for Speak {
         Duration::from_mins(5)
     }
 
+    fn audio_of(&self, output: &str) -> Option<String> {
+        let said: Value = serde_json::from_str(output).ok()?;
+        Some(said.get("audio_id")?.as_str()?.to_owned())
+    }
+
     fn call<'a>(
         &'a self,
         context: &'a ToolContext,

@@ -133,8 +133,9 @@ impl Voice {
             return Some((id, is_there(place)));
         }
         for id in TtsId::ALL {
-            if is_there(self.tts_place(state, *id).await.map(drop)) {
-                return Some((*id, true));
+            let place = self.tts_place(state, *id).await.map(drop);
+            if may_be_there(&place) {
+                return Some((*id, is_there(place)));
             }
         }
         None
@@ -147,8 +148,9 @@ impl Voice {
             return Some((id, is_there(place)));
         }
         for id in SttId::ALL {
-            if is_there(self.stt_place(state, *id).await.map(drop)) {
-                return Some((*id, true));
+            let place = self.stt_place(state, *id).await.map(drop);
+            if may_be_there(&place) {
+                return Some((*id, is_there(place)));
             }
         }
         None
@@ -159,4 +161,10 @@ impl Voice {
 /// the keys cannot be read for another reason is in the log of whoever uses them.
 fn is_there(place: Result<(), VoiceError>) -> bool {
     place.is_ok()
+}
+
+/// A sealed vault changes nobody's voice: whoever may have a key in it is asked, and that fails clearly,
+/// rather than the next one who needs none.
+const fn may_be_there(place: &Result<(), VoiceError>) -> bool {
+    matches!(place, Ok(()) | Err(VoiceError::Sealed))
 }

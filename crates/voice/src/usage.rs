@@ -40,10 +40,14 @@ impl Counting {
     }
 }
 
-/// Counts what was spoken.
-pub(crate) fn spoken(id: TtsId, characters: usize, duration_ms: u64) {
-    let characters = u64::try_from(characters).unwrap_or(u64::MAX);
-    metrics::counter!("voice_characters_total", "provider" => id.as_str()).increment(characters);
+/// Counts a text that a provider was given.
+pub(crate) fn characters(id: TtsId, count: usize) {
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    metrics::counter!("voice_characters_total", "provider" => id.as_str()).increment(count);
+}
+
+/// Counts how long was spoken.
+pub(crate) fn spoken_for(id: TtsId, duration_ms: u64) {
     seconds("spoken", id.as_str(), duration_ms);
 }
 

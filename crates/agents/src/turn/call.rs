@@ -79,8 +79,12 @@ impl Running<'_> {
     fn finish_call(&mut self, call: ToolCallRecord, answer: Answer) -> ChatMessageRow {
         let Answer { status, text, .. } = answer;
         let text = capped(text);
-        let known = self.inner.tools.find(&call.name).is_some();
-        let label = if known {
+        let tool = self.inner.tools.find(&call.name);
+        let audio = tool
+            .as_ref()
+            .filter(|_| status == ActionStatus::Ok)
+            .and_then(|tool| tool.audio_of(&text));
+        let label = if tool.is_some() {
             call.name.clone()
         } else {
             "unknown".to_owned()
@@ -102,6 +106,7 @@ impl Running<'_> {
         ChatMessageRow {
             tool_call_id: Some(call.id),
             tool_name: Some(call.name),
+            audio,
             ..self.row(Role::Tool, &text)
         }
     }

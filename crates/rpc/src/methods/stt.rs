@@ -44,6 +44,7 @@ pub const TRANSCRIBE: Method = method!(
     "Turns speech into text.",
     Some(Scope::Write),
     transcribe(TranscribeParams) -> TranscribeResult,
+    ends_with_caller: true,
     errors: [PayloadTooLarge, NotConfigured, ProviderFailed, Timeout, VaultSealed]
 );
 

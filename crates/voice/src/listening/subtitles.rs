@@ -43,6 +43,7 @@ mod tests {
             words: Vec::new(),
             segments: Vec::new(),
             provider: SttId::OpenAi,
+            attempts: Vec::new(),
         }
     }
 

@@ -1,13 +1,15 @@
 //! Audio to text: `stt.transcribe`.
 
 use super::request::{self, Checked, TranscribeRequest};
-use crate::capability::Lack;
-use crate::handle::{State, busy};
+use crate::attempt::{Attempt, Tries};
+use crate::capability::{Lack, SttCapability};
+use crate::desk::Desk;
+use crate::handle::State;
 use crate::provider::SttId;
 use crate::stt::{self, Heard, Segment, SttCall, Word};
 use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
-use gatehouse_audio::{AudioError, Kind, duration_ms, sniff, to_wav};
+use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_wav};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,6 +36,8 @@ pub struct Transcript {
     pub segments: Vec<Segment>,
     /// Who listened.
     pub provider: SttId,
+    /// Who was asked, in order.
+    pub attempts: Vec<Attempt>,
 }
 
 /// Audio that was looked at.
@@ -53,19 +57,21 @@ impl Voice {
             Some(id) => id,
             None => self.chosen_stt(&state).await.ok_or_else(nobody)?.0,
         };
-        let looked = look(&request.audio, &checked).await?;
+        let looked = look(&state.means.desk, &request.audio, &checked).await?;
         let others = state.settings.stt.fallback.iter().copied();
-        let mut first_error = None;
+        let mut tries = Tries::default();
         for id in std::iter::once(first).chain(others.filter(|id| *id != first)) {
             let mut asked = request.clone();
             asked.model = asked.model.filter(|_| id == first);
             match self.listen(&state, id, asked, &looked).await {
-                Ok(heard) => return Ok(transcript(id, heard, &request, &looked)),
-                Err(error) if error.is_providers() => drop(first_error.get_or_insert(error)),
-                Err(error) => return Err(first_error.unwrap_or(error)),
+                Ok(heard) => {
+                    tries.attempts.push(Attempt::good(id.as_str()));
+                    return Ok(transcript(id, heard, &looked, tries.attempts));
+                }
+                Err(error) => tries.failed(id.as_str(), error)?,
             }
         }
-        Err(first_error.unwrap_or(VoiceError::Internal("nobody was asked to listen")))
+        Err(tries.over())
     }
 
     /// One listener is asked. A model that the request names is the first one's.
@@ -77,7 +83,7 @@ impl Voice {
         looked: &Looked,
     ) -> Result<Heard, VoiceError> {
         let place = self.stt_place(state, id).await?;
-        let (audio, kind) = fitting(id, &asked.audio, looked.kind).await?;
+        let (audio, kind) = fitting(&state.means.desk, id, &asked.audio, looked.kind).await?;
         let settings = state.settings.stt.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
         let takes_hints = !id.capability().is_lacking(Lack::Hint);
@@ -94,13 +100,22 @@ impl Voice {
             settings,
         };
         let counting = usage::begin("stt", id.as_str());
-        let heard = counting.of(stt::provider(id).listen(&state.means, &call).await)?;
-        usage::heard(id, looked.duration_ms.unwrap_or_default());
+        let mut heard = counting.of(stt::provider(id).listen(&state.means, &call).await)?;
+        usage::heard(
+            id,
+            looked
+                .duration_ms
+                .or(milliseconds(&heard))
+                .unwrap_or_default(),
+        );
+        // Who names no language heard the one that was asked for.
+        let asked = call.language.as_deref();
+        heard.language = heard.language.or_else(|| asked.map(stt::in_short));
         Ok(heard)
     }
 }
 
-async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
+async fn look(desk: &Desk, audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
     let Some(kind) = checked.kind else {
         return Ok(Looked {
             kind: None,
@@ -108,7 +123,7 @@ async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
         });
     };
     let audio = audio.clone();
-    let measured = busy(move || Ok(duration_ms(&audio, kind).ok()));
+    let measured = desk.run(move || Ok(duration_ms(&audio, kind).ok()));
     Ok(Looked {
         kind: Some(kind),
         duration_ms: measured.await?,
@@ -118,6 +133,7 @@ async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
 /// The audio as this listener takes it. What nobody recognised goes to a vendor as the caller declared
 /// it; a program here could not read it.
 async fn fitting(
+    desk: &Desk,
     id: SttId,
     audio: &Bytes,
     kind: Option<Kind>,
@@ -132,11 +148,12 @@ async fn fitting(
         }
         Some(kind) if !(can.accepts)(kind) => {
             let audio = audio.clone();
-            let wav = busy(move || {
-                to_wav(&audio, kind, RECOGNISERS_RATE, MAX_DECODED_SECONDS)
-                    .map_err(|error| unreadable(kind, &error))
+            let for_job = can.clone();
+            let made = desk.run(move || {
+                made_for(&for_job, &audio, kind).map_err(|error| unreadable(kind, &error))
             });
-            (Bytes::from(wav.await?), Some(Kind::Wav))
+            let (made, kind) = made.await?;
+            (made, Some(kind))
         }
         kind => (audio.clone(), kind),
     };
@@ -145,6 +162,17 @@ async fn fitting(
         return Err(VoiceError::TooLarge { max_bytes });
     }
     Ok((audio, kind))
+}
+
+/// WAV as every recogniser takes it; Opus where that would be too large and is taken, too.
+fn made_for(can: &SttCapability, audio: &[u8], kind: Kind) -> Result<(Bytes, Kind), AudioError> {
+    let wav = to_wav(audio, kind, RECOGNISERS_RATE, MAX_DECODED_SECONDS)?;
+    if wav.len() <= can.max_bytes || !(can.accepts)(Kind::OggOpus) {
+        return Ok((wav.into(), Kind::Wav));
+    }
+    let sound = decode(&wav, Kind::Wav, MAX_DECODED_SECONDS)?;
+    drop(wav);
+    Ok((encode(&sound, Format::Opus)?.into(), Kind::OggOpus))
 }
 
 fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
@@ -160,18 +188,29 @@ fn unreadable(kind: Kind, error: &AudioError) -> VoiceError {
     clippy::cast_precision_loss,
     reason = "milliseconds of at most some days"
 )]
-fn transcript(id: SttId, heard: Heard, request: &TranscribeRequest, looked: &Looked) -> Transcript {
+fn transcript(id: SttId, heard: Heard, looked: &Looked, attempts: Vec<Attempt>) -> Transcript {
     let measured = looked.duration_ms.map(|ms| ms as f64 / 1000.0);
-    let language = heard.language.or_else(|| request.language.clone());
     Transcript {
         text: heard.text,
-        language: language.unwrap_or_else(|| "und".to_owned()),
+        language: heard.language.unwrap_or_else(|| "und".to_owned()),
         confidence: heard.confidence,
         duration_seconds: measured.or(heard.duration_seconds).unwrap_or_default(),
         words: heard.words,
         segments: heard.segments,
         provider: id,
+        attempts,
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float becomes the nearest number that there is"
+)]
+fn milliseconds(heard: &Heard) -> Option<u64> {
+    heard
+        .duration_seconds
+        .map(|seconds| (seconds * 1000.0) as u64)
 }
 
 fn nobody() -> VoiceError {

@@ -4,6 +4,7 @@
 use super::{FallbackPolicy, Persona, PersonaBinding, instructions};
 use crate::VoiceError;
 use crate::capability::{Lack, TtsCapability};
+use crate::error::NO_BINDING;
 use crate::provider::TtsId;
 use crate::settings::TtsProviderSettings;
 
@@ -139,7 +140,7 @@ fn no_binding(provider: TtsId) -> VoiceError {
         "The persona has no binding for {provider}, and its fallback policy is fail: add a binding, \
          choose another provider, or change the policy."
     );
-    VoiceError::not_configured("persona_binding", hint)
+    VoiceError::not_configured(NO_BINDING, hint)
 }
 
 #[cfg(test)]

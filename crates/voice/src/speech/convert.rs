@@ -1,9 +1,9 @@
 //! A text to the whole audio: `tts.convert`.
 
-use super::attempt::Attempt;
 use super::made::Made;
 use super::order::Order;
 use super::request::SpeechRequest;
+use crate::attempt::{Attempt, Tries};
 use crate::cache::Spoken;
 use crate::provider::TtsId;
 use crate::usage;
@@ -40,7 +40,7 @@ impl Voice {
         for id in &order.speakers {
             match self.say(&order, *id).await {
                 Ok((made, cached)) => {
-                    tries.attempts.push(Attempt::good(*id));
+                    tries.attempts.push(Attempt::good(id.as_str()));
                     return Ok(Converted {
                         audio: made.audio,
                         format: order.format,
@@ -52,7 +52,7 @@ impl Voice {
                         warning: made.warning,
                     });
                 }
-                Err(error) => tries.failed(*id, error)?,
+                Err(error) => tries.failed(id.as_str(), error)?,
             }
         }
         Err(tries.over())
@@ -73,10 +73,10 @@ impl Voice {
             };
             return Ok((made, true));
         }
-        let characters = order.text.chars().count();
         let counting = usage::begin("tts", id.as_str());
         let made = counting.of(job.make(&order.state).await)?;
-        usage::spoken(id, characters, made.duration_ms);
+        usage::characters(id, order.text.chars().count());
+        usage::spoken_for(id, made.duration_ms);
         if let (Some(name), true) = (&job.name, made.is_sound) {
             let spoken = Spoken {
                 audio: made.audio.clone(),
@@ -85,38 +85,5 @@ impl Voice {
             cache.keep(name, spoken, most).await;
         }
         Ok((made, false))
-    }
-}
-
-/// Who was asked in vain.
-#[derive(Default)]
-pub(super) struct Tries {
-    pub(super) attempts: Vec<Attempt>,
-    first: Option<VoiceError>,
-}
-
-impl Tries {
-    /// Notes a failure. One that is not the speaker's ends it: no other would do better, or no other is
-    /// meant to.
-    pub(super) fn failed(&mut self, id: TtsId, error: VoiceError) -> Result<(), VoiceError> {
-        let is_first = self.first.is_none();
-        if is_first && !error.is_providers() {
-            return Err(error);
-        }
-        self.attempts.push(Attempt::failed(id, &error));
-        self.first.get_or_insert(error);
-        Ok(())
-    }
-
-    /// Nobody is left.
-    pub(super) fn over(mut self) -> VoiceError {
-        match self.first.take() {
-            Some(first) if self.attempts.len() > 1 => VoiceError::Attempts {
-                first: Box::new(first),
-                attempts: self.attempts,
-            },
-            Some(first) => first,
-            None => VoiceError::Internal("nobody was asked to speak"),
-        }
     }
 }

@@ -7,8 +7,9 @@ use crate::handle::State;
 use crate::persona::{Chosen, Persona, RequestVoice, apply};
 use crate::provider::TtsId;
 use crate::settings::TtsProviderSettings;
+use crate::text::markup::MarkupFilter;
 use crate::text::{pieces, speakable};
-use crate::tts::{TtsCall, Want};
+use crate::tts::{self, TtsCall, Want};
 use crate::{Voice, VoiceError};
 use gatehouse_audio::Format;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ impl Voice {
         let state = self.state();
         let checked = request::check(&request, &state.settings.tts)?;
         let persona = self.persona(request.persona.as_deref()).await?;
-        let text = speakable(&request.text);
+        let text = speakable(&unmarked(&request.text));
         if text.trim().is_empty() {
             return Err(VoiceError::invalid(
                 "text",
@@ -96,6 +97,14 @@ impl Voice {
             similarity_boost: asked.similarity_boost,
         };
         let mut chosen = apply(order.persona.as_ref(), id, &request, &settings, &can)?;
+        for (member, is_dropped) in [
+            ("voiceId", asked.voice.is_some() && !is_first),
+            ("model", asked.model.is_some() && !is_first),
+        ] {
+            if is_dropped {
+                chosen.ignored.push(member);
+            }
+        }
         if asked.speed.is_some() && can.speed.is_some() && chosen.speed != asked.speed {
             chosen.ignored.push("speed");
         }
@@ -115,7 +124,11 @@ impl Voice {
             key: place.key,
             ..first
         };
-        let name = is_first.then(|| name(order, id, &first));
+        let name = match is_first {
+            true => Some(name(order, id, &first, &stamp(&first.settings).await)),
+            false => None,
+        };
+        chosen.ignored.extend(tts::provider(id).ignores(&first));
         let calls = texts.into_iter().map(|text| TtsCall {
             text,
             ..first.clone()
@@ -166,8 +179,27 @@ fn call(chosen: &Chosen, settings: TtsProviderSettings, native: Option<Format>) 
     }
 }
 
+/// Marks of answers are not read out, wherever the text is from.
+fn unmarked(text: &str) -> String {
+    let mut filter = MarkupFilter::new();
+    let mut visible = filter.push(text);
+    visible.push_str(&filter.finish().0);
+    visible
+}
+
+/// What tells one version of a program's model from the next under the same path.
+async fn stamp(settings: &TtsProviderSettings) -> String {
+    let Some(path) = &settings.model_path else {
+        return String::new();
+    };
+    match tokio::fs::metadata(path).await {
+        Ok(about) => format!("{} {:?}", about.len(), about.modified().ok()),
+        Err(_) => String::new(),
+    }
+}
+
 /// Everything that makes the audio what it is.
-fn name(order: &Order, id: TtsId, call: &TtsCall) -> Name {
+fn name(order: &Order, id: TtsId, call: &TtsCall, stamp: &str) -> Name {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let settings = &call.settings;
     let path = |path: &Option<std::path::PathBuf>| {
@@ -190,6 +222,7 @@ fn name(order: &Order, id: TtsId, call: &TtsCall) -> Name {
             call.instructions.as_deref().unwrap_or_default(),
             settings.language.as_deref().unwrap_or_default(),
             &path(&settings.model_path),
+            stamp,
             &path(&settings.config_path),
             &settings
                 .speaker_id

@@ -1,10 +1,10 @@
 //! A text to audio that is handed on as it comes: `POST /api/tts/stream`.
 
-use super::attempt::Attempt;
-use super::convert::Tries;
+use super::noted::Noted;
 use super::order::{Job, Order};
 use super::request::SpeechRequest;
 use super::samples::{Samples, broken};
+use crate::attempt::{Attempt, Tries};
 use crate::provider::TtsId;
 use crate::tts::{self, TtsCall};
 use crate::usage;
@@ -46,7 +46,7 @@ impl fmt::Debug for Streamed {
     }
 }
 
-type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
+pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
 impl Voice {
     /// Speaks a text and hands on what comes. Another speaker is tried only as long as nothing has come.
@@ -57,7 +57,7 @@ impl Voice {
         for id in &order.speakers {
             match self.begin(&order, *id).await {
                 Ok((body, cached, warning)) => {
-                    tries.attempts.push(Attempt::good(*id));
+                    tries.attempts.push(Attempt::good(id.as_str()));
                     return Ok(Streamed {
                         body,
                         format: order.format,
@@ -68,7 +68,7 @@ impl Voice {
                         warning,
                     });
                 }
-                Err(error) => tries.failed(*id, error)?,
+                Err(error) => tries.failed(id.as_str(), error)?,
             }
         }
         Err(tries.over())
@@ -89,7 +89,15 @@ impl Voice {
             let audio = spoken.audio;
             return Ok((stream::iter([Ok(audio)]).boxed(), true, warning));
         }
-        let counting = usage::begin("tts", id.as_str());
+        let keep = job.name.clone().filter(|_| is_kept(&job, most));
+        let mut noted = Noted {
+            id,
+            format: order.format,
+            desk: order.state.means.desk.clone(),
+            counting: usage::begin("tts", id.as_str()),
+            keep: keep.map(|name| (Arc::clone(&self.0.cache), name, most)),
+            whole: Some(Vec::new()),
+        };
         let mut body = match job.native() {
             Some(call) => native(order, id, call).await,
             None if order.format == Format::Aac => whole(order, &job).await,
@@ -105,14 +113,20 @@ impl Voice {
             (Ok(_), None) => Err(nothing()),
             (Ok(body), Some(Ok(first))) => Ok((first, body)),
         };
-        let (first, body) = counting.of(first)?;
-        usage::spoken(id, order.text.chars().count(), 0);
-        Ok((
-            stream::iter([Ok(first)]).chain(body).boxed(),
-            false,
-            warning,
-        ))
+        let (first, body) = match first {
+            Ok(begun) => begun,
+            Err(error) => return noted.counting.of(Err(error)),
+        };
+        usage::characters(id, order.text.chars().count());
+        noted.add(&first);
+        let body = stream::iter([Ok(first)]).chain(noted.watch(body));
+        Ok((body.fuse().boxed(), false, warning))
     }
+}
+
+/// WAV that is made as it comes has no length in its head: who asks for the whole gets better.
+fn is_kept(job: &Job, most: u64) -> bool {
+    most > 0 && (job.format != Format::Wav || job.native().is_some())
 }
 
 /// What the speaker makes itself.

@@ -103,6 +103,11 @@ pub struct Segment {
     pub end: f64,
 }
 
+/// A language as it is told: its ISO 639-1 code where it has one, else as it was said.
+pub(crate) fn in_short(language: &str) -> String {
+    language::code(language).unwrap_or_else(|| language.to_owned())
+}
+
 /// The provider of this id.
 pub(crate) fn provider(id: SttId) -> &'static dyn Stt {
     match id {

@@ -63,11 +63,7 @@ fn address(endpoint: &Url, call: &TtsCall) -> Url {
     {
         let mut query = url.query_pairs_mut();
         query.append_pair("text", &call.text);
-        let further = [
-            ("speaker_id", &call.voice),
-            ("language_id", &call.settings.language),
-            ("model_name", &call.model),
-        ];
+        let further = [("speaker_id", &call.voice), ("model_name", &call.model)];
         for (name, value) in further {
             if let Some(value) = value {
                 query.append_pair(name, value);

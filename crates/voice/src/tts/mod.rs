@@ -30,6 +30,12 @@ pub(crate) trait Tts: Send + Sync + fmt::Debug {
         means: &'a Means,
         call: &'a TtsCall,
     ) -> BoxFuture<'a, Result<Speech, VoiceError>>;
+
+    /// What of the call this model cannot follow although the provider's others can, by the names that
+    /// requests have for it.
+    fn ignores(&self, _call: &TtsCall) -> Vec<&'static str> {
+        Vec::new()
+    }
 }
 
 /// What is to be spoken, and how. Everything is decided: request, persona, settings and defaults are

@@ -39,6 +39,10 @@ impl Tts for OpenAi {
     ) -> BoxFuture<'a, Result<Speech, VoiceError>> {
         speak(means, call).boxed()
     }
+
+    fn ignores(&self, call: &TtsCall) -> Vec<&'static str> {
+        ignores(call)
+    }
 }
 
 #[derive(Serialize)]
@@ -74,6 +78,17 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
     }
     let body = wire::audio(means, ID, request).await?;
     Ok(Speech { encoding, body })
+}
+
+/// What the model that is meant does not follow.
+fn ignores(call: &TtsCall) -> Vec<&'static str> {
+    let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
+    let is_lost = call.instructions.is_some() && !follows_instructions(model);
+    if is_lost {
+        vec!["instructions"]
+    } else {
+        Vec::new()
+    }
 }
 
 /// The two models that the vendor names as not following; what other servers call their models is not

@@ -142,3 +142,26 @@ async fn what_a_speaker_cannot_follow_is_said() {
     let warning = spoken.warning.unwrap();
     assert!(warning.contains("stability"), "{warning}");
 }
+
+#[tokio::test]
+async fn marks_of_answers_are_not_read_out() {
+    let (home, vendor, settings) = openai().await;
+    let voice = home.voice(settings).await;
+    let text = "[[tts:persona=x]] Hello, **you** there.";
+    voice.convert(SpeechRequest::new(text)).await.unwrap();
+    assert_eq!(vendor.requests()[0].json()["input"], "Hello, you there.");
+}
+
+#[tokio::test]
+async fn instructions_that_a_model_does_not_follow_are_told_of() {
+    let (home, vendor, settings) = openai().await;
+    let voice = home.voice(settings).await;
+    let request = SpeechRequest {
+        model: Some("tts-1".to_owned()),
+        instructions: Some("Whisper.".to_owned()),
+        ..SpeechRequest::new("Hello.")
+    };
+    let warning = voice.convert(request).await.unwrap().warning.unwrap();
+    assert!(warning.contains("instructions"), "{warning}");
+    assert!(vendor.requests()[0].json().get("instructions").is_none());
+}

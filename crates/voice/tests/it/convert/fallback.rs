@@ -103,3 +103,40 @@ async fn wrong_input_is_nobodys_failure() {
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!((first.requests().len(), second.requests().len()), (0, 0));
 }
+
+#[tokio::test]
+async fn a_persona_that_speaks_only_by_its_bindings_goes_to_nobody_else() {
+    let (home, first, second, mut settings) = two().await;
+    settings.tts.fallback = vec![TtsId::OpenAi];
+    let voice = home.voice(settings).await;
+    let strict = json!({
+        "label": "Strict", "id": "strict", "fallbackPolicy": "fail",
+        "providerBindings": [{"provider": "openai", "voice": "nova"}],
+    });
+    let strict = serde_json::from_value(strict).unwrap();
+    voice.personas().create(strict).await.unwrap();
+    let request = || SpeechRequest {
+        persona: Some("strict".to_owned()),
+        ..SpeechRequest::new("Hello.")
+    };
+    let problem = problem(voice.convert(request()).await.unwrap_err());
+    assert_eq!(problem.code, ErrorCode::NotConfigured);
+    assert_eq!(problem.details["what"], "persona_binding");
+    assert_eq!((first.requests().len(), second.requests().len()), (0, 0));
+    let bound = SpeechRequest {
+        provider: Some("openai".to_owned()),
+        ..request()
+    };
+    voice.convert(bound).await.unwrap();
+    assert_eq!(second.requests()[0].json()["voice"], "nova");
+}
+
+#[tokio::test]
+async fn a_voice_that_the_fallback_does_not_have_is_told_of() {
+    let (home, first, _second, mut settings) = two().await;
+    settings.tts.fallback = vec![TtsId::OpenAi];
+    let voice = home.voice(settings).await;
+    first.set_mood(Mood::Status(500, None));
+    let warning = voice.convert(hello()).await.unwrap().warning.unwrap();
+    assert!(warning.contains("voiceId"), "{warning}");
+}

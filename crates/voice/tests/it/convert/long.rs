@@ -4,6 +4,7 @@ use super::about;
 use crate::harness::{Home, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;
 use crate::vendor::google_tts::GoogleTts;
+use crate::vendor::mood::Seen;
 use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
 use gatehouse_voice::{SpeechRequest, TtsId};
@@ -41,42 +42,49 @@ async fn a_hundred_thousand_characters_without_loss() {
         .collect();
     assert_eq!(said.concat(), text);
     assert!(said.len() > 20 && said.iter().all(|piece| piece.chars().count() <= 4096));
-    assert!(
-        about(spoken.duration_ms, tone::duration_ms(&text)),
-        "{}",
-        spoken.duration_ms
-    );
+    let wanted: usize = said.iter().map(|piece| tone::duration_ms(piece)).sum();
+    assert!(about(spoken.duration_ms, wanted), "{}", spoken.duration_ms);
     let measured = gatehouse_audio::duration_ms(&spoken.audio, spoken.format.kind()).unwrap();
-    assert!(about(measured, tone::duration_ms(&text)), "{measured}");
+    assert!(about(measured, wanted), "{measured}");
     assert_eq!(vendor.complaints(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn pieces_are_joined_to_the_sample() {
-    let (eleven, google) = (ElevenLabs::start().await, GoogleTts::start().await);
-    let mut settings = tts_at(
-        TtsId::ElevenLabs,
-        eleven.base_url().as_str(),
-        ElevenLabs::KEY,
-    );
-    let other = tts_at(TtsId::Google, google.base_url().as_str(), GoogleTts::KEY);
-    settings.tts.providers.extend(other.tts.providers);
+    let vendor = ElevenLabs::start().await;
+    let url = vendor.base_url();
+    let mut settings = tts_at(TtsId::ElevenLabs, url.as_str(), ElevenLabs::KEY);
     settings.tts.max_text_length = 20_000;
     let home = Home::new().await;
     let voice = home.voice(settings).await;
-    let text = prose(12_000);
-    for (provider, asked) in [("elevenlabs", 3), ("google", 3)] {
-        let request = SpeechRequest {
-            provider: Some(provider.to_owned()),
-            format: Some("wav".to_owned()),
-            ..SpeechRequest::new(text.as_str())
-        };
-        let spoken = voice.convert(request).await.unwrap();
-        let wanted = tone::duration_ms(&text) as u64;
-        assert_eq!(spoken.duration_ms, wanted, "{provider}");
-        let requests = eleven.requests().len().max(google.requests().len());
-        assert!(requests >= asked, "{provider}: {requests}");
-    }
-    assert_eq!(eleven.complaints(), Vec::<String>::new());
-    assert_eq!(google.complaints(), Vec::<String>::new());
+    let request = SpeechRequest {
+        format: Some("wav".to_owned()),
+        ..SpeechRequest::new(prose(12_000))
+    };
+    let spoken = voice.convert(request).await.unwrap();
+    let said = vendor.requests();
+    let text = |seen: &Seen| seen.json()["text"].as_str().unwrap().to_owned();
+    let lasts = said
+        .iter()
+        .map(|seen| tone::duration_ms(&text(seen)) as u64);
+    assert_eq!(spoken.duration_ms, lasts.sum::<u64>());
+    assert!(said.len() >= 3);
+    assert_eq!(vendor.complaints(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_limit_in_bytes_is_one_too() {
+    let vendor = GoogleTts::start().await;
+    let url = vendor.base_url();
+    let mut settings = tts_at(TtsId::Google, url.as_str(), GoogleTts::KEY);
+    settings.tts.max_text_length = 20_000;
+    let home = Home::new().await;
+    let voice = home.voice(settings).await;
+    let text = "Schöne Grüße über Äcker. ".repeat(500);
+    voice
+        .convert(SpeechRequest::new(text.trim()))
+        .await
+        .unwrap();
+    assert!(vendor.requests().len() >= 3);
+    assert_eq!(vendor.complaints(), Vec::<String>::new());
 }

@@ -106,3 +106,24 @@ async fn what_is_kept_is_streamed_too() {
     assert_eq!(all(streamed).await.unwrap(), whole.audio);
     assert_eq!(vendor.requests().len(), 1);
 }
+
+#[tokio::test]
+async fn a_stream_is_kept_for_the_next_time_if_it_came_whole() {
+    let (home, vendor, mut settings) = openai().await;
+    settings.cache_max_bytes = 4 << 20;
+    let voice = home.voice(settings).await;
+    vendor.set_mood(Mood::BreakOff(3000));
+    all(voice.stream(asked("mp3")).await.unwrap())
+        .await
+        .unwrap_err();
+    vendor.set_mood(Mood::Fine);
+    let first = all(voice.stream(asked("mp3")).await.unwrap())
+        .await
+        .unwrap();
+    let again = voice.stream(asked("mp3")).await.unwrap();
+    assert!(again.cached);
+    assert_eq!(all(again).await.unwrap(), first);
+    let whole = voice.convert(asked("mp3")).await.unwrap();
+    assert!(whole.cached && whole.duration_ms > 0);
+    assert_eq!(vendor.requests().len(), 2);
+}

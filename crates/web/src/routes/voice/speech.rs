@@ -11,7 +11,7 @@ use futures_util::TryStreamExt;
 use gatehouse_domain::{Problem, input};
 use gatehouse_rpc::method::told;
 use gatehouse_rpc::methods::tts::ConvertParams;
-use gatehouse_voice::Streamed;
+use gatehouse_voice::{Attempt, Streamed};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
 
@@ -44,6 +44,7 @@ pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
     let facts = [
         ("x-provider", Some(provider.as_str().to_owned())),
         ("x-format", Some(speech.format.as_str().to_owned())),
+        ("x-attempts", Some(attempts(&speech.attempts))),
         ("x-persona", speech.persona),
         ("x-cached", Some(speech.cached.to_string())),
         ("x-warning", speech.warning),
@@ -55,4 +56,12 @@ pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
         }
     }
     Ok(response)
+}
+
+/// Who was asked, in order, and how each answered: `tts_cloud_1=PROVIDER_FAILED, tts_cloud_2=ok`.
+fn attempts(attempts: &[Attempt]) -> String {
+    let told = attempts
+        .iter()
+        .map(|attempt| format!("{}={}", attempt.provider, attempt.code.unwrap_or("ok")));
+    told.collect::<Vec<_>>().join(", ")
 }

@@ -125,7 +125,10 @@ pub async fn another_speaks_where_it_is_listed(mut bench: Bench) {
         .iter()
         .map(|it| (it.provider, it.ok))
         .collect();
-    assert_eq!(attempts, [(bench.id, false), (other.id, true)]);
+    assert_eq!(
+        attempts,
+        [(bench.id.as_str(), false), (other.id.as_str(), true)]
+    );
     assert_eq!(converted.attempts[0].code, Some("PROVIDER_FAILED"));
 }
 

@@ -1,0 +1,77 @@
+//! What is noted of a stream when it ends: how it went, how long it lasted, and, if it is not too large,
+//! the audio itself for the next time.
+
+use super::stream::Body;
+use crate::VoiceError;
+use crate::cache::{Cache, Name, Spoken};
+use crate::desk::Desk;
+use crate::provider::TtsId;
+use crate::usage::{self, Counting};
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use gatehouse_audio::{Format, duration_ms};
+use std::sync::Arc;
+
+/// The most of a stream that is kept in memory on its way: about two minutes of MP3.
+const MAX_KEPT_BYTES: usize = 768 << 10;
+
+/// A stream whose first bytes have come.
+pub(super) struct Noted {
+    pub(super) id: TtsId,
+    pub(super) format: Format,
+    pub(super) desk: Desk,
+    pub(super) counting: Counting,
+    /// Where it is kept, and how much may be kept in all.
+    pub(super) keep: Option<(Arc<Cache>, Name, u64)>,
+    /// What came so far; nothing once it is too much.
+    pub(super) whole: Option<Vec<u8>>,
+}
+
+impl Noted {
+    /// The stream, with a note at its end. Whoever drops it before ends it without one.
+    pub(super) fn watch(self, body: Body) -> Body {
+        let state = (body, Some(self));
+        let watched = stream::unfold(state, |(mut body, noted)| async move {
+            let mut noted = noted?;
+            match body.next().await {
+                Some(Ok(piece)) => {
+                    noted.add(&piece);
+                    Some((Ok(piece), (body, Some(noted))))
+                }
+                Some(Err(error)) => Some((noted.counting.of(Err(error)), (body, None))),
+                None => {
+                    noted.end().await;
+                    None
+                }
+            }
+        });
+        watched.boxed()
+    }
+
+    pub(super) fn add(&mut self, piece: &Bytes) {
+        let fits = |whole: &Vec<u8>| whole.len() + piece.len() <= MAX_KEPT_BYTES;
+        self.whole = self.whole.take().filter(fits).map(|mut whole| {
+            whole.extend_from_slice(piece);
+            whole
+        });
+    }
+
+    async fn end(self) {
+        // That it ended well is all there is to tell.
+        drop(self.counting.of(Ok::<_, VoiceError>(())));
+        let Some(whole) = self.whole else { return };
+        let (audio, kind) = (Bytes::from(whole), self.format.kind());
+        let bytes = audio.clone();
+        let Ok(Some(duration_ms)) = self
+            .desk
+            .run(move || Ok(duration_ms(&bytes, kind).ok()))
+            .await
+        else {
+            return;
+        };
+        usage::spoken_for(self.id, duration_ms);
+        if let Some((cache, name, most)) = self.keep {
+            cache.keep(&name, Spoken { audio, duration_ms }, most).await;
+        }
+    }
+}
