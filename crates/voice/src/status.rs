@@ -106,6 +106,34 @@ impl Voice {
         list
     }
 
+    /// Everybody who can speak, shown or not.
+    pub async fn all_speakers(&self) -> Vec<ProviderStatus> {
+        let state = self.state();
+        let mut list = Vec::new();
+        for id in TtsId::ALL {
+            list.push(ProviderStatus {
+                id: id.as_str(),
+                name: id.label(),
+                configured: is_there(self.tts_place(&state, *id).await.map(drop)),
+            });
+        }
+        list
+    }
+
+    /// Everybody who can listen, shown or not.
+    pub async fn all_listeners(&self) -> Vec<ProviderStatus> {
+        let state = self.state();
+        let mut list = Vec::new();
+        for id in SttId::ALL {
+            list.push(ProviderStatus {
+                id: id.as_str(),
+                name: id.label(),
+                configured: is_there(self.stt_place(&state, *id).await.map(drop)),
+            });
+        }
+        list
+    }
+
     /// What this speaker lacks, be it a setting or its program; nothing when it can be used.
     pub async fn tts_lacks(&self, id: TtsId) -> Option<VoiceError> {
         let state = self.state();

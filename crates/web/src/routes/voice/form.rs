@@ -77,7 +77,7 @@ pub(super) async fn read(parts: &Parts, body: Body) -> Result<Upload, Problem> {
     if media_type == "multipart/form-data" {
         return read_form(parts, body, &["file", "audio"]).await;
     }
-    if !may_be_audio(&media_type) {
+    if !may_be_audio(&media_type) || is_network_pcm(&media_type) {
         let message = "This endpoint takes audio, or multipart/form-data with a field `file`.";
         return Err(Problem::new(ErrorCode::UnsupportedMediaType, message));
     }
@@ -107,6 +107,11 @@ pub(super) async fn read_form(
             return Err(Problem::invalid_params(&name, "given twice"));
         }
         let by_type = field.content_type().map(essence);
+        if by_type.as_deref().is_some_and(is_network_pcm) {
+            let reason =
+                "audio/L16 and its like are not taken; send WAV, or little-endian audio/pcm";
+            return Err(Problem::invalid_params(&name, reason));
+        }
         let by_type = by_type.as_deref().and_then(format_of);
         let format = by_type.or_else(|| field.file_name().and_then(format_of_file));
         let bytes = field.bytes().await.map_err(|_| unreadable())?;
@@ -173,6 +178,15 @@ fn may_be_audio(media_type: &str) -> bool {
         || media_type == "application/x-www-form-urlencoded"
 }
 
+/// Bare samples as telephones and RTP send them (RFC 3551, section 4.5.11; RFC 3190): big-endian, at a rate
+/// and with channels that only the parameters tell. Our `pcm` is another thing, and noise would come out.
+fn is_network_pcm(media_type: &str) -> bool {
+    matches!(
+        media_type,
+        "audio/l8" | "audio/l16" | "audio/l20" | "audio/l24"
+    )
+}
+
 /// The format that a media type names (the IANA registry, and what browsers and older programs send).
 fn format_of(media_type: &str) -> Option<&'static str> {
     Some(match media_type {
@@ -180,7 +194,7 @@ fn format_of(media_type: &str) -> Option<&'static str> {
         "audio/opus" => "opus",
         "audio/ogg" | "application/ogg" | "video/ogg" | "audio/vorbis" => "ogg",
         "audio/aac" | "audio/aacp" | "audio/x-aac" => "aac",
-        "audio/pcm" | "audio/l16" => "pcm",
+        "audio/pcm" => "pcm",
         "audio/wav" | "audio/wave" | "audio/x-wav" | "audio/vnd.wave" => "wav",
         "audio/webm" | "video/webm" => "webm",
         "audio/flac" | "audio/x-flac" => "flac",
@@ -268,6 +282,8 @@ mod tests {
             problem.details["field"].as_str().unwrap().to_owned()
         };
         assert_eq!(blamed(&[text]).await, "file");
+        let big_endian = "name=\"file\"; filename=\"a.pcm\"\r\nContent-Type: audio/L16;rate=24000";
+        assert_eq!(blamed(&[(big_endian, "b")]).await, "file");
         assert_eq!(blamed(&[file, file]).await, "file");
         assert_eq!(blamed(&[text, text, file]).await, "language");
         let longest = "x".repeat(MAX_FIELD_BYTES);
@@ -314,6 +330,8 @@ mod tests {
             "application/json",
             "image/png",
             "video/x-msvideo",
+            "audio/L16; rate=8000",
+            "audio/l24;rate=48000;channels=2",
         ] {
             let refused = read(&of(media_type), Body::from("x")).await.unwrap_err();
             assert_eq!(

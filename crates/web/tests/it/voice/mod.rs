@@ -1,5 +1,6 @@
 //! Voice: `tts.*`, `stt.*`, `voice.personas.*`.
 
+mod keys;
 mod personas;
 mod stt;
 mod tts;

@@ -337,14 +337,30 @@ async fn what_the_environment_fixes_stays() {
         (&status["enabled"], &status["provider"]),
         (&json!(false), &json!("tts_local_1"))
     );
+    // What is wanted and fixed contradicts nothing.
+    let same = json!({ "provider": "tts_local_1" });
+    let on = owner.rpc("tts.enable", same.clone()).await.unwrap();
+    assert_eq!(on, json!({ "enabled": true, "provider": "tts_local_1" }));
+    assert_eq!(
+        owner.rpc("tts.setProvider", same.clone()).await.unwrap(),
+        same
+    );
+    let fixed = Options::default().env("SERVICE_VOICE__TTS__ENABLED", "true");
+    let (_server, owner) = light_owner(fixed).await;
+    let on = owner.rpc("tts.enable", same).await.unwrap();
+    assert_eq!(on, json!({ "enabled": true, "provider": "tts_local_1" }));
+    assert_eq!(
+        owner.rpc("tts.disable", json!({})).await,
+        Err("CONFLICT".to_owned())
+    );
     let fixed = Options::default().env("SERVICE_VOICE__TTS__ENABLED", "false");
     let (_server, owner) = light_owner(fixed).await;
-    for method in ["tts.enable", "tts.disable"] {
-        assert_eq!(
-            owner.rpc(method, json!({})).await,
-            Err("CONFLICT".to_owned())
-        );
-    }
+    assert_eq!(
+        owner.rpc("tts.enable", json!({})).await,
+        Err("CONFLICT".to_owned())
+    );
+    let off = owner.rpc("tts.disable", json!({})).await.unwrap();
+    assert_eq!(off, json!({ "enabled": false }));
 }
 
 #[tokio::test]
@@ -371,6 +387,12 @@ async fn changes_are_told() {
         .unwrap();
     let told = socket.event("voice.settings").await.unwrap();
     assert_eq!(told["stt"]["provider"], "stt_cloud_2");
+    // What changes nothing of it is not told of either.
+    let voice = json!({ "key": "voice.tts.tts_cloud_1.stability", "value": 0.5 });
+    owner.rpc("config.set", voice).await.unwrap();
+    owner.rpc("tts.enable", json!({})).await.unwrap();
+    let told = socket.event("voice.settings").await.unwrap();
+    assert_eq!(told["tts"]["enabled"], true);
 }
 
 #[tokio::test]
