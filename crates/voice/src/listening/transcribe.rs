@@ -2,12 +2,12 @@
 
 use super::request::{self, Checked, TranscribeRequest};
 use crate::attempt::{Attempt, Tries};
-use crate::capability::SttCapability;
+use crate::capability::{Lack, SttCapability};
 use crate::desk::Desk;
 use crate::handle::State;
 use crate::provider::SttId;
 use crate::stt::{self, Heard, Segment, SttCall, Word};
-use crate::{Voice, VoiceError, capability, usage};
+use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
 use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_wav};
 use schemars::JsonSchema;
@@ -86,12 +86,13 @@ impl Voice {
         let (audio, kind) = fitting(&state.means.desk, id, &asked.audio, looked.kind).await?;
         let settings = state.settings.stt.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
+        let takes_hints = !id.capability().is_lacking(Lack::Hint);
         let call = SttCall {
             audio,
             kind,
             declared: asked.format,
             language: asked.language.or_else(|| settings.language.clone()),
-            prompt: asked.prompt,
+            prompt: asked.prompt.filter(|_| takes_hints),
             timestamps: asked.timestamps,
             model: asked.model.or_else(|| settings.model.clone()),
             base_url: place.base_url,
@@ -137,9 +138,9 @@ async fn fitting(
     audio: &Bytes,
     kind: Option<Kind>,
 ) -> Result<(Bytes, Option<Kind>), VoiceError> {
-    let can = capability::stt(id);
+    let can = id.capability();
     let (audio, kind) = match kind {
-        None if can.is_local => {
+        None if can.is_lacking(Lack::UnrecognisedAudio) => {
             return Err(VoiceError::invalid(
                 "audio",
                 "is no audio that is known here",

@@ -7,7 +7,7 @@
 mod layout;
 mod metadata;
 
-use super::locale::primary;
+use super::language::primary;
 use super::words::{Piece, words};
 use super::{Heard, Stt, SttCall};
 use crate::VoiceError;

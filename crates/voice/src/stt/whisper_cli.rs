@@ -6,7 +6,7 @@
 
 mod written;
 
-use super::locale::primary;
+use super::language::primary;
 use super::{Heard, Stt, SttCall};
 use crate::VoiceError;
 use crate::means::{MAX_TEXT_ANSWER_BYTES, Means};

@@ -95,22 +95,27 @@ impl Desk {
 
     /// The values of a field of the last request that brought audio, wherever this vendor has it.
     pub async fn sent(&self, name: &str) -> Vec<String> {
-        let seen = self.listener.server.requests();
-        let last = seen.last().unwrap();
-        match self.id {
-            SttId::Deepgram => {
-                let of_name = last.query.iter().filter(|(field, _)| field == name);
-                of_name.map(|(_, value)| value.clone()).collect()
-            }
-            SttId::Google => match &last.json()["config"][name] {
-                serde_json::Value::Null => Vec::new(),
-                serde_json::Value::String(text) => vec![text.clone()],
-                other => vec![other.to_string()],
-            },
-            _ => {
-                let form = openai_stt::form(last).await.unwrap();
-                form.all(name).into_iter().map(str::to_owned).collect()
-            }
+        sent(self.id, &self.listener, name).await
+    }
+}
+
+/// The values of a field of the last request that brought audio, wherever this vendor has it.
+pub async fn sent(id: SttId, listener: &Listener, name: &str) -> Vec<String> {
+    let seen = listener.server.requests();
+    let last = seen.last().unwrap();
+    match id {
+        SttId::Deepgram => {
+            let of_name = last.query.iter().filter(|(field, _)| field == name);
+            of_name.map(|(_, value)| value.clone()).collect()
+        }
+        SttId::Google => match &last.json()["config"][name] {
+            serde_json::Value::Null => Vec::new(),
+            serde_json::Value::String(text) => vec![text.clone()],
+            other => vec![other.to_string()],
+        },
+        _ => {
+            let form = openai_stt::form(last).await.unwrap();
+            form.all(name).into_iter().map(str::to_owned).collect()
         }
     }
 }

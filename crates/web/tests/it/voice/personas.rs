@@ -186,7 +186,7 @@ async fn what_is_wrong_is_named() {
         ("set_active", json!({}), bad("INVALID_PARAMS", "id")),
         (
             "list",
-            json!({ "limit": 1 }),
+            json!({ "limit": 0 }),
             bad("INVALID_PARAMS", "limit"),
         ),
     ] {
