@@ -55,7 +55,8 @@ impl Rpc {
         &self.census
     }
 
-    pub(crate) fn budget(&self) -> &ByteBudget {
+    /// What calls in work, and whatever else a caller sends, may hold together.
+    pub fn budget(&self) -> &ByteBudget {
         &self.budget
     }
 
