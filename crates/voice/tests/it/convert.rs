@@ -11,7 +11,7 @@ use crate::vendor::tone;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
 
-/// A room whose only speaker is OpenAI's.
+/// A room whose only speaker is `OpenAI`'s.
 async fn openai() -> (Home, OpenAiTts, VoiceSettings) {
     let vendor = OpenAiTts::start().await;
     let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);

@@ -84,7 +84,7 @@ pub fn settings() -> VoiceSettings {
         patience: Patience {
             answer: Duration::from_secs(2),
             idle: Duration::from_secs(2),
-            program: Duration::from_secs(60),
+            program: Duration::from_mins(1),
         },
         ..VoiceSettings::default()
     }

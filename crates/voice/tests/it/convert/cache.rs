@@ -1,5 +1,7 @@
 //! What was spoken before is not asked for again.
 
+#![expect(clippy::disallowed_methods, reason = "a test looks at small files of its own")]
+
 use super::openai;
 use crate::harness::{Home, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;

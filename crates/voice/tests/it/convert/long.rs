@@ -8,6 +8,7 @@ use crate::vendor::mood::Seen;
 use crate::vendor::openai_tts::OpenAiTts;
 use crate::vendor::tone;
 use gatehouse_voice::{SpeechRequest, TtsId};
+use std::fmt::Write;
 
 /// Sentences of some length, each different.
 fn prose(characters: usize) -> String {
@@ -15,9 +16,7 @@ fn prose(characters: usize) -> String {
     let mut number = 0;
     while text.chars().count() < characters {
         number += 1;
-        text.push_str(&format!(
-            "Sentence {number} tells of a river, and öf snow. "
-        ));
+        write!(text, "Sentence {number} tells of a river, and öf snow. ").unwrap();
     }
     text.chars().take(characters - 1).chain(['.']).collect()
 }

@@ -6,8 +6,8 @@ use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{Borrowed, SpeechRequest, TtsId, TtsProviderSettings, VoiceSettings};
 use secrecy::SecretString;
 
-fn key(key: &str) -> Option<SecretString> {
-    Some(SecretString::from(key))
+fn key(key: &str) -> SecretString {
+    SecretString::from(key)
 }
 
 fn at(vendor: &OpenAiTts) -> TtsProviderSettings {
@@ -31,8 +31,8 @@ async fn the_model_providers_key_and_address_are_borrowed() {
     let settings = VoiceSettings {
         openai: Borrowed {
             base_url: Some(vendor.base_url()),
-            api_key: key(OpenAiTts::KEY),
-            environment: key("sk-of-the-environment"),
+            api_key: Some(key(OpenAiTts::KEY)),
+            environment: Some(key("sk-of-the-environment")),
         },
         ..settings()
     };
@@ -44,7 +44,7 @@ async fn the_model_providers_key_and_address_are_borrowed() {
 async fn the_environments_key_is_borrowed_last() {
     let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
     let mut settings = tts_with(TtsId::OpenAi, at(&vendor));
-    settings.openai.environment = key(OpenAiTts::KEY);
+    settings.openai.environment = Some(key(OpenAiTts::KEY));
     speaks(&home, &vendor, settings).await;
 }
 
@@ -62,10 +62,10 @@ async fn the_vaults_key_of_the_model_provider_is_borrowed() {
 async fn its_own_key_comes_first() {
     let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
     let mut provider = at(&vendor);
-    provider.api_key = key(OpenAiTts::KEY);
+    provider.api_key = Some(key(OpenAiTts::KEY));
     let mut settings = tts_with(TtsId::OpenAi, provider);
-    settings.openai.api_key = key("sk-of-the-models");
-    settings.openai.environment = key("sk-of-the-environment");
+    settings.openai.api_key = Some(key("sk-of-the-models"));
+    settings.openai.environment = Some(key("sk-of-the-environment"));
     speaks(&home, &vendor, settings).await;
 }
 
@@ -74,11 +74,11 @@ async fn no_key_follows_an_address_that_was_moved_at_run_time() {
     let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
     let mut provider = at(&vendor);
     provider.moved = true;
-    provider.api_key = key(OpenAiTts::KEY);
+    provider.api_key = Some(key(OpenAiTts::KEY));
     let mut settings = tts_with(TtsId::OpenAi, provider);
     settings.tts.provider = Some(TtsId::OpenAi);
-    settings.openai.api_key = key(OpenAiTts::KEY);
-    settings.openai.environment = key(OpenAiTts::KEY);
+    settings.openai.api_key = Some(key(OpenAiTts::KEY));
+    settings.openai.environment = Some(key(OpenAiTts::KEY));
     let voice = home.voice(settings).await;
     let error = voice
         .convert(SpeechRequest::new("Hello."))
@@ -94,8 +94,8 @@ async fn nobody_else_borrows() {
     for id in [TtsId::ElevenLabs, TtsId::Google] {
         let mut settings = settings();
         settings.tts.provider = Some(id);
-        settings.openai.api_key = key(OpenAiTts::KEY);
-        settings.openai.environment = key(OpenAiTts::KEY);
+        settings.openai.api_key = Some(key(OpenAiTts::KEY));
+        settings.openai.environment = Some(key(OpenAiTts::KEY));
         let voice = home.voice(settings).await;
         let error = voice
             .convert(SpeechRequest::new("Hello."))

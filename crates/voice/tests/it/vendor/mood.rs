@@ -223,7 +223,7 @@ async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
         _ => bytes,
     };
     attention.done = true;
-    response.body(body(house, bytes, end)).unwrap()
+    response.body(body(house, &bytes, end)).unwrap()
 }
 
 /// What follows the last byte.
@@ -269,7 +269,7 @@ fn repeated(seen: &Seen) -> Vec<u8> {
 }
 
 /// The bytes in pieces, and then the end. Between two pieces everybody else has a turn.
-fn body(house: Arc<House>, bytes: Vec<u8>, end: End) -> Body {
+fn body(house: Arc<House>, bytes: &[u8], end: End) -> Body {
     let pieces: Vec<Bytes> = bytes
         .chunks(PIECE_BYTES)
         .map(Bytes::copy_from_slice)

@@ -77,7 +77,7 @@ pub fn aac(text: &str) -> Vec<u8> {
     include_bytes!("../../fixtures/tone.aac").repeat(seconds)
 }
 
-/// The format of this name, as OpenAI and those who follow it call it.
+/// The format of this name, as `OpenAI` and those who follow it call it.
 pub fn named(format: &str, text: &str) -> Option<Verdict> {
     Some(match format {
         "mp3" => Verdict::Fine("audio/mpeg", mp3(text)),
