@@ -5,6 +5,7 @@ mod apt;
 mod browser;
 mod doctests;
 mod node;
+mod openai;
 mod postgres;
 mod python;
 mod report;
@@ -41,6 +42,8 @@ const CHROMIUM: &str = "GATEHOUSE_TEST_CHROMIUM";
 const BROWSER: &str = "GATEHOUSE_TEST_BROWSER_DIR";
 /// Where tests find programs that speak and listen: `bin` and `models` are in it.
 const VOICE: &str = "GATEHOUSE_TEST_VOICE";
+/// Where tests find `OpenAI`'s own clients, and the scripts that use them.
+const OPENAI: &str = "GATEHOUSE_TEST_OPENAI_CLIENTS";
 /// Set to 1 where a test that cannot find its engine must fail instead of passing by.
 const STRICT: &str = "GATEHOUSE_TEST_STRICT";
 
@@ -62,6 +65,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     session.prepare_python(&target);
     session.prepare_webhooks(&target);
     session.prepare_voice(&target);
+    session.prepare_openai(&target);
     let browser = session.prepare_browser(&target);
     match &args.filter {
         Some(filter) => session.tests(Some(filter)),
@@ -161,7 +165,22 @@ impl Session<'_> {
                 self.report.engine(&programs);
                 self.set(VOICE, folder.to_string_lossy());
             }
-            Err(error) => self.report.left_out("programs that speak and listen", &error),
+            Err(error) => self
+                .report
+                .left_out("programs that speak and listen", &error),
+        }
+    }
+
+    /// Clients of other people that speak and listen through the gateway.
+    fn prepare_openai(&mut self, target: &Path) {
+        let tests = self.root.join("tests/openai-clients");
+        let folder = target.join("test-openai-clients");
+        match openai::prepare(&tests, &folder) {
+            Ok(clients) => {
+                self.report.engine(&clients);
+                self.set(OPENAI, folder.to_string_lossy());
+            }
+            Err(error) => self.report.left_out("OpenAI's own clients", &error),
         }
     }
 

@@ -32,7 +32,7 @@ impl App {
         }
         self.announce(&listener, &shutdown, &tasks);
         // Listens before the first look at what other nodes changed.
-        gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks);
+        gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks).await;
         rooms.auth.background(shutdown.clone(), &tasks);
         rooms.tools.background(shutdown.clone(), &tasks);
         rooms.webhooks.background(shutdown.clone(), &tasks);

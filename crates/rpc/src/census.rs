@@ -94,14 +94,11 @@ impl ByteBudget {
 
     /// Takes so many bytes until the guard is dropped; `None` when they are not free.
     pub fn take(&self, bytes: usize) -> Option<BytesGuard> {
-        let take = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
-        self.used
-            .try_update(Ordering::AcqRel, Ordering::Acquire, take)
-            .ok()?;
-        Some(BytesGuard {
+        let mut guard = BytesGuard {
             budget: self.clone(),
-            bytes,
-        })
+            bytes: 0,
+        };
+        guard.grow(bytes).then_some(guard)
     }
 }
 
@@ -111,6 +108,19 @@ impl ByteBudget {
 pub struct BytesGuard {
     budget: ByteBudget,
     bytes: usize,
+}
+
+impl BytesGuard {
+    /// Takes so many more; `false`, and nothing is taken, when they are not free.
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let (used, limit) = (&self.budget.used, self.budget.limit);
+        let take = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= limit);
+        let taken = used.try_update(Ordering::AcqRel, Ordering::Acquire, take);
+        if taken.is_ok() {
+            self.bytes += bytes;
+        }
+        taken.is_ok()
+    }
 }
 
 impl Drop for BytesGuard {
@@ -169,6 +179,9 @@ mod tests {
         let budget = ByteBudget::new(10);
         let six = budget.take(6).unwrap();
         assert!(budget.take(5).is_none());
+        let mut none = budget.take(0).unwrap();
+        assert!(!none.grow(5) && none.grow(4) && !none.grow(1));
+        drop(none);
         let four = budget.take(4).unwrap();
         assert!(budget.take(1).is_none());
         drop((six, four));

@@ -11,6 +11,7 @@ use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use gatehouse_secrets::Status;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// The way in for calls. A cheap handle.
@@ -54,7 +55,8 @@ impl Rpc {
         &self.census
     }
 
-    pub(crate) fn budget(&self) -> &ByteBudget {
+    /// What calls in work, and whatever else a caller sends, may hold together.
+    pub fn budget(&self) -> &ByteBudget {
         &self.budget
     }
 
@@ -104,7 +106,8 @@ impl Rpc {
     }
 
     /// Reads the params of a message's calls at once; the future does their work, in their order, to
-    /// its end even when it is dropped half way: a change that is committed is also applied.
+    /// its end even when it is dropped half way: a change that is committed is also applied. Only a method
+    /// whose work is of no use without its answer ends then.
     pub(crate) fn run(
         &self,
         visit: &Arc<Visit>,
@@ -123,14 +126,17 @@ impl Rpc {
             prepared.push(prepare(call, item, place < admitted.calls));
         }
         let (rooms, tasks) = (Arc::clone(&self.rooms), self.tasks.clone());
+        let gone = CancellationToken::new();
+        let waits = gone.clone().drop_guard();
         Box::pin(async move {
+            let _waits = waits;
             let Admitted {
                 bytes, request_id, ..
             } = admitted;
             let work = async move {
                 let mut answers = Vec::new();
                 for step in prepared {
-                    answers.extend(step.finish(&rooms, request_id.as_ref()).await);
+                    answers.extend(step.finish(&rooms, request_id.as_ref(), &gone).await);
                 }
                 drop(bytes);
                 if listed {
@@ -170,6 +176,7 @@ struct Prepared {
     id: Option<Id>,
     /// For the metrics.
     method: &'static str,
+    ends_with_caller: bool,
     work: Boxed<Outcome>,
 }
 
@@ -181,6 +188,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
             return Prepared {
                 id: Some(bad.id),
                 method: "other",
+                ends_with_caller: false,
                 work: refuse(bad.problem),
             };
         }
@@ -200,7 +208,12 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
             Err(problem) => refuse(problem),
         },
     };
-    Prepared { id, method, work }
+    Prepared {
+        id,
+        method,
+        ends_with_caller: found.is_some_and(|method| method.ends_with_caller),
+        work,
+    }
 }
 
 fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcome> {
@@ -218,12 +231,19 @@ fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
 }
 
 impl Prepared {
-    async fn finish(self, rooms: &Rooms, request_id: Option<&RequestId>) -> Option<String> {
+    async fn finish(
+        self,
+        rooms: &Rooms,
+        request_id: Option<&RequestId>,
+        gone: &CancellationToken,
+    ) -> Option<String> {
         let began = rooms.clock.monotonic_ms();
-        let outcome = self
-            .work
-            .await
-            .map_err(|problem| with_request_id(problem, rooms, request_id));
+        let outcome = if self.ends_with_caller {
+            gone.run_until_cancelled(self.work).await?
+        } else {
+            self.work.await
+        };
+        let outcome = outcome.map_err(|problem| with_request_id(problem, rooms, request_id));
         let took = rooms.clock.monotonic_ms().saturating_sub(began);
         count(self.method, &outcome, took);
         self.id.map(|id| answer(&id, &outcome))

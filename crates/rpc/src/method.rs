@@ -26,6 +26,9 @@ pub struct Method {
     pub scope: Option<Scope>,
     /// Whether it is refused while the vault is sealed.
     pub needs_open_vault: bool,
+    /// Whether its work ends when nobody waits for the answer any more. It must then change nothing that
+    /// has to be changed to the end.
+    pub ends_with_caller: bool,
     /// Refusals of its own, beside those that every method has.
     pub errors: &'static [ErrorCode],
     /// The schema of its params, an object.
@@ -89,7 +92,7 @@ pub fn outcome_of<R: Serialize>(result: Result<R, Problem>) -> Outcome {
     })
 }
 
-/// Logs a failure that is ours, with its causes, and says what the caller may know of it.
+/// Logs a failure with its causes, as an error where it is ours, and says what the caller may know of it.
 pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -98,8 +101,13 @@ pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
         cause = next.source();
     }
     let problem: Problem = error.into();
-    if problem.code.http_status() >= 500 {
-        tracing::error!(error = text, "a call failed");
+    match problem.code {
+        ErrorCode::Internal | ErrorCode::StorageUnavailable => {
+            tracing::error!(error = text, "a call failed");
+        }
+        // A vendor's failure, or that something is not set up, is no fault of this server.
+        code if code.http_status() >= 500 => tracing::info!(error = text, "a call failed"),
+        _ => {}
     }
     problem
 }
@@ -109,13 +117,14 @@ macro_rules! method {
     (
         $name:literal, $summary:literal, $scope:expr,
         $handler:ident($params:ty) -> $result:ty
-        $(, open_vault: $open:literal)? $(, errors: [$($error:ident),*])?
+        $(, open_vault: $open:literal)? $(, ends_with_caller: $ends:literal)? $(, errors: [$($error:ident),*])?
     ) => {
         $crate::method::Method {
             name: $name,
             summary: $summary,
             scope: $scope,
             needs_open_vault: false $(|| $open)?,
+            ends_with_caller: false $(|| $ends)?,
             errors: &[$($(gatehouse_domain::ErrorCode::$error),*)?],
             params: |generator| <$params as schemars::JsonSchema>::json_schema(generator),
             result: |generator| generator.subschema_for::<$result>(),
@@ -145,6 +154,57 @@ mod tests {
                 .code,
             ErrorCode::InvalidParams
         );
+    }
+
+    /// Remembers the level of each event.
+    #[derive(Clone, Default)]
+    struct Levels(Arc<std::sync::Mutex<Vec<tracing::Level>>>);
+
+    impl tracing::Subscriber for Levels {
+        fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+            true
+        }
+        fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+            tracing::span::Id::from_u64(1)
+        }
+        fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+        fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+        fn event(&self, event: &tracing::Event<'_>) {
+            let level = *event.metadata().level();
+            self.0.lock().unwrap().push(level);
+        }
+        fn enter(&self, _: &tracing::span::Id) {}
+        fn exit(&self, _: &tracing::span::Id) {}
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("it failed")]
+    struct Failure(ErrorCode);
+
+    impl From<Failure> for Problem {
+        fn from(Failure(code): Failure) -> Self {
+            Self::new(code, "It failed.")
+        }
+    }
+
+    #[test]
+    fn only_what_is_our_fault_is_logged_as_an_error() {
+        let (error, info) = (tracing::Level::ERROR, tracing::Level::INFO);
+        for (code, expected) in [
+            (ErrorCode::Internal, Some(error)),
+            (ErrorCode::StorageUnavailable, Some(error)),
+            (ErrorCode::NotConfigured, Some(info)),
+            (ErrorCode::Timeout, Some(info)),
+            (ErrorCode::ProviderFailed, Some(info)),
+            (ErrorCode::InvalidParams, None),
+            (ErrorCode::NotFound, None),
+        ] {
+            let levels = Levels::default();
+            let problem = tracing::subscriber::with_default(levels.clone(), || told(Failure(code)));
+            assert_eq!(problem.code, code);
+            let seen = levels.0.lock().unwrap().first().copied();
+            assert_eq!(seen, expected, "{code:?}");
+        }
     }
 
     #[test]

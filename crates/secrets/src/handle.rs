@@ -106,6 +106,11 @@ impl Secrets {
         self.0.status.subscribe()
     }
 
+    /// Changes whenever a provider's key was stored or removed here.
+    pub fn subscribe_provider_keys(&self) -> watch::Receiver<()> {
+        self.0.provider_keys.subscribe()
+    }
+
     /// How far the running migration, rotation or disabling has come; `None` while none runs.
     pub fn progress(&self) -> watch::Receiver<Option<Progress>> {
         self.0.progress.subscribe()

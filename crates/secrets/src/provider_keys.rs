@@ -167,6 +167,7 @@ impl Secrets {
             inner.view().await?;
             let _shared = inner.gate.read().await;
             inner.change_files(change).await?;
+            inner.provider_keys.send_replace(());
             let job = Arc::clone(&inner);
             let write = inner.store.write(move |conn| {
                 Box::pin(async move { job.note(conn, kind, &actor, detail).await })

@@ -7,8 +7,11 @@ use gatehouse_domain::id::{AudioId, MessageId, SessionId};
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-/// How many old ones an insertion removes at most, so that it never takes long.
+/// How many old ones are looked at in one step.
 const REMOVED_AT_ONCE: i64 = 64;
+/// How many such steps an insertion takes at most, so that it never takes long: 1024 old ones. The next
+/// one goes on.
+const STEPS: u32 = 16;
 
 /// One, without its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,16 +130,32 @@ impl Conn {
         if over <= 0 {
             return Ok(());
         }
+        for _step in 0..STEPS {
+            if !self.remove_oldest(newest, &mut over).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes some of the oldest, but not more than it takes to free so many bytes. Tells whether more
+    /// are to go.
+    async fn remove_oldest(
+        &mut self,
+        newest: &AudioId,
+        over: &mut i64,
+    ) -> Result<bool, StoreError> {
         let oldest = sqlx::query(
             "SELECT id, size, message_id FROM session_audio WHERE id <> $1 ORDER BY id LIMIT $2",
         );
         let oldest = oldest.bind(newest.as_str()).bind(REMOVED_AT_ONCE);
         let oldest: Vec<Old> = self.list(oldest).await?;
+        let is_there_one = !oldest.is_empty();
         for old in oldest {
-            if over <= 0 {
-                break;
+            if *over <= 0 {
+                return Ok(false);
             }
-            over -= old.size;
+            *over -= old.size;
             let query = sqlx::query("DELETE FROM session_audio WHERE id = $1");
             self.run(query.bind(&old.id)).await?;
             if let Some(message) = &old.message_id {
@@ -146,7 +165,7 @@ impl Conn {
                 self.run(query.bind(message).bind(&old.id)).await?;
             }
         }
-        Ok(())
+        Ok(is_there_one && *over > 0)
     }
 
     /// The one with this id in a session, without its bytes.
@@ -161,13 +180,20 @@ impl Conn {
         self.find(query.bind(id).bind(session.as_str())).await
     }
 
-    /// Its bytes.
-    pub async fn find_session_audio_data(
+    /// Some of its bytes, from an offset on that begins with 0; fewer where it ends before.
+    pub async fn find_session_audio_part(
         &mut self,
         id: &AudioId,
+        from: i64,
+        length: i64,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        let query = sqlx::query("SELECT data FROM session_audio WHERE id = $1");
-        let found: Option<Bytes> = self.find(query.bind(id.as_str())).await?;
+        // Both engines count from 1; PostgreSQL wants small integers.
+        let query = sqlx::query(
+            "SELECT substr(data, CAST($2 AS INTEGER), CAST($3 AS INTEGER))
+             FROM session_audio WHERE id = $1",
+        );
+        let query = query.bind(id.as_str()).bind(from.saturating_add(1));
+        let found: Option<Bytes> = self.find(query.bind(length)).await?;
         Ok(found.map(|Bytes(data)| data))
     }
 

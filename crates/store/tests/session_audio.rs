@@ -94,7 +94,7 @@ async fn get(store: &Store, session: &str, id: &str) -> Option<(SessionAudioRow,
             let Some(row) = conn.find_session_audio(&session, &id).await? else {
                 return Ok(None);
             };
-            let data = conn.find_session_audio_data(&row.id).await?;
+            let data = conn.find_session_audio_part(&row.id, 0, 1 << 20).await?;
             Ok::<_, StoreError>(data.map(|data| (row, data)))
         })
     });
@@ -237,5 +237,76 @@ async fn what_was_said_is_recognised_once_and_for_a_while() {
         });
         assert!(linked.await);
         assert_eq!(found("Hello.", 0).await.as_deref(), Some("aud_001"));
+    }
+}
+
+#[tokio::test]
+async fn parts_are_read() {
+    for database in databases().await {
+        let store = database.open().await;
+        begin(&store, &["ses_1"]).await;
+        let every_byte: Vec<u8> = (0..=255).cycle().take(3000).collect();
+        insert(&store, audio("ses_1", 1, 3000), every_byte.clone(), 1 << 30).await;
+        let part = async |id: &'static str, from: i64, length: i64| {
+            let read = store.read(move |conn| {
+                Box::pin(async move {
+                    let id = AudioId::from_text(id);
+                    conn.find_session_audio_part(&id, from, length).await
+                })
+            });
+            let found: Result<Option<Vec<u8>>, StoreError> = read.await;
+            found.unwrap()
+        };
+        for (from, length, found) in [
+            (0, 3000, &every_byte[..]),
+            (0, 1, &every_byte[..1]),
+            (127, 3, &[127, 128, 129]),
+            (2999, 1, &every_byte[2999..]),
+            (2998, 3, &every_byte[2998..]),
+            (3000, 1, &[]),
+            (5, 0, &[]),
+        ] {
+            let read = part("aud_001", from, length).await;
+            assert_eq!(read.as_deref(), Some(found), "{from} {length}");
+        }
+        assert_eq!(part("aud_002", 0, 1).await, None);
+    }
+}
+
+#[tokio::test]
+async fn many_small_ones_make_room_for_a_large_one() {
+    async fn left(store: &Store) -> usize {
+        let mut left = 0;
+        for n in 1000..=2026 {
+            left += usize::from(get(store, "ses_1", &format!("aud_{n}")).await.is_some());
+        }
+        left
+    }
+    for database in databases().await {
+        let store = database.open().await;
+        begin(&store, &["ses_1"]).await;
+        let fill = |from: i64, to: i64| {
+            write(&store, move |conn| {
+                Box::pin(async move {
+                    for n in from..to {
+                        let row = audio("ses_1", n, 1);
+                        conn.insert_session_audio(&row, vec![0], 1 << 30).await?;
+                    }
+                    Ok(())
+                })
+            })
+        };
+        // What 16 steps of 64 remove, to the last one.
+        fill(1000, 2024).await;
+        insert(&store, audio("ses_1", 2024, 100), vec![0; 100], 100).await;
+        assert_eq!(left(&store).await, 1);
+        assert!(get(&store, "ses_1", "aud_2024").await.is_some());
+        // One more is left for the next one to remove.
+        fill(1000, 2024).await;
+        insert(&store, audio("ses_1", 2025, 100), vec![0; 100], 100).await;
+        assert_eq!(left(&store).await, 2);
+        insert(&store, audio("ses_1", 2026, 100), vec![0; 100], 100).await;
+        assert_eq!(left(&store).await, 1);
+        assert!(get(&store, "ses_1", "aud_2026").await.is_some());
     }
 }

@@ -4,7 +4,7 @@
 mod files;
 mod index;
 
-use crate::handle::busy;
+use crate::handle::off_thread;
 use bytes::Bytes;
 use files::Files;
 use gatehouse_audio::Format;
@@ -78,7 +78,7 @@ impl Cache {
             return None;
         }
         let (cache, name) = (Arc::clone(self), name.clone());
-        let found = busy(move || Ok(cache.read(&name))).await;
+        let found = off_thread(move || Ok(cache.read(&name))).await;
         let found = found.ok().flatten();
         let result = if found.is_some() { "hit" } else { "miss" };
         metrics::counter!("voice_cache_total", "result" => result).increment(1);
@@ -94,7 +94,7 @@ impl Cache {
             return;
         }
         let (cache, name) = (Arc::clone(self), name.clone());
-        let kept = busy(move || Ok(cache.write(&name, &spoken, most)?)).await;
+        let kept = off_thread(move || Ok(cache.write(&name, &spoken, most)?)).await;
         if let Err(error) = kept {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "speech could not be kept for the next time");

@@ -10,6 +10,9 @@ use gatehouse_store::StoreError;
 /// What is missing where a persona speaks only by its bindings.
 pub(crate) const NO_BINDING: &str = "persona_binding";
 
+/// When to ask again where too many wait, in milliseconds: a program takes some seconds.
+const BUSY_RETRY_MS: u64 = 5000;
+
 /// Speech was not made, not understood, or a persona not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum VoiceError {
@@ -57,6 +60,9 @@ pub enum VoiceError {
         /// The provider's id.
         provider: &'static str,
     },
+    /// Too many wait for a program on this machine.
+    #[error("too many are waiting already")]
+    Busy,
     /// More bytes than are taken.
     #[error("over the limit of {max_bytes} bytes")]
     TooLarge {
@@ -131,6 +137,7 @@ impl VoiceError {
             Self::Provider { .. } => ErrorCode::ProviderFailed,
             Self::Attempts { first, .. } => first.code(),
             Self::Timeout { .. } => ErrorCode::Timeout,
+            Self::Busy => ErrorCode::RateLimited,
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::NotFound(_) => ErrorCode::NotFound,
             Self::Conflict(_) => ErrorCode::Conflict,
@@ -146,7 +153,7 @@ impl VoiceError {
     /// and not a persona's that wants nobody else.
     pub(crate) fn is_providers(&self) -> bool {
         match self {
-            Self::Provider { .. } | Self::Timeout { .. } => true,
+            Self::Provider { .. } | Self::Timeout { .. } | Self::Busy => true,
             Self::NotConfigured { what, .. } => what != NO_BINDING,
             _ => false,
         }
@@ -197,6 +204,7 @@ impl From<VoiceError> for Problem {
                 format!("{provider} gave no answer in time."),
             )
             .with("provider", provider),
+            VoiceError::Busy => Self::rate_limited(BUSY_RETRY_MS),
             VoiceError::TooLarge { max_bytes } => Self::new(
                 ErrorCode::PayloadTooLarge,
                 format!("The audio is over the limit of {max_bytes} bytes."),

@@ -3,9 +3,10 @@
 
 use crate::VoiceError;
 use crate::cache::Cache;
+use crate::desk::Desk;
 use crate::means::Means;
 use crate::persona::{PersonaEvent, Personas};
-use crate::programs::Programs;
+use crate::programs::{self, Programs};
 use crate::settings::VoiceSettings;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
@@ -13,7 +14,7 @@ use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
 use gatehouse_store::Store;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -33,7 +34,7 @@ pub struct VoiceParts {
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub random: Arc<dyn Random>,
-    /// Where the cache of spoken texts is made.
+    /// Where the cache of spoken texts is made, and where programs work. No other server may use it.
     pub data_dir: PathBuf,
 }
 
@@ -51,6 +52,8 @@ pub(crate) struct Inner {
     personas: Personas,
     persona_events: broadcast::Sender<PersonaEvent>,
     outbound: Outbound,
+    /// Where programs work.
+    workspaces: PathBuf,
     state: ArcSwap<State>,
 }
 
@@ -61,12 +64,15 @@ pub(crate) struct State {
 }
 
 impl Voice {
-    /// Opens the room. Nothing is called and nothing read yet.
+    /// Opens the room. Nothing is called and nothing read yet; what programs left behind when a server was
+    /// killed is removed.
     pub fn open(parts: VoiceParts, settings: VoiceSettings) -> Self {
         let directory = parts.data_dir.join("voice-cache");
         let random = Arc::clone(&parts.random);
         let cache = Arc::new(Cache::new(parts.secrets.clone(), random, directory));
-        let state = State::new(&parts.outbound, settings, None);
+        let workspaces = parts.data_dir.join("voice-work");
+        programs::empty(&workspaces);
+        let state = State::new(&parts.outbound, settings, &workspaces, None);
         let persona_events = broadcast::Sender::new(EVENTS);
         let (store, clock) = (parts.store.clone(), Arc::clone(&parts.clock));
         let personas = Personas::new(store, clock, persona_events.clone());
@@ -79,6 +85,7 @@ impl Voice {
             personas,
             persona_events,
             outbound: parts.outbound,
+            workspaces,
             state: ArcSwap::from_pointee(state),
         }))
     }
@@ -86,8 +93,9 @@ impl Voice {
     /// Puts new settings in force, for requests from now on.
     pub fn update_settings(&self, settings: VoiceSettings) {
         let old = self.0.state.load_full();
-        let new = State::new(&self.0.outbound, settings, Some(&old));
-        self.0.state.store(Arc::new(new));
+        let inner = &self.0;
+        let new = State::new(&inner.outbound, settings, &inner.workspaces, Some(&old));
+        inner.state.store(Arc::new(new));
     }
 
     /// The personas.
@@ -107,7 +115,12 @@ impl Voice {
 
 impl State {
     /// Programs that run go on counting when nothing about programs was changed.
-    fn new(outbound: &Outbound, settings: VoiceSettings, old: Option<&Self>) -> Self {
+    fn new(
+        outbound: &Outbound,
+        settings: VoiceSettings,
+        workspaces: &Path,
+        old: Option<&Self>,
+    ) -> Self {
         let kept = old.filter(|old| {
             let before = &old.settings;
             before.local_concurrency == settings.local_concurrency
@@ -116,10 +129,12 @@ impl State {
         });
         let programs = match kept {
             Some(old) => old.means.programs.clone(),
-            None => Programs::new(&settings),
+            None => Programs::new(&settings, workspaces),
         };
+        let desk = old.map_or_else(Desk::new, |old| old.means.desk.clone());
         let means = Means {
             outbound: outbound.clone(),
+            desk,
             programs,
             patience: settings.patience,
         };
@@ -133,8 +148,8 @@ impl fmt::Debug for Voice {
     }
 }
 
-/// Runs work that keeps a processor busy where that holds nobody up.
-pub(crate) async fn busy<T, F>(work: F) -> Result<T, VoiceError>
+/// Runs work that blocks where that holds nobody up.
+pub(crate) async fn off_thread<T, F>(work: F) -> Result<T, VoiceError>
 where
     T: Send + 'static,
     F: FnOnce() -> Result<T, VoiceError> + Send + 'static,

@@ -10,6 +10,7 @@ mod attempt;
 mod auto_speak;
 mod cache;
 mod capability;
+mod desk;
 mod error;
 mod handle;
 mod listening;
@@ -30,6 +31,7 @@ mod tts;
 mod usage;
 
 pub use attempt::Attempt;
+pub use capability::{Lack, Lacks, SttCapability, TtsCapability};
 pub use error::VoiceError;
 pub use handle::{Voice, VoiceParts};
 pub use listening::{MAX_AUDIO_BYTES, SubtitleFormat, TranscribeRequest, Transcript};

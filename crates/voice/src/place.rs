@@ -1,7 +1,7 @@
 //! Where a provider is, and with which key it is called: the setting's, the vault's, or one that is
 //! borrowed from the model provider `openai`. A key goes only to the address that it was given for.
 
-use crate::capability;
+use crate::capability::Lack;
 use crate::handle::{Inner, State};
 use crate::provider::{SttId, TtsId};
 use crate::settings::{SttProviderSettings, TtsProviderSettings};
@@ -46,7 +46,7 @@ impl Wanted<'_> {
     }
 }
 
-fn of_tts<'a>(id: TtsId, settings: &'a TtsProviderSettings) -> Wanted<'a> {
+fn of_tts(id: TtsId, settings: &TtsProviderSettings) -> Wanted<'_> {
     Wanted {
         id: id.as_str(),
         section: "tts",
@@ -65,7 +65,7 @@ fn of_tts<'a>(id: TtsId, settings: &'a TtsProviderSettings) -> Wanted<'a> {
     }
 }
 
-fn of_stt<'a>(id: SttId, settings: &'a SttProviderSettings) -> Wanted<'a> {
+fn of_stt(id: SttId, settings: &SttProviderSettings) -> Wanted<'_> {
     Wanted {
         id: id.as_str(),
         section: "stt",
@@ -136,9 +136,8 @@ impl Voice {
         let settings = state.settings.tts.providers.get(&id);
         let none = TtsProviderSettings::default();
         let wanted = of_tts(id, settings.unwrap_or(&none));
-        self.0
-            .place(state, wanted, capability::tts(id).is_local)
-            .await
+        let is_local = id.capability().is_lacking(Lack::Key);
+        self.0.place(state, wanted, is_local).await
     }
 
     /// Where this listener is; an error says what is missing.
@@ -146,9 +145,8 @@ impl Voice {
         let settings = state.settings.stt.providers.get(&id);
         let none = SttProviderSettings::default();
         let wanted = of_stt(id, settings.unwrap_or(&none));
-        self.0
-            .place(state, wanted, capability::stt(id).is_local)
-            .await
+        let is_local = id.capability().is_lacking(Lack::Key);
+        self.0.place(state, wanted, is_local).await
     }
 }
 

@@ -19,13 +19,17 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-pub(crate) use workspace::{absolute, workspace};
+pub(crate) use workspace::{absolute, empty, open_file, open_own_file};
 
 /// Pieces of output, of at most 64 KiB each, that wait for a slow reader before the program has to wait
-/// too. A program's place is free for others as soon as it ended, however slow the reader is.
-const QUEUE: usize = 512;
+/// too. With the one that is being read they are 512 KiB. A program's place is free for others as soon as
+/// it ended, however slow the reader is.
+const QUEUE: usize = 7;
+/// How many may wait for a place.
+const MAX_WAITING: usize = 8;
 /// Where programs are looked for when the settings hand on no PATH.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -33,6 +37,10 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 #[derive(Clone, Debug)]
 pub(crate) struct Programs {
     permits: Arc<Semaphore>,
+    /// Places in the queue for the places.
+    queue: Arc<Semaphore>,
+    /// Where workspaces are made.
+    directory: Arc<Path>,
     variables: Arc<[(String, OsString)]>,
     limit: Duration,
     tasks: TaskTracker,
@@ -69,13 +77,23 @@ pub(crate) struct Ran {
     pub(crate) stdout: Bytes,
 }
 
+/// A place for a program, and how long it may take.
+#[derive(Debug)]
+pub(crate) struct Place {
+    permit: OwnedSemaphorePermit,
+    /// When the time is over: it began with the waiting.
+    pub(crate) until: Instant,
+}
+
 type Piece = Result<Bytes, VoiceError>;
 
 impl Programs {
-    /// As the settings want it.
-    pub(crate) fn new(settings: &VoiceSettings) -> Self {
+    /// As the settings want it. Workspaces are made in this directory; it need not be there yet.
+    pub(crate) fn new(settings: &VoiceSettings, directory: &Path) -> Self {
         Self {
             permits: Arc::new(Semaphore::new(settings.local_concurrency.max(1))),
+            queue: Arc::new(Semaphore::new(MAX_WAITING)),
+            directory: absolute(directory).into(),
             variables: settings.child_variables.clone().into(),
             limit: settings.patience.program,
             tasks: TaskTracker::new(),
@@ -103,9 +121,46 @@ impl Programs {
             .find(|file| is_executable(file))
     }
 
+    /// Whether one more may wait for a place: asked before anything large is made for it.
+    ///
+    /// # Errors
+    /// `Busy` when all places are taken and as many wait as may.
+    pub(crate) fn has_room(&self) -> Result<(), VoiceError> {
+        if self.permits.available_permits() > 0 || self.queue.available_permits() > 0 {
+            Ok(())
+        } else {
+            Err(VoiceError::Busy)
+        }
+    }
+
+    /// Waits for a place. What a program needs on the disk is written after that.
+    ///
+    /// # Errors
+    /// `Busy` at once when too many wait already; a time-out.
+    pub(crate) async fn place(&self, provider: &'static str) -> Result<Place, VoiceError> {
+        let until = Instant::now() + self.limit;
+        let permits = Arc::clone(&self.permits);
+        if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
+            return Ok(Place { permit, until });
+        }
+        let _waits = self.queue.try_acquire().map_err(|_| VoiceError::Busy)?;
+        let permit = in_time(until, provider, async {
+            let permit = permits.acquire_owned().await;
+            permit.map_err(|_closed| VoiceError::Internal("programs have no places"))
+        });
+        let permit = permit.await?;
+        Ok(Place { permit, until })
+    }
+
     /// Runs it to its end. The time until there is a place for it counts too.
     pub(crate) async fn run(&self, job: Job) -> Result<Ran, VoiceError> {
-        let mut pieces = self.start(job);
+        let place = self.place(job.provider).await?;
+        self.run_at(place, job).await
+    }
+
+    /// The same where a place was found already.
+    pub(crate) async fn run_at(&self, place: Place, job: Job) -> Result<Ran, VoiceError> {
+        let mut pieces = self.start(place, job);
         let mut stdout = Vec::new();
         while let Some(piece) = pieces.recv().await {
             stdout.extend_from_slice(&piece?);
@@ -121,7 +176,8 @@ impl Programs {
         job: Job,
     ) -> Result<BoxStream<'static, Result<Bytes, VoiceError>>, VoiceError> {
         let provider = job.provider;
-        let mut pieces = self.start(job);
+        let place = self.place(provider).await?;
+        let mut pieces = self.start(place, job);
         let Some(first) = pieces.recv().await else {
             return Err(VoiceError::failed(provider, "gave no audio", false));
         };
@@ -132,32 +188,39 @@ impl Programs {
         Ok(first.chain(rest).boxed())
     }
 
+    /// A fresh directory for a program, with one file in it; gone with the last who uses it.
+    pub(crate) async fn workspace(
+        &self,
+        name: &'static str,
+        content: &Bytes,
+    ) -> Result<Arc<TempDir>, VoiceError> {
+        workspace::make(&self.directory, name, content).await
+    }
+
     /// Dropping the receiver ends the program.
-    fn start(&self, job: Job) -> mpsc::Receiver<Piece> {
+    fn start(&self, place: Place, job: Job) -> mpsc::Receiver<Piece> {
         let (pieces, receiver) = mpsc::channel(QUEUE);
-        let programs = self.clone();
+        let variables = Arc::clone(&self.variables);
         self.tasks.spawn(async move {
-            let provider = job.provider;
-            let work = programs.work(job, &pieces);
-            let timeout = VoiceError::Timeout { provider };
-            let done = tokio::time::timeout(programs.limit, work).await;
-            if let Err(error) = done.unwrap_or(Err(timeout)) {
+            let (provider, Place { permit, until }) = (job.provider, place);
+            let work = child::drive(job, &variables, &pieces, permit);
+            if let Err(error) = in_time(until, provider, work).await {
                 // Nobody may be waiting any more.
                 let _ = pieces.send(Err(error)).await;
             }
         });
         receiver
     }
+}
 
-    async fn work(&self, job: Job, pieces: &mpsc::Sender<Piece>) -> Result<(), VoiceError> {
-        let _permit = tokio::select! {
-            permit = self.permits.acquire() => {
-                permit.map_err(|_closed| VoiceError::Internal("programs have no places"))?
-            }
-            () = pieces.closed() => return Ok(()),
-        };
-        child::drive(job, &self.variables, pieces).await
-    }
+/// Work of a provider's, until then.
+pub(crate) async fn in_time<T>(
+    until: Instant,
+    provider: &'static str,
+    work: impl Future<Output = Result<T, VoiceError>>,
+) -> Result<T, VoiceError> {
+    let done = tokio::time::timeout_at(until, work).await;
+    done.unwrap_or(Err(VoiceError::Timeout { provider }))
 }
 
 /// The sentence for a program that is not there.

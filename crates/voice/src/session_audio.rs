@@ -4,12 +4,19 @@
 use crate::listening::{TranscribeRequest, Transcript};
 use crate::{Voice, VoiceError};
 use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use gatehouse_audio::{Format, Kind, sniff};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, SessionId};
 use gatehouse_store::{SessionAudioRow, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::ops::Range;
+
+/// How much of a recording is read at a time. An engine may look at all of it for each piece, so they are
+/// not too small.
+const PIECE_BYTES: u64 = 1 << 20;
 
 /// Audio that is to be kept with a session.
 #[derive(Clone, Debug)]
@@ -30,7 +37,7 @@ pub struct NewAudio {
     pub data: Bytes,
 }
 
-/// Audio that was kept.
+/// Audio that was kept: all but its bytes.
 #[derive(Clone, Debug)]
 pub struct StoredAudio {
     /// Its id.
@@ -43,8 +50,8 @@ pub struct StoredAudio {
     pub duration_ms: u64,
     /// When it was stored.
     pub created_at: Timestamp,
-    /// The bytes.
-    pub data: Bytes,
+    /// How many bytes it has.
+    pub size_bytes: u64,
 }
 
 /// What a user said to a session, understood and kept.
@@ -127,23 +134,54 @@ impl Voice {
         }
         let (session, id) = (session.clone(), id.to_owned());
         let read = self.0.store.read(move |conn| {
-            Box::pin(async move {
-                let Some(row) = conn.find_session_audio(&session, &id).await? else {
-                    return Ok(None);
-                };
-                let data = conn.find_session_audio_data(&row.id).await?;
-                Ok::<_, StoreError>(data.map(|data| (row, data)))
-            })
+            Box::pin(async move { conn.find_session_audio(&session, &id).await })
         });
-        let (row, data) = read.await?.ok_or_else(missing)?;
+        let found: Result<Option<SessionAudioRow>, StoreError> = read.await;
+        let row = found?.ok_or_else(missing)?;
         Ok(StoredAudio {
             id: row.id,
             format: row.format,
             mime_type: row.mime_type,
             duration_ms: u64::try_from(row.duration_ms).unwrap_or(0),
             created_at: row.created_at,
-            data: data.into(),
+            size_bytes: u64::try_from(row.size).unwrap_or(0),
         })
+    }
+
+    /// The bytes from the one to before the other, as somebody takes them: no more than one piece is in
+    /// memory. Where they are gone by then, or fewer, that is an error, the last item.
+    pub fn read_audio(
+        &self,
+        id: &AudioId,
+        bytes: Range<u64>,
+    ) -> BoxStream<'static, Result<Bytes, VoiceError>> {
+        let state = (self.clone(), id.clone(), bytes);
+        let pieces = stream::try_unfold(state, |(voice, id, mut left)| async move {
+            if left.is_empty() {
+                return Ok(None);
+            }
+            let length = (left.end - left.start).min(PIECE_BYTES);
+            let piece = voice.read_piece(&id, left.start, length).await?;
+            left.start += length;
+            Ok(Some((piece, (voice, id, left))))
+        });
+        pieces.boxed()
+    }
+
+    async fn read_piece(&self, id: &AudioId, from: u64, length: u64) -> Result<Bytes, VoiceError> {
+        let id = id.clone();
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let (from, most) = (number(from), number(length));
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move { conn.find_session_audio_part(&id, from, most).await })
+        });
+        let found: Result<Option<Vec<u8>>, StoreError> = read.await;
+        let piece = found?.ok_or(VoiceError::NotFound("audio"))?;
+        if piece.len() as u64 == length {
+            Ok(piece.into())
+        } else {
+            Err(VoiceError::Internal("audio is shorter than it was"))
+        }
     }
 }
 

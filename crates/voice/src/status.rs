@@ -82,7 +82,7 @@ impl Voice {
             list.push(ProviderStatus {
                 id: id.as_str(),
                 name: id.label(),
-                configured: is_there(self.tts_place(&state, *id).await.map(drop)),
+                configured: is_there(&self.tts_place(&state, *id).await.map(drop)),
             });
         }
         list
@@ -100,7 +100,35 @@ impl Voice {
             list.push(ProviderStatus {
                 id: id.as_str(),
                 name: id.label(),
-                configured: is_there(self.stt_place(&state, *id).await.map(drop)),
+                configured: is_there(&self.stt_place(&state, *id).await.map(drop)),
+            });
+        }
+        list
+    }
+
+    /// Everybody who can speak, shown or not.
+    pub async fn all_speakers(&self) -> Vec<ProviderStatus> {
+        let state = self.state();
+        let mut list = Vec::new();
+        for id in TtsId::ALL {
+            list.push(ProviderStatus {
+                id: id.as_str(),
+                name: id.label(),
+                configured: is_there(&self.tts_place(&state, *id).await.map(drop)),
+            });
+        }
+        list
+    }
+
+    /// Everybody who can listen, shown or not.
+    pub async fn all_listeners(&self) -> Vec<ProviderStatus> {
+        let state = self.state();
+        let mut list = Vec::new();
+        for id in SttId::ALL {
+            list.push(ProviderStatus {
+                id: id.as_str(),
+                name: id.label(),
+                configured: is_there(&self.stt_place(&state, *id).await.map(drop)),
             });
         }
         list
@@ -130,12 +158,12 @@ impl Voice {
     pub(crate) async fn chosen_tts(&self, state: &State) -> Option<(TtsId, bool)> {
         if let Some(id) = state.settings.tts.provider {
             let place = self.tts_place(state, id).await.map(drop);
-            return Some((id, is_there(place)));
+            return Some((id, is_there(&place)));
         }
         for id in TtsId::ALL {
             let place = self.tts_place(state, *id).await.map(drop);
             if may_be_there(&place) {
-                return Some((*id, is_there(place)));
+                return Some((*id, is_there(&place)));
             }
         }
         None
@@ -145,12 +173,12 @@ impl Voice {
     pub(crate) async fn chosen_stt(&self, state: &State) -> Option<(SttId, bool)> {
         if let Some(id) = state.settings.stt.provider {
             let place = self.stt_place(state, id).await.map(drop);
-            return Some((id, is_there(place)));
+            return Some((id, is_there(&place)));
         }
         for id in SttId::ALL {
             let place = self.stt_place(state, *id).await.map(drop);
             if may_be_there(&place) {
-                return Some((*id, is_there(place)));
+                return Some((*id, is_there(&place)));
             }
         }
         None
@@ -159,7 +187,7 @@ impl Voice {
 
 /// While the vault is sealed nobody can tell whether there is a key: then there is none to use. That
 /// the keys cannot be read for another reason is in the log of whoever uses them.
-fn is_there(place: Result<(), VoiceError>) -> bool {
+const fn is_there(place: &Result<(), VoiceError>) -> bool {
     place.is_ok()
 }
 

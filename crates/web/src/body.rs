@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::{Bytes, BytesMut};
 use gatehouse_auth::{AuthError, Caller, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, input};
+use gatehouse_rpc::census::{ByteBudget, BytesGuard};
 use http::header::{CONTENT_TYPE, ORIGIN, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -22,20 +23,52 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a large body may take in all: 36 MiB over a slow line.
 const LARGE_BODY_TIMEOUT: Duration = Duration::from_mins(10);
 
+/// How long somebody waits for whose body there is no room, in milliseconds.
+const ROOM_WAIT_MS: u64 = 1000;
+
 /// Reads a whole body of at most `max_bytes`.
 pub(crate) async fn read(body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
+    read_within(body, max_bytes, |_more| true).await
+}
+
+/// The same for a body that is so large that it counts against what all requests may hold together. It
+/// does for as long as the guard is there.
+pub(crate) async fn read_counted(
+    body: Body,
+    max_bytes: usize,
+    budget: &ByteBudget,
+) -> Result<(Bytes, BytesGuard), Problem> {
+    let mut guard = budget.take(0).ok_or_else(no_room)?;
+    let bytes = read_within(body, max_bytes, |more| guard.grow(more)).await?;
+    Ok((bytes, guard))
+}
+
+/// There is no memory for it now.
+pub(crate) fn no_room() -> Problem {
+    Problem::rate_limited(ROOM_WAIT_MS)
+}
+
+async fn read_within(
+    body: Body,
+    max_bytes: usize,
+    grow: impl FnMut(usize) -> bool,
+) -> Result<Bytes, Problem> {
     let in_all = if max_bytes > MAX_BODY_BYTES {
         LARGE_BODY_TIMEOUT
     } else {
         BODY_TIMEOUT
     };
-    match tokio::time::timeout(in_all, read_frames(body, max_bytes)).await {
+    match tokio::time::timeout(in_all, read_frames(body, max_bytes, grow)).await {
         Ok(read) => read,
         Err(_elapsed) => Err(request_timeout()),
     }
 }
 
-async fn read_frames(mut body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
+async fn read_frames(
+    mut body: Body,
+    max_bytes: usize,
+    mut grow: impl FnMut(usize) -> bool,
+) -> Result<Bytes, Problem> {
     let mut whole = BytesMut::new();
     loop {
         let Ok(frame) = tokio::time::timeout(BODY_TIMEOUT, body.frame()).await else {
@@ -53,6 +86,9 @@ async fn read_frames(mut body: Body, max_bytes: usize) -> Result<Bytes, Problem>
             let message = format!("The body is over the limit of {max_bytes} bytes.");
             let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
             return Err(problem.with("max_bytes", max_bytes));
+        }
+        if !grow(data.len()) {
+            return Err(no_room());
         }
         whole.extend_from_slice(&data);
     }

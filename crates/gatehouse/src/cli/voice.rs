@@ -1,27 +1,27 @@
 //! `voice`: saying and understanding things from a shell, and looking at who does it.
 
+mod doctor;
+mod say;
+
 use super::client::Client;
 use super::globals::Globals;
-use super::output::{Output, bad, field, good, line, note, warn};
-use anyhow::{Context, Result, bail};
+use super::output::{Output, field, line, note};
+use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use std::io::{IsTerminal, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// The longest audio that the server takes, and one byte more than that.
 const MOST_READ: u64 = (25 << 20) + 1;
-/// What doctor has said and understood.
-const SENTENCE: &str = "The gate is open.";
 
 /// `gatehouse voice …`
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     /// Speak a text into a file
-    Say(Box<Say>),
+    Say(Box<say::Say>),
     /// Turn a recording into text
     Transcribe(Box<Transcribe>),
     /// List who can speak and who can listen
@@ -32,34 +32,6 @@ pub enum Command {
         #[arg(long)]
         r#try: bool,
     },
-}
-
-/// `gatehouse voice say`
-#[derive(Debug, clap::Args)]
-pub struct Say {
-    /// The text; from standard input when left out
-    text: Option<String>,
-    /// Where the audio goes; - is standard output
-    #[arg(long, short)]
-    output: Option<PathBuf>,
-    /// mp3, opus, ogg, aac, pcm or wav; by the ending of --output when left out
-    #[arg(long)]
-    format: Option<String>,
-    /// Who speaks
-    #[arg(long)]
-    provider: Option<String>,
-    /// In whose persona
-    #[arg(long)]
-    persona: Option<String>,
-    /// Whose voice, by the provider's id of it
-    #[arg(long)]
-    voice: Option<String>,
-    /// Which model
-    #[arg(long)]
-    model: Option<String>,
-    /// 0.25 to 4
-    #[arg(long)]
-    speed: Option<f64>,
 }
 
 /// `gatehouse voice transcribe`
@@ -89,10 +61,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
     match command {
-        Command::Say(say) => speak(&client, out, *say).await?,
+        Command::Say(say) => return say::run(&client, out, *say).await,
         Command::Transcribe(asked) => transcribe(&client, out, *asked).await?,
         Command::Providers => providers(&client, out).await?,
-        Command::Doctor { r#try } => return doctor(&client, out, r#try).await,
+        Command::Doctor { r#try } => return doctor::run(&client, out, r#try).await,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -102,70 +74,7 @@ fn params<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
     let given = members
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(Map::from_iter(given))
-}
-
-async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
-    let to_stdout = say.output.as_deref() == Some(Path::new("-"));
-    let stdout = std::io::stdout();
-    if say.output.is_none() && !out.is_json() {
-        bail!("name a file for the audio: --output speech.mp3 (or - for standard output)");
-    }
-    if to_stdout && (out.is_json() || stdout.is_terminal()) {
-        bail!("standard output is no place for audio here: name a file with --output");
-    }
-    let text = match say.text {
-        Some(text) => text,
-        None => std::io::read_to_string(std::io::stdin()).context("no text on standard input")?,
-    };
-    let ending = say.output.as_deref().and_then(Path::extension);
-    let ending = ending.and_then(|ending| ending.to_str()).map(str::to_owned);
-    let mut made = client
-        .rpc(
-            "tts.convert",
-            params([
-                ("text", Some(json!(text))),
-                ("format", say.format.or(ending).map(Value::from)),
-                ("provider", say.provider.map(Value::from)),
-                ("persona", say.persona.map(Value::from)),
-                ("voiceId", say.voice.map(Value::from)),
-                ("model", say.model.map(Value::from)),
-                ("speed", say.speed.map(Value::from)),
-            ]),
-        )
-        .await?;
-    let Some(path) = say.output else {
-        return out.record(&made, || ());
-    };
-    let audio = made
-        .as_object_mut()
-        .and_then(|record| record.remove("audio"));
-    let audio = audio
-        .as_ref()
-        .and_then(Value::as_str)
-        .context("no audio came")?;
-    let audio = STANDARD.decode(audio).context("the audio cannot be read")?;
-    if to_stdout {
-        return Ok(stdout.lock().write_all(&audio)?);
-    }
-    tokio::fs::write(&path, audio)
-        .await
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    if made.get("warning").is_some_and(Value::is_string) {
-        warn(field(&made, "warning"));
-    }
-    out.record(&made, || {
-        let seconds = made
-            .get("durationMs")
-            .and_then(Value::as_f64)
-            .unwrap_or_default()
-            / 1000.0;
-        let by = field(&made, "provider");
-        line(format!(
-            "Wrote {} ({seconds:.1} s, by {by}).",
-            path.display()
-        ));
-    })
+    Value::Object(given.collect::<Map<_, _>>())
 }
 
 async fn transcribe(client: &Client, out: &Output, asked: Transcribe) -> Result<()> {
@@ -250,99 +159,4 @@ async fn providers(client: &Client, out: &Output) -> Result<()> {
     });
     let head = ["id", "name", "does", "configured"];
     out.table(&record, &head, rows.collect(), "There are none.")
-}
-
-/// What is set, and with `--try` whether it works. Fails when something configured does not.
-async fn doctor(client: &Client, out: &Output, is_tried: bool) -> Result<ExitCode> {
-    let mut checks = vec![chosen(client, "tts").await?, chosen(client, "stt").await?];
-    if is_tried {
-        let all = everybody(client).await?;
-        let usable = |wanted: &str| -> Vec<String> {
-            let wanted = all
-                .iter()
-                .filter(|(does, one)| *does == wanted && is_configured(one));
-            wanted.map(|(_, one)| field(one, "id")).collect()
-        };
-        let mut recording = None;
-        for id in usable("speaks") {
-            let params = json!({ "text": SENTENCE, "format": "wav", "provider": id });
-            let (check, answer) = call(client, "tts.convert", params, &id).await;
-            checks.push(check);
-            recording = recording
-                .or(answer.and_then(|mut answer| answer.get_mut("audio").map(Value::take)));
-        }
-        for id in usable("listens") {
-            let Some(recording) = &recording else {
-                let message = format!("{id} was not tried: nobody spoke");
-                checks.push(json!({ "id": id, "ok": true, "message": message }));
-                continue;
-            };
-            let params = json!({ "audio": recording, "provider": id });
-            checks.push(call(client, "stt.transcribe", params, &id).await.0);
-        }
-    }
-    let fails = |check: &Value| check.get("ok") != Some(&Value::Bool(true));
-    let failed = checks.iter().any(fails);
-    out.record(&json!({ "checks": checks }), || {
-        for check in &checks {
-            let mark = if fails(check) {
-                bad("✗")
-            } else {
-                good("✓")
-            };
-            line(format!("{mark} {}", field(check, "message")));
-        }
-    })?;
-    Ok(if failed {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
-}
-
-/// Who is chosen. That nobody is, or that it is off, is no failure: not everybody wants voice.
-async fn chosen(client: &Client, section: &str) -> Result<Value> {
-    let status = client.rpc(&format!("{section}.status"), json!({})).await?;
-    let does = if section == "tts" {
-        "speaks"
-    } else {
-        "listens"
-    };
-    let id = field(&status, "provider");
-    let is_on = status.get("enabled") == Some(&Value::Bool(true));
-    let (ok, message) = match (is_on, id.as_str()) {
-        (false, _) => (true, format!("Nobody {does}: switched off")),
-        (true, "") => (true, format!("Nobody {does}: no provider is configured")),
-        (true, id) if is_configured(&status) => (true, format!("{id} {does}")),
-        (true, id) => (
-            false,
-            format!("{id} is chosen, but what it needs is not set"),
-        ),
-    };
-    Ok(json!({ "id": section, "ok": ok, "message": message }))
-}
-
-/// Calls a provider, and says how that went.
-async fn call(client: &Client, method: &str, params: Value, id: &str) -> (Value, Option<Value>) {
-    let begun = Instant::now();
-    let answer = client.rpc(method, params).await;
-    let seconds = begun.elapsed().as_secs_f64();
-    match answer {
-        Ok(answer) => {
-            let heard = answer.get("text").and_then(Value::as_str);
-            let heard = heard.map(|text| format!(": “{}”", super::output::plain(text)));
-            let message = format!(
-                "{id} answered in {seconds:.1} s{}",
-                heard.unwrap_or_default()
-            );
-            (
-                json!({ "id": id, "ok": true, "message": message }),
-                Some(answer),
-            )
-        }
-        Err(error) => {
-            let message = format!("{id}: {error}");
-            (json!({ "id": id, "ok": false, "message": message }), None)
-        }
-    }
 }

@@ -10,4 +10,8 @@ mod bad_days;
 mod commands;
 mod deliveries;
 mod life;
+#[cfg(feature = "voice")]
+mod openai_clients;
 mod process;
+#[cfg(feature = "voice")]
+mod voice;

@@ -8,6 +8,8 @@ use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
 use gatehouse_domain::Scope;
 use gatehouse_secrets::Progress;
+#[cfg(feature = "voice")]
+use gatehouse_voice::{SttStatus, TtsStatus};
 use std::sync::Arc;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -16,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 /// Turns what the rooms below tell into events, and puts in force what another node changed, until
 /// shutdown.
-pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTracker) {
+pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTracker) {
     tasks.spawn(
         shutdown
             .clone()
@@ -40,7 +42,7 @@ pub fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTrac
     tasks.spawn(
         shutdown
             .clone()
-            .run_until_cancelled_owned(follow_voice(Arc::clone(rooms))),
+            .run_until_cancelled_owned(follow_voice(Arc::clone(rooms)).await),
     );
     let forward = Forward {
         bus: &rooms.events,
@@ -109,20 +111,31 @@ async fn follow_settings(rooms: Arc<Rooms>) {
     }
 }
 
-/// Tells of changed settings of voice, whoever changed them, once they are in force.
+/// Tells who speaks and who listens when that is not what was told last: settings were put in force, the
+/// vault was opened or sealed, or a key came or went.
 #[cfg(feature = "voice")]
-fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
+async fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
     // From here on, not from when the future is first asked.
-    let (mut applied, mut before) = (rooms.config.applied(), voice_values(&rooms));
+    let mut applied = rooms.config.applied();
+    let mut vault = rooms.secrets.subscribe_status();
+    let mut keys = rooms.secrets.subscribe_provider_keys();
+    let mut told = voice_statuses(&rooms).await;
     async move {
-        while applied.changed().await.is_ok() {
-            applied.mark_unchanged();
-            let now = voice_values(&rooms);
-            if now != before {
-                before = now;
+        loop {
+            let changed = tokio::select! {
+                changed = applied.changed() => changed,
+                changed = vault.changed() => changed,
+                changed = keys.changed() => changed,
+            };
+            if changed.is_err() {
+                return;
+            }
+            let now = voice_statuses(&rooms).await;
+            if now != told {
+                told = now.clone();
                 let params = kinds::VoiceSettingsParams {
-                    tts: rooms.voice.tts_status().await,
-                    stt: rooms.voice.stt_status().await,
+                    tts: now.0,
+                    stt: now.1,
                 };
                 rooms.events.publish_kind(&kinds::VOICE_SETTINGS, &params);
             }
@@ -131,9 +144,11 @@ fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
 }
 
 #[cfg(feature = "voice")]
-fn voice_values(rooms: &Rooms) -> Vec<gatehouse_config::SettingValue> {
-    let section = ["voice".to_owned()];
-    rooms.config.resolved().values(Some(&section))
+async fn voice_statuses(rooms: &Rooms) -> (TtsStatus, SttStatus) {
+    (
+        rooms.voice.tts_status().await,
+        rooms.voice.stt_status().await,
+    )
 }
 
 /// Reads the webhooks again when another node changed some.

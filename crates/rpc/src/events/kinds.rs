@@ -93,7 +93,7 @@ event!(
 event!(
     VOICE_SETTINGS,
     "voice.settings",
-    "The settings of voice changed.",
+    "Who speaks or listens is another one now, or whether and when.",
     Scope::Read,
     VoiceSettingsParams
 );

@@ -31,9 +31,8 @@ fn was_moved(resolved: &Resolved, table: &str) -> bool {
 }
 
 fn borrowed(resolved: &Resolved, layers: &Layers) -> Borrowed {
-    let (models, table) = (&resolved.settings.models, "models.providers.openai");
-    let is_moved = was_moved(resolved, table);
-    let provider = models.providers.get("openai");
+    let is_moved = was_moved(resolved, "models.providers.openai");
+    let provider = resolved.settings.models.providers.get("openai");
     let is_set = resolved.origin("models.providers.openai.base_url") != Origin::Default;
     let environment = layers.process().openai_api_key.clone();
     Borrowed {
@@ -43,7 +42,7 @@ fn borrowed(resolved: &Resolved, layers: &Layers) -> Borrowed {
         api_key: provider
             .and_then(|provider| provider.api_key.clone())
             .filter(|_| !is_moved),
-        environment: environment.filter(|_| models.autodetect && !is_moved),
+        environment: environment.filter(|_| !is_moved),
     }
 }
 
@@ -242,8 +241,9 @@ mod tests {
         assert_eq!(lent.environment.unwrap().expose_secret(), "environment");
         // The vendor's own address is a default, not a setting.
         assert_eq!(lent.base_url, None);
+        // Whether models are looked for by themselves is another matter.
         let off = [all[0], ("SERVICE_MODELS__AUTODETECT", "false")];
-        assert!(settings(&off, &[]).openai.environment.is_none());
+        assert!(settings(&off, &[]).openai.environment.is_some());
         let moved = [(
             "models.providers.openai.base_url",
             json!("https://elsewhere.example/v1"),

@@ -165,6 +165,25 @@ pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<
     call.rooms.apply_settings().await
 }
 
+/// The same for a choice that a method of its own makes: a key that is fixed at the very value is left
+/// out, for nothing contradicts.
+#[cfg(feature = "voice")]
+pub(super) async fn choose(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
+    let (config, resolved) = (&call.rooms.config, call.rooms.config.resolved());
+    let stands = |key: &String, value: &Value| {
+        let shown = resolved.values(Some(std::slice::from_ref(key)));
+        config.layers().fixed_by(key).is_some() && shown.iter().any(|now| now.value == *value)
+    };
+    let wanted: Vec<_> = values
+        .into_iter()
+        .filter(|(key, value)| !stands(key, value))
+        .collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    change(call, wanted).await
+}
+
 /// The changes, their note for the other nodes and their audit rows are one transaction; so is the look
 /// at the changes that they must go together with.
 async fn store_changes(

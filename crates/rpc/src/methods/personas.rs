@@ -1,18 +1,23 @@
 //! `voice.personas.*`: voices with a character of their own.
 
-use crate::method::{Call, DONE, Done, Method, NoParams, method, told};
+use super::page::{PageParams, by_name};
+use crate::method::{Call, DONE, Done, Method, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_voice::{
-    ActivePersona, ActivePersonaParams, NewPersona, Persona, PersonaChanges, PersonaList,
-    PersonaParams,
+    ActivePersona, ActivePersonaParams, NewPersona, Persona, PersonaChanges, PersonaParams,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Rows in a page when the caller does not say: as many as may be, for they are meant to be seen all.
+const DEFAULT: i64 = 500;
 
 /// `voice.personas.list`.
 pub const LIST: Method = method!(
     "voice.personas.list",
     "The personas, and which of them is active.",
     Some(Scope::Read),
-    list(NoParams) -> PersonaList
+    list(ListParams) -> ListResult
 );
 
 /// `voice.personas.get`.
@@ -60,8 +65,45 @@ pub const SET_ACTIVE: Method = method!(
     errors: [NotFound]
 );
 
-async fn list(call: Call, _: NoParams) -> Result<PersonaList, Problem> {
-    call.rooms.voice.personas().list().await.map_err(told)
+/// Params of `voice.personas.list`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListParams {
+    /// How many at most; 500 when absent.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<i64>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Result of `voice.personas.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The personas, by label, then by id.
+    pub personas: Vec<Persona>,
+    /// The id of the active one, on whichever page it is.
+    pub active: Option<String>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
+    let page = PageParams {
+        limit: params.limit.or(Some(DEFAULT)),
+        cursor: params.cursor,
+    };
+    let list = call.rooms.voice.personas().list().await.map_err(told)?;
+    // Labels may be alike; no label has the line break in it that stands before the id.
+    let place = |persona: Persona| (format!("{}\n{}", persona.label, persona.id), persona);
+    let mut all: Vec<_> = list.personas.into_iter().map(place).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    let (personas, next_cursor) = by_name(all, &page, |(place, _)| place)?;
+    Ok(ListResult {
+        personas: personas.into_iter().map(|(_, persona)| persona).collect(),
+        active: list.active,
+        next_cursor,
+    })
 }
 
 async fn get(call: Call, params: PersonaParams) -> Result<Persona, Problem> {

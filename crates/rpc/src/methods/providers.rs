@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// `providers.list`.
 pub const LIST: Method = method!(
     "providers.list",
-    "The model providers, and whether each has a key.",
+    "The model providers, and whether each has a key; those that speak or listen by a key stored here.",
     Some(Scope::Read),
     list(PageParams) -> ListResult
 );
@@ -56,12 +56,12 @@ pub struct ListResult {
     pub next_cursor: Option<String>,
 }
 
-/// A model provider.
+/// A model provider, or one that speaks or listens.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Provider {
     /// Its id.
     pub id: String,
-    /// What it speaks: `openai` or `anthropic`.
+    /// What it speaks: `openai` or `anthropic`; or what it does: `tts` or `stt`.
     pub kind: &'static str,
     /// Where it is.
     pub base_url: String,
@@ -94,7 +94,9 @@ pub struct IdParams {
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
-    let all = providers(&call.rooms).await?;
+    let mut all = providers(&call.rooms).await?;
+    all.extend(voice_keys(&call.rooms, &all).await?);
+    all.sort_by(|a, b| a.id.cmp(&b.id));
     let (providers, next_cursor) = by_name(all, &params, |provider: &Provider| &provider.id)?;
     Ok(ListResult {
         providers,
@@ -113,7 +115,11 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
         .await
         .map_err(told)?;
     let found = find(&call.rooms, &provider.id).await?;
-    Ok(found.unwrap_or(provider))
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let mut kept = voice_keys(&call.rooms, &[]).await?.into_iter();
+    Ok(kept.find(|kept| kept.id == provider.id).unwrap_or(provider))
 }
 
 /// A provider that speaks or listens, by its id, or by a vendor's name that only one of them has.
@@ -142,6 +148,44 @@ fn of_voice(_: &Rooms, _: &str) -> Result<Provider, Problem> {
     Err(unknown())
 }
 
+/// Those that speak or listen by a key that is stored here, save those whose id a model provider has. A
+/// key is shown beside the address that it was entered for; it serves only while that is the provider's.
+#[cfg(feature = "voice")]
+async fn voice_keys(rooms: &Rooms, models: &[Provider]) -> Result<Vec<Provider>, Problem> {
+    let stored = rooms.secrets.list_provider_keys().await.map_err(told)?;
+    let of_voice = stored.into_iter().filter_map(|key| {
+        let mut places = rooms.voice.key_places(&key.id).into_iter();
+        let place = places.find(|place| place.id == key.id)?;
+        Some(Provider {
+            configured: place.base_url.as_str().trim_end_matches('/') == key.base_url,
+            id: key.id,
+            kind: place.kind,
+            base_url: key.base_url,
+            detected: false,
+            key_hint: Some(key.key_hint),
+        })
+    });
+    let is_other = |one: &Provider| !models.iter().any(|model| model.id == one.id);
+    Ok(of_voice.filter(is_other).collect())
+}
+
+#[cfg(not(feature = "voice"))]
+fn voice_keys(_: &Rooms, _: &[Provider]) -> std::future::Ready<Result<Vec<Provider>, Problem>> {
+    std::future::ready(Ok(Vec::new()))
+}
+
+/// Whether it is one that speaks or listens.
+#[cfg(feature = "voice")]
+fn is_of_voice(id: &str) -> bool {
+    use gatehouse_voice::{SttId, TtsId};
+    TtsId::find(id).is_some() || SttId::find(id).is_some()
+}
+
+#[cfg(not(feature = "voice"))]
+const fn is_of_voice(_: &str) -> bool {
+    false
+}
+
 fn unknown() -> Problem {
     let reason = "there is no such provider; describe it in the settings first";
     Problem::invalid_params("id", reason)
@@ -164,6 +208,11 @@ async fn remove_key(call: Call, IdParams { id }: IdParams) -> Result<Done, Probl
 async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Problem> {
     let all = call.rooms.models.providers().await.map_err(told)?;
     if !all.iter().any(|provider| provider.id == id) {
+        if is_of_voice(&id) {
+            let reason = "this tests model providers; `gatehouse voice doctor --try` tries those that \
+                          speak and listen";
+            return Err(Problem::invalid_params("id", reason));
+        }
         return Err(Problem::not_found("model provider"));
     }
     call.rooms.models.test(&id).await.map_err(told)

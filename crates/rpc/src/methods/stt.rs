@@ -1,6 +1,6 @@
 //! `stt.*`: who listens, and listening.
 
-use super::config::change;
+use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
 use super::voice_params::{decode, provider_of};
 use crate::method::{Call, Method, NoParams, method, told};
@@ -44,6 +44,7 @@ pub const TRANSCRIBE: Method = method!(
     "Turns speech into text.",
     Some(Scope::Write),
     transcribe(TranscribeParams) -> TranscribeResult,
+    ends_with_caller: true,
     errors: [PayloadTooLarge, NotConfigured, ProviderFailed, Timeout, VaultSealed]
 );
 
@@ -118,7 +119,7 @@ async fn providers(call: Call, _: NoParams) -> Result<Vec<ProviderStatus>, Probl
 
 async fn set_provider(call: Call, params: ProviderParams) -> Result<ProviderResult, Problem> {
     let id: SttId = provider_of(&params.provider)?;
-    change(&call, vec![("voice.stt.provider".to_owned(), json!(id))]).await?;
+    choose(&call, vec![("voice.stt.provider".to_owned(), json!(id))]).await?;
     Ok(ProviderResult {
         provider: id.as_str(),
     })

@@ -1,6 +1,6 @@
 //! `tts.*`: who speaks, and speaking.
 
-use super::config::change;
+use super::config::choose;
 use super::voice_params::{SHARE, SPEED, encode, provider_of, within};
 use crate::method::{Call, Method, NoParams, method, told};
 use gatehouse_domain::{Problem, Scope};
@@ -59,6 +59,7 @@ pub const CONVERT: Method = method!(
     "Speaks a text and answers with the audio.",
     Some(Scope::Write),
     convert(ConvertParams) -> ConvertResult,
+    ends_with_caller: true,
     errors: [NotConfigured, ProviderFailed, Timeout, VaultSealed]
 );
 
@@ -243,7 +244,7 @@ async fn enable(call: Call, params: EnableParams) -> Result<EnableResult, Proble
         let id: TtsId = provider_of(name)?;
         values.push(("voice.tts.provider".to_owned(), json!(id)));
     }
-    change(&call, values).await?;
+    choose(&call, values).await?;
     let now = call.rooms.voice.tts_status().await;
     Ok(EnableResult {
         enabled: now.enabled,
@@ -253,13 +254,13 @@ async fn enable(call: Call, params: EnableParams) -> Result<EnableResult, Proble
 
 async fn disable(call: Call, _: NoParams) -> Result<DisableResult, Problem> {
     let off = vec![("voice.tts.enabled".to_owned(), json!(false))];
-    change(&call, off).await?;
+    choose(&call, off).await?;
     Ok(DisableResult { enabled: false })
 }
 
 async fn set_provider(call: Call, params: ProviderParams) -> Result<ProviderResult, Problem> {
     let id: TtsId = provider_of(&params.provider)?;
-    change(&call, vec![("voice.tts.provider".to_owned(), json!(id))]).await?;
+    choose(&call, vec![("voice.tts.provider".to_owned(), json!(id))]).await?;
     Ok(ProviderResult {
         provider: id.as_str(),
     })

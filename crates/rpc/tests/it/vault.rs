@@ -93,7 +93,7 @@ async fn while_sealed_each_method_decides() {
 async fn the_rooms_below_are_heard() {
     let house = House::new().await;
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-    events::bridge(house.rooms(), &stop, &tasks);
+    events::bridge(house.rooms(), &stop, &tasks).await;
     let mut listener = house.rooms().events.subscribe();
     set_password(&house).await;
     let mut heard: Vec<Value> = Vec::new();

@@ -56,7 +56,7 @@ async fn what_another_node_changed_holds_here_and_is_told_here() {
     use tokio_util::task::TaskTracker;
     let house = House::new().await;
     let (shutdown, tasks) = (CancellationToken::new(), TaskTracker::new());
-    gatehouse_rpc::events::bridge(house.rooms(), &shutdown, &tasks);
+    gatehouse_rpc::events::bridge(house.rooms(), &shutdown, &tasks).await;
     let mut events = house.rooms().events.subscribe();
     let write = async |key: &'static str, value: serde_json::Value| {
         let (store, now) = (house.rooms().store.clone(), house.rooms().clock.now());

@@ -2,11 +2,12 @@
 
 use super::request::{self, Checked, TranscribeRequest};
 use crate::attempt::{Attempt, Tries};
-use crate::capability::SttCapability;
-use crate::handle::{State, busy};
+use crate::capability::{Lack, SttCapability};
+use crate::desk::Desk;
+use crate::handle::State;
 use crate::provider::SttId;
 use crate::stt::{self, Heard, Segment, SttCall, Word};
-use crate::{Voice, VoiceError, capability, usage};
+use crate::{Voice, VoiceError, usage};
 use bytes::Bytes;
 use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sniff, to_wav};
 use schemars::JsonSchema;
@@ -56,7 +57,7 @@ impl Voice {
             Some(id) => id,
             None => self.chosen_stt(&state).await.ok_or_else(nobody)?.0,
         };
-        let looked = look(&request.audio, &checked).await?;
+        let looked = look(&state.means.desk, &request.audio, &checked).await?;
         let others = state.settings.stt.fallback.iter().copied();
         let mut tries = Tries::default();
         for id in std::iter::once(first).chain(others.filter(|id| *id != first)) {
@@ -82,15 +83,19 @@ impl Voice {
         looked: &Looked,
     ) -> Result<Heard, VoiceError> {
         let place = self.stt_place(state, id).await?;
-        let (audio, kind) = fitting(id, &asked.audio, looked.kind).await?;
+        if matches!(id, SttId::WhisperCli | SttId::SherpaOnnx) {
+            state.means.programs.has_room()?;
+        }
+        let (audio, kind) = fitting(&state.means.desk, id, &asked.audio, looked.kind).await?;
         let settings = state.settings.stt.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
+        let takes_hints = !id.capability().is_lacking(Lack::Hint);
         let call = SttCall {
             audio,
             kind,
             declared: asked.format,
             language: asked.language.or_else(|| settings.language.clone()),
-            prompt: asked.prompt,
+            prompt: asked.prompt.filter(|_| takes_hints),
             timestamps: asked.timestamps,
             model: asked.model.or_else(|| settings.model.clone()),
             base_url: place.base_url,
@@ -113,7 +118,7 @@ impl Voice {
     }
 }
 
-async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
+async fn look(desk: &Desk, audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
     let Some(kind) = checked.kind else {
         return Ok(Looked {
             kind: None,
@@ -121,7 +126,7 @@ async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
         });
     };
     let audio = audio.clone();
-    let measured = busy(move || Ok(duration_ms(&audio, kind).ok()));
+    let measured = desk.run(move || Ok(duration_ms(&audio, kind).ok()));
     Ok(Looked {
         kind: Some(kind),
         duration_ms: measured.await?,
@@ -131,13 +136,14 @@ async fn look(audio: &Bytes, checked: &Checked) -> Result<Looked, VoiceError> {
 /// The audio as this listener takes it. What nobody recognised goes to a vendor as the caller declared
 /// it; a program here could not read it.
 async fn fitting(
+    desk: &Desk,
     id: SttId,
     audio: &Bytes,
     kind: Option<Kind>,
 ) -> Result<(Bytes, Option<Kind>), VoiceError> {
-    let can = capability::stt(id);
+    let can = id.capability();
     let (audio, kind) = match kind {
-        None if can.is_local => {
+        None if can.is_lacking(Lack::UnrecognisedAudio) => {
             return Err(VoiceError::invalid(
                 "audio",
                 "is no audio that is known here",
@@ -146,7 +152,7 @@ async fn fitting(
         Some(kind) if !(can.accepts)(kind) => {
             let audio = audio.clone();
             let for_job = can.clone();
-            let made = busy(move || {
+            let made = desk.run(move || {
                 made_for(&for_job, &audio, kind).map_err(|error| unreadable(kind, &error))
             });
             let (made, kind) = made.await?;

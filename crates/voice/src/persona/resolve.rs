@@ -3,7 +3,7 @@
 
 use super::{FallbackPolicy, Persona, PersonaBinding, instructions};
 use crate::VoiceError;
-use crate::capability::{Instructions, TtsCapability};
+use crate::capability::{Lack, TtsCapability};
 use crate::error::NO_BINDING;
 use crate::provider::TtsId;
 use crate::settings::TtsProviderSettings;
@@ -67,20 +67,20 @@ pub(crate) fn apply(
     let keeps_prompt = match persona.map(|persona| persona.fallback) {
         Some(FallbackPolicy::Fail) if binding.is_none() => return Err(no_binding(provider)),
         Some(FallbackPolicy::ProviderDefaults) if binding.is_none() => false,
-        _ => capability.instructions == Instructions::Full,
+        _ => !capability.is_lacking(Lack::Instructions),
     };
     let prompt = persona.filter(|_| keeps_prompt);
     let mut ignored = Vec::new();
     let voice = Field {
         name: "voiceId",
-        takes: capability.voice,
+        takes: !capability.is_lacking(Lack::Voice),
         request: request.voice.clone(),
         binding: binding.and_then(|binding| binding.voice_id.clone()),
         settings: settings.voice.clone(),
     };
     let model = Field {
         name: "model",
-        takes: capability.model,
+        takes: !capability.is_lacking(Lack::Model),
         request: request.model.clone(),
         binding: binding.and_then(|binding| binding.model.clone()),
         settings: settings.model.clone(),
@@ -94,14 +94,14 @@ pub(crate) fn apply(
     };
     let stability = Field {
         name: "stability",
-        takes: capability.stability,
+        takes: !capability.is_lacking(Lack::Stability),
         request: request.stability,
         binding: binding.and_then(|binding| binding.stability),
         settings: settings.stability,
     };
     let similarity_boost = Field {
         name: "similarityBoost",
-        takes: capability.stability,
+        takes: !capability.is_lacking(Lack::Stability),
         request: request.similarity_boost,
         binding: binding.and_then(|binding| binding.similarity_boost),
         settings: settings.similarity_boost,
@@ -116,7 +116,7 @@ pub(crate) fn apply(
         similarity_boost: similarity_boost.choose(&mut ignored),
         pitch: binding
             .and_then(|binding| binding.pitch)
-            .filter(|_| capability.pitch),
+            .filter(|_| !capability.is_lacking(Lack::Pitch)),
         instructions: prompt.and_then(|persona| instructions(&persona.prompt)),
         ignored,
     })

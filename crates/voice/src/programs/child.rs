@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::signal::unix::{self, SignalKind};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
 /// How long the pipes may stay open once the process has ended.
@@ -23,11 +23,13 @@ pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// "Exec format error": made for another machine, or no program at all.
 const ENOEXEC: i32 = 8;
 
-/// Runs the job to its end and sends its output. Dropping the future kills the group.
+/// Runs the job to its end and sends its output. Dropping the future kills the group. The place is given
+/// back when the process has ended, though some output may still have to wait for its reader.
 pub(super) async fn drive(
     mut job: Job,
     variables: &[(String, OsString)],
     pieces: &mpsc::Sender<Piece>,
+    place: OwnedSemaphorePermit,
 ) -> Result<(), VoiceError> {
     let provider = job.provider;
     let broken = |_error| VoiceError::failed(provider, "broke off", true);
@@ -36,26 +38,39 @@ pub(super) async fn drive(
     let input = std::mem::take(&mut job.stdin);
     let talk = async { tokio::join!(feed(stdin, input), drain(stderr, job.with_stderr)).1 };
     tokio::pin!(talk);
-    let mut said = None;
-    let mut output = Output::new(&job, pieces);
+    let (mut said, mut place) = (None, Some(place));
+    let mut output = Output::new(&job);
     let mut until = None;
     while until.is_none() || output.open || said.is_none() {
         tokio::select! {
             biased;
             () = pieces.closed() => return Ok(()),
-            read = stdout.read_buf(&mut output.buffer), if output.open => {
-                output.take(read.map_err(broken)?).await?;
+            free = pieces.reserve(), if output.has_some() => match free {
+                Ok(free) => free.send(Ok(output.piece())),
+                Err(_closed) => return Ok(()),
+            },
+            read = stdout.read_buf(&mut output.buffer), if output.has_room() => {
+                output.took(read.map_err(broken)?)?;
             }
             what = &mut talk, if said.is_none() => said = Some(what),
             ended = running.ended(), if until.is_none() => {
                 ended.map_err(broken)?;
                 running.kill();
+                place = None;
                 until = Some(Instant::now() + GRACE);
             }
-            () = tokio::time::sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => break,
+            // What a slow reader keeps in the pipe is not what is never closed.
+            () = tokio::time::sleep_until(until.unwrap_or_else(Instant::now)),
+                if until.is_some() && !output.is_full() => break,
         }
     }
+    drop(place);
     let status = running.reap().await.map_err(broken)?;
+    // That nobody waits any more is no failure.
+    let rest = output.piece();
+    if !rest.is_empty() {
+        let _ = pieces.send(Ok(rest)).await;
+    }
     let said = said.unwrap_or_default();
     tracing::debug!(
         provider,
@@ -66,7 +81,11 @@ pub(super) async fn drive(
     if !status.success() {
         return Err(VoiceError::failed(provider, "ended with an error", false));
     }
-    output.append(said.tail).await;
+    if !said.tail.is_empty() {
+        // On lines of its own.
+        let tail = [b"\n".as_slice(), &said.tail].concat();
+        let _ = pieces.send(Ok(tail.into())).await;
+    }
     Ok(())
 }
 

@@ -1,59 +1,62 @@
 //! What goes into a program and what comes out of it: within limits, and all at once.
 
-use super::{Job, Piece};
+use super::Job;
 use crate::VoiceError;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin};
-use tokio::sync::mpsc;
 
 /// How much is read at a time.
 const PIECE_BYTES: usize = 64 << 10;
 /// How much of the end of standard error is kept, for those who want it.
 const TAIL_BYTES: usize = 1 << 20;
 
-/// What goes to whoever waits.
-pub(super) struct Output<'a> {
+/// What was read and not yet sent: at most one piece.
+pub(super) struct Output {
     provider: &'static str,
     left: usize,
     /// Whether more may come.
     pub(super) open: bool,
-    /// What is read goes here first.
+    /// Where what is read goes, while there is room.
     pub(super) buffer: BytesMut,
-    pieces: &'a mpsc::Sender<Piece>,
 }
 
-impl<'a> Output<'a> {
-    pub(super) fn new(job: &Job, pieces: &'a mpsc::Sender<Piece>) -> Self {
+impl Output {
+    pub(super) fn new(job: &Job) -> Self {
         Self {
             provider: job.provider,
             left: job.most_output,
             open: true,
             buffer: BytesMut::with_capacity(PIECE_BYTES),
-            pieces,
         }
     }
 
-    /// Sends what was read to the buffer; nothing read is the end.
-    pub(super) async fn take(&mut self, read: usize) -> Result<(), VoiceError> {
+    pub(super) fn has_some(&self) -> bool {
+        !self.buffer.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.buffer.len() >= self.buffer.capacity()
+    }
+
+    /// Whether more is to be read: not while the reader leaves a whole piece waiting.
+    pub(super) fn has_room(&self) -> bool {
+        self.open && !self.is_full()
+    }
+
+    /// So much was read; nothing is the end.
+    pub(super) fn took(&mut self, read: usize) -> Result<(), VoiceError> {
         self.open = read > 0;
         let endless = VoiceError::failed(self.provider, "answered without end", false);
         self.left = self.left.checked_sub(read).ok_or(endless)?;
-        if self.open {
-            let piece = self.buffer.split().freeze();
-            self.buffer.reserve(PIECE_BYTES);
-            // That nobody waits any more is seen by who called.
-            let _ = self.pieces.send(Ok(piece)).await;
-        }
         Ok(())
     }
 
-    /// Sends what came by the other pipe, on lines of its own.
-    pub(super) async fn append(self, tail: Vec<u8>) {
-        if !tail.is_empty() {
-            let tail = [b"\n".as_slice(), &tail].concat();
-            let _ = self.pieces.send(Ok(tail.into())).await;
-        }
+    /// Takes out what is there.
+    pub(super) fn piece(&mut self) -> Bytes {
+        // A piece keeps all of its buffer in memory: that one is never larger than a piece may be.
+        let empty = BytesMut::with_capacity(PIECE_BYTES);
+        std::mem::replace(&mut self.buffer, empty).freeze()
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 const MIB: usize = 1 << 20;
 
 fn programs(places: usize, limit: Duration) -> Programs {
-    Programs::new(&VoiceSettings {
+    let settings = VoiceSettings {
         local_concurrency: places,
         child_variables: vec![("PATH".to_owned(), "/usr/bin:/bin".into())],
         patience: Patience {
@@ -18,7 +18,8 @@ fn programs(places: usize, limit: Duration) -> Programs {
             ..Patience::default()
         },
         ..VoiceSettings::default()
-    })
+    };
+    Programs::new(&settings, Path::new("/nonexistent"))
 }
 
 fn patient() -> Programs {
@@ -132,7 +133,7 @@ fn programs_are_found() {
     let mut path = OsString::from("relative::");
     path.push(place.0.path());
     settings.child_variables = vec![("PATH".to_owned(), path)];
-    let programs = Programs::new(&settings);
+    let programs = Programs::new(&settings, place.0.path());
     let find = |wanted: &Path| programs.find(Some(wanted), "piper");
     assert_eq!(programs.find(None, "piper"), Some(program.clone()));
     assert_eq!(programs.find(None, "plain"), None);
@@ -144,7 +145,7 @@ fn programs_are_found() {
     assert_eq!(find(place.0.path()), None);
     assert_eq!(find(&place.path("none")), None);
     // Without a PATH, where programs usually are.
-    let programs = Programs::new(&VoiceSettings::default());
+    let programs = Programs::new(&VoiceSettings::default(), place.0.path());
     assert!(programs.find(None, "sh").is_some());
 }
 
@@ -289,9 +290,9 @@ async fn what_comes_is_passed_on_before_the_end_is_known() {
 #[tokio::test]
 async fn who_leaves_takes_the_program_along() {
     let place = Place::new();
-    let programs = programs(1, Duration::from_mins(1));
+    let programs = with_directory(&programs(1, Duration::from_mins(1)), &place.path("work"));
     let script = "echo $$ >\"$1/pid\"; printf one; exec sleep 1000";
-    let directory = workspace("audio.wav", &Bytes::from("x")).await.unwrap();
+    let directory = made(&programs, "x").await;
     let path = directory.path().to_owned();
     let mut job = place.job(script);
     job.directory = Some(directory);
@@ -395,15 +396,77 @@ async fn a_slow_reader_holds_no_place() {
     let place = Place::new();
     let programs = programs(1, Duration::from_mins(1));
     let mut stream = programs
-        .stream(place.job("head -c 2000000 /dev/zero"))
+        .stream(place.job("head -c 120000 /dev/zero"))
         .await
         .unwrap();
     assert!(programs.run(job("/bin/true")).await.is_ok());
+    assert_eq!(length(&mut stream).await, 120_000);
+}
+
+#[tokio::test]
+async fn a_slow_reader_misses_nothing() {
+    let place = Place::new();
+    // A little more than what waits here: the end of it is in the pipe when the program has ended.
+    let much = place.job("dd if=/dev/zero bs=65536 count=10 2>/dev/null");
+    let mut stream = patient().stream(much).await.unwrap();
+    tokio::time::sleep(child::GRACE + Duration::from_millis(300)).await;
+    assert_eq!(length(&mut stream).await, 10 * 65_536);
+    let most = place.job("head -c 3000000 /dev/zero");
+    let mut stream = patient().stream(most).await.unwrap();
+    assert_eq!(length(&mut stream).await, 3_000_000);
+}
+
+/// How much comes of it.
+async fn length(stream: &mut BoxStream<'static, Piece>) -> usize {
     let mut read = 0;
     while let Some(piece) = stream.next().await {
         read += piece.unwrap().len();
     }
-    assert_eq!(read, 2_000_000);
+    read
+}
+
+/// A workspace with this in it.
+async fn made(programs: &Programs, content: &'static str) -> Arc<TempDir> {
+    let content = Bytes::from(content);
+    programs.workspace("audio.wav", &content).await.unwrap()
+}
+
+fn with_directory(programs: &Programs, directory: &Path) -> Programs {
+    Programs {
+        directory: directory.into(),
+        ..programs.clone()
+    }
+}
+
+#[tokio::test]
+async fn eight_may_wait_and_the_ninth_is_refused() {
+    let programs = programs(1, Duration::from_mins(1));
+    let place = || programs.place("stt_local_2").boxed();
+    programs.has_room().unwrap();
+    let held = place().await.unwrap();
+    let mut waiting: Vec<_> = (0..MAX_WAITING).map(|_| place()).collect();
+    let (last, others) = waiting.split_last_mut().unwrap();
+    for one in others {
+        assert!(one.now_or_never().is_none());
+    }
+    programs.has_room().unwrap();
+    assert!(last.now_or_never().is_none());
+    let is_busy = |error| matches!(error, VoiceError::Busy);
+    assert!(is_busy(programs.has_room().unwrap_err()));
+    assert!(is_busy(place().await.unwrap_err()));
+    assert!(is_busy(programs.run(job("/bin/true")).await.unwrap_err()));
+    assert!(is_busy(
+        programs.stream(job("/bin/true")).await.err().unwrap()
+    ));
+    // Who leaves makes room, and so does who gets a place.
+    drop(waiting.pop());
+    programs.has_room().unwrap();
+    waiting.push(place());
+    assert!(waiting.last_mut().unwrap().now_or_never().is_none());
+    drop(held);
+    let _next = waiting.remove(0).await.unwrap();
+    programs.has_room().unwrap();
+    drop(waiting);
 }
 
 #[tokio::test]
@@ -417,23 +480,62 @@ async fn a_program_whose_output_nobody_takes_is_ended_in_time() {
     // It waits for the place at least for as long as the first may take, less what is gone already.
     let _ = next.await;
     assert_gone(pid).await;
+    let mut kept = 0;
     let last = loop {
         match stream.next().await {
-            Some(Ok(_)) => {}
+            Some(Ok(piece)) => kept += piece.len(),
             other => break other,
         }
     };
     assert_eq!(reason(&last.unwrap().unwrap_err()), "time-out");
+    // So much had waited for the reader, and no more.
+    assert!((1..=MIB / 2).contains(&kept), "{kept}");
 }
 
 #[tokio::test]
 async fn workspaces_are_private_and_short_lived() {
-    let directory = workspace("audio.wav", &Bytes::from("sound")).await.unwrap();
+    let place = Place::new();
+    let work = place.path("work");
+    let programs = with_directory(&patient(), &work);
+    let directory = made(&programs, "sound").await;
     let path = directory.path().to_owned();
+    assert_eq!(path.parent(), Some(&*work));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&path), 0o700);
+    assert_eq!((mode(&work), mode(&path)), (0o700, 0o700));
     assert_eq!(mode(&path.join("audio.wav")), 0o600);
     assert_eq!(fs::read(path.join("audio.wav")).unwrap(), b"sound");
     drop(directory);
     assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn what_was_left_behind_is_removed() {
+    let place = Place::new();
+    let work = place.path("work");
+    // Nothing was.
+    empty(&work);
+    let programs = with_directory(&patient(), &work);
+    // As if the server had been killed.
+    std::mem::forget(made(&programs, "sound").await);
+    assert_eq!(fs::read_dir(&work).unwrap().count(), 1);
+    empty(&work);
+    assert!(!work.exists());
+    assert!(made(&programs, "sound").await.path().exists());
+}
+
+#[tokio::test]
+async fn only_files_are_read() {
+    let place = Place::new();
+    let file = place.file("file", "text", 0o600);
+    let (link, fifo) = (place.path("link"), place.path("fifo"));
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let mut mkfifo = job("/usr/bin/mkfifo");
+    mkfifo.args = vec![fifo.clone().into()];
+    patient().run(mkfifo).await.unwrap();
+    assert!(open_file(&file).await.is_ok() && open_own_file(&file).await.is_ok());
+    assert!(open_file(&link).await.is_ok() && open_own_file(&link).await.is_err());
+    for other in [&fifo, place.0.path(), Path::new("/dev/zero")] {
+        assert!(open_file(other).await.is_err(), "{}", other.display());
+        assert!(open_own_file(other).await.is_err(), "{}", other.display());
+    }
 }

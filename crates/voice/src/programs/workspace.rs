@@ -1,27 +1,34 @@
-//! Directories that programs work in: only ours to read, and gone with the last who uses them.
+//! Directories that programs work in: only ours to read, and gone with the last who uses them. And files
+//! that were made by others.
 
 use crate::VoiceError;
 use bytes::Bytes;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
+use rustix::fs::OFlags;
+use std::fs::{DirBuilder, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
+use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-/// A fresh directory (0700) with one file in it (0600).
+/// A fresh directory (0700) in this one, with one file in it (0600).
 ///
 /// # Errors
 /// When it cannot be made: the disk is full, say.
-pub(crate) async fn workspace(
+pub(super) async fn make(
+    place: &Arc<Path>,
     name: &'static str,
     content: &Bytes,
 ) -> Result<Arc<TempDir>, VoiceError> {
-    let fresh = || {
+    let place = Arc::clone(place);
+    let fresh = move || {
+        let mut directory = DirBuilder::new();
+        directory.recursive(true).mode(0o700).create(&place)?;
         tempfile::Builder::new()
-            .prefix("gatehouse-voice-")
             .permissions(Permissions::from_mode(0o700))
-            .tempdir()
+            .tempdir_in(&place)
     };
     let made = tokio::task::spawn_blocking(fresh).await;
     let directory = made.map_err(|_panic| VoiceError::Internal("a directory was not made"))??;
@@ -31,6 +38,50 @@ pub(crate) async fn workspace(
     file.write_all(content).await?;
     file.flush().await?;
     Ok(Arc::new(directory))
+}
+
+/// Removes what a server that was killed has left there, recordings in clear among it. Blocking; nobody
+/// may be working there: a data directory has one server.
+pub(crate) fn empty(place: &Path) {
+    match std::fs::remove_dir_all(place) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            tracing::warn!(%error, "files of programs that spoke or listened could not be removed");
+        }
+        _ => {}
+    }
+}
+
+/// Opens a file for reading. What is no regular file is none, and holds nobody up: not a FIFO either that
+/// nobody writes to.
+pub(crate) async fn open_file(path: &Path) -> io::Result<File> {
+    open(path, OFlags::NONBLOCK).await
+}
+
+/// The same for a file that a program has written; a link to another one is none.
+pub(crate) async fn open_own_file(path: &Path) -> io::Result<File> {
+    open(path, OFlags::NONBLOCK | OFlags::NOFOLLOW).await
+}
+
+async fn open(path: &Path, flags: OFlags) -> io::Result<File> {
+    let about = if flags.contains(OFlags::NOFOLLOW) {
+        tokio::fs::symlink_metadata(path).await?
+    } else {
+        tokio::fs::metadata(path).await?
+    };
+    let no_file = || io::Error::from(ErrorKind::InvalidInput);
+    // To open a device may do something.
+    if !about.is_file() {
+        return Err(no_file());
+    }
+    let mut options = tokio::fs::OpenOptions::new();
+    let options = options.read(true).custom_flags(flags.bits().cast_signed());
+    let file = options.open(path).await?;
+    // It may be another by now.
+    if file.metadata().await?.is_file() {
+        Ok(file)
+    } else {
+        Err(no_file())
+    }
 }
 
 /// The same place, named so that it is the same from every directory.

@@ -4,8 +4,10 @@ use super::order::Job;
 use super::samples::{Samples, broken};
 use crate::VoiceError;
 use crate::aac::{self, aac};
-use crate::handle::{State, busy};
+use crate::desk::Desk;
+use crate::handle::State;
 use crate::provider::TtsId;
+use crate::tts::Encoding;
 use crate::tts::{self, TtsCall};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
@@ -37,6 +39,9 @@ impl Job {
 
     async fn make_native(&self, state: &State, call: &TtsCall) -> Result<Made, VoiceError> {
         let mut speech = tts::provider(self.id).speak(&state.means, call).await?;
+        if speech.encoding != Encoding::Native(self.format) {
+            return Err(VoiceError::Internal("a speaker gave another format"));
+        }
         let mut audio = BytesMut::new();
         while let Some(piece) = speech.body.next().await {
             audio.extend_from_slice(&piece?);
@@ -46,7 +51,8 @@ impl Job {
         }
         let (audio, kind) = (audio.freeze(), self.format.kind());
         let bytes = audio.clone();
-        let measured = busy(move || Ok(duration_ms(&bytes, kind))).await?;
+        let desk = &state.means.desk;
+        let measured = desk.run(move || Ok(duration_ms(&bytes, kind))).await?;
         let warning = measured.is_err().then(|| {
             format!(
                 "What {} gave is not readable as {}.",
@@ -69,7 +75,7 @@ impl Job {
         let samples = Samples::new(Arc::clone(state), self.id, self.calls.clone());
         let (audio, duration_ms) = match self.format {
             Format::Wav | Format::Aac => self.make_whole(state, samples).await?,
-            format => encode_as_it_comes(self.id, samples, format).await?,
+            format => encode_as_it_comes(&state.means.desk, self.id, samples, format).await?,
         };
         Ok(Made {
             audio,
@@ -94,7 +100,10 @@ impl Job {
             samples: all,
         };
         let (id, duration_ms) = (self.id, sound.duration_ms());
-        let wav = busy(move || encode(&sound, Format::Wav).map_err(|error| broken(id, &error)));
+        let wav = state
+            .means
+            .desk
+            .run(move || encode(&sound, Format::Wav).map_err(|error| broken(id, &error)));
         let wav = Bytes::from(wav.await?);
         if self.format == Format::Aac {
             return Ok((aac(&state.means.programs, wav).await?, duration_ms));
@@ -105,6 +114,7 @@ impl Job {
 
 /// Encodes while it is spoken, so that a long text does not lie here as samples.
 async fn encode_as_it_comes(
+    desk: &Desk,
     id: TtsId,
     mut samples: Samples,
     format: Format,
@@ -115,15 +125,15 @@ async fn encode_as_it_comes(
         count += u64::try_from(more.len()).unwrap_or_default();
         let rate = samples.rate().unwrap_or(Format::PCM_RATE);
         let had = encoder.take();
-        let (now, bytes) = busy(move || {
+        let work = move || {
             let mut encoder = match had {
                 Some(encoder) => encoder,
                 None => Encoder::new(format, rate).map_err(|error| broken(id, &error))?,
             };
             let bytes = encoder.push(&more).map_err(|error| broken(id, &error))?;
             Ok((encoder, bytes))
-        })
-        .await?;
+        };
+        let (now, bytes) = desk.run(work).await?;
         encoder = Some(now);
         audio.extend(bytes);
     }

@@ -4,7 +4,7 @@
 use super::stream::Body;
 use crate::VoiceError;
 use crate::cache::{Cache, Name, Spoken};
-use crate::handle::busy;
+use crate::desk::Desk;
 use crate::provider::TtsId;
 use crate::usage::{self, Counting};
 use bytes::Bytes;
@@ -19,6 +19,7 @@ const MAX_KEPT_BYTES: usize = 768 << 10;
 pub(super) struct Noted {
     pub(super) id: TtsId,
     pub(super) format: Format,
+    pub(super) desk: Desk,
     pub(super) counting: Counting,
     /// Where it is kept, and how much may be kept in all.
     pub(super) keep: Option<(Arc<Cache>, Name, u64)>,
@@ -61,7 +62,11 @@ impl Noted {
         let Some(whole) = self.whole else { return };
         let (audio, kind) = (Bytes::from(whole), self.format.kind());
         let bytes = audio.clone();
-        let Ok(Some(duration_ms)) = busy(move || Ok(duration_ms(&bytes, kind).ok())).await else {
+        let Ok(Some(duration_ms)) = self
+            .desk
+            .run(move || Ok(duration_ms(&bytes, kind).ok()))
+            .await
+        else {
             return;
         };
         usage::spoken_for(self.id, duration_ms);

@@ -2,7 +2,7 @@
 
 use super::request::{self, SpeechRequest};
 use crate::cache::Name;
-use crate::capability;
+use crate::capability::Lack;
 use crate::handle::State;
 use crate::persona::{Chosen, Persona, RequestVoice, apply};
 use crate::provider::TtsId;
@@ -87,7 +87,7 @@ impl Voice {
         let state = &order.state;
         let settings = state.settings.tts.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
-        let can = capability::tts(id);
+        let can = id.capability();
         let asked = &order.request;
         let request = RequestVoice {
             voice: asked.voice.clone().filter(|_| is_first),
@@ -109,10 +109,10 @@ impl Voice {
             chosen.ignored.push("speed");
         }
         if let Some(instructions) = &asked.instructions {
-            if can.instructions == capability::Instructions::Full {
-                chosen.instructions = Some(instructions.clone());
-            } else {
+            if can.is_lacking(Lack::Instructions) {
                 chosen.ignored.push("instructions");
+            } else {
+                chosen.instructions = Some(instructions.clone());
             }
         }
         let place = self.tts_place(state, id).await?;
@@ -124,9 +124,11 @@ impl Voice {
             key: place.key,
             ..first
         };
-        let name = match is_first {
-            true => Some(name(order, id, &first, &stamp(&first.settings).await)),
-            false => None,
+        let name = if is_first {
+            let stamp = stamp(&first.settings).await;
+            Some(name(order, id, &first, &stamp))
+        } else {
+            None
         };
         chosen.ignored.extend(tts::provider(id).ignores(&first));
         let calls = texts.into_iter().map(|text| TtsCall {

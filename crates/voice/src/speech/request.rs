@@ -75,7 +75,8 @@ pub(crate) fn check(
         let hint = "Speech is switched off: call `tts.enable`.";
         return Err(VoiceError::not_configured("voice.tts.enabled", hint));
     }
-    if request.text.trim().is_empty() {
+    let is_nothing = |c: char| c.is_whitespace() || c.is_control();
+    if request.text.chars().all(is_nothing) {
         return Err(VoiceError::invalid("text", "must not be empty"));
     }
     let most = settings.max_text_length;

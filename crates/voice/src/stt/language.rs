@@ -146,10 +146,16 @@ pub(super) fn code(said: &str) -> Option<String> {
 pub(super) fn wanted(language: Option<&str>) -> Option<String> {
     let language = language.map(str::trim).filter(|text| !text.is_empty())?;
     let lower = language.to_ascii_lowercase();
-    let first = first_subtag(&lower);
-    let is_code = matches!(first.len(), 2 | 3) && is_letters(first);
-    let code = named(NAMES, &lower).or_else(|| is_code.then(|| first.to_owned()));
+    let code = named(NAMES, &lower).or_else(|| primary(&lower));
     Some(code.unwrap_or_else(|| language.to_owned()))
+}
+
+/// The language of a locale, as local recognisers name it: `en` of `en-US`; nothing when it is no code of
+/// two or three letters, such as `auto`.
+pub(super) fn primary(locale: &str) -> Option<String> {
+    let lower = locale.to_ascii_lowercase();
+    let first = first_subtag(&lower);
+    (matches!(first.len(), 2 | 3) && is_letters(first)).then(|| first.to_owned())
 }
 
 fn named(table: &[(&str, &str)], text: &str) -> Option<String> {
@@ -188,6 +194,16 @@ mod tests {
         }
         for said in ["", "multi", "und", "klingon", "x", "haw", "1a"] {
             assert_eq!(code(said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn only_the_language_of_a_locale_is_left() {
+        assert_eq!(primary("en-US").as_deref(), Some("en"));
+        assert_eq!(primary("YUE").as_deref(), Some("yue"));
+        assert_eq!(primary("pt_BR").as_deref(), Some("pt"));
+        for none in ["", "auto", "e", "--", "e1", "english", "é"] {
+            assert_eq!(primary(none), None, "{none}");
         }
     }
 

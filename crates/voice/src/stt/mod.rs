@@ -6,7 +6,6 @@ mod groq;
 mod hint;
 mod label;
 mod language;
-mod locale;
 mod mistral;
 mod openai;
 mod reading;

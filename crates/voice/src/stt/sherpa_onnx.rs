@@ -7,12 +7,12 @@
 mod layout;
 mod metadata;
 
-use super::locale::primary;
+use super::language::primary;
 use super::words::{Piece, words};
 use super::{Heard, Stt, SttCall};
 use crate::VoiceError;
 use crate::means::{MAX_TEXT_ANSWER_BYTES, Means};
-use crate::programs::{Job, Programs, absolute, not_found, workspace};
+use crate::programs::{Job, Programs, absolute, in_time, not_found};
 use crate::settings::SttProviderSettings;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -48,7 +48,9 @@ impl Stt for SherpaOnnx {
             let layout = look
                 .map_err(|_panic| VoiceError::Internal("a model was not looked at"))?
                 .map_err(|hint| VoiceError::not_configured(MODEL, hint))?;
-            let directory = workspace(AUDIO, &call.audio).await?;
+            let place = means.programs.place(ID).await?;
+            let directory = means.programs.workspace(AUDIO, &call.audio);
+            let directory = in_time(place.until, ID, directory).await?;
             let audio = directory.path().join(AUDIO);
             let job = Job {
                 provider: ID,
@@ -61,7 +63,7 @@ impl Stt for SherpaOnnx {
                 with_stderr: true,
                 directory: Some(directory),
             };
-            let ran = means.programs.run(job).await?;
+            let ran = means.programs.run_at(place, job).await?;
             heard(&ran.stdout, lasts(&call.audio))
                 .ok_or_else(|| VoiceError::failed(ID, "gave no text", false))
         }

@@ -6,11 +6,11 @@
 
 mod written;
 
-use super::locale::primary;
+use super::language::primary;
 use super::{Heard, Stt, SttCall};
 use crate::VoiceError;
 use crate::means::{MAX_TEXT_ANSWER_BYTES, Means};
-use crate::programs::{Job, Programs, absolute, not_found, workspace};
+use crate::programs::{Job, Programs, absolute, in_time, not_found, open_own_file};
 use crate::settings::SttProviderSettings;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -42,7 +42,10 @@ impl Stt for WhisperCli {
             if !tokio::fs::try_exists(&model).await.unwrap_or(false) {
                 return Err(VoiceError::not_configured(MODEL, "There is no such file."));
             }
-            let directory = workspace(AUDIO, &call.audio).await?;
+            let place = means.programs.place(ID).await?;
+            let until = place.until;
+            let directory = in_time(until, ID, means.programs.workspace(AUDIO, &call.audio));
+            let directory = directory.await?;
             let job = Job {
                 provider: ID,
                 setting: BINARY,
@@ -54,13 +57,9 @@ impl Stt for WhisperCli {
                 with_stderr: false,
                 directory: Some(directory.clone()),
             };
-            means.programs.run(job).await?;
-            let nothing = || VoiceError::failed(ID, "gave no text", false);
+            means.programs.run_at(place, job).await?;
             let path = directory.path().join(RESULT).with_extension("json");
-            let file = tokio::fs::File::open(path).await.map_err(|_| nothing())?;
-            let mut text = Vec::new();
-            let most = MAX_TEXT_ANSWER_BYTES as u64;
-            file.take(most).read_to_end(&mut text).await?;
+            let text = in_time(until, ID, read(&path)).await?;
             written::heard(text).ok_or_else(nothing)
         }
         .boxed()
@@ -89,6 +88,19 @@ fn needs(
         .find(settings.binary_path.as_deref(), "whisper-cli")
         .ok_or_else(|| not_found(BINARY, "whisper-cli"))?;
     Ok((program, absolute(model)))
+}
+
+fn nothing() -> VoiceError {
+    VoiceError::failed(ID, "gave no text", false)
+}
+
+/// What the program wrote. It may have left anything there.
+async fn read(path: &Path) -> Result<Vec<u8>, VoiceError> {
+    let file = open_own_file(path).await.map_err(|_| nothing())?;
+    let mut text = Vec::new();
+    let most = MAX_TEXT_ANSWER_BYTES as u64;
+    file.take(most).read_to_end(&mut text).await?;
+    Ok(text)
 }
 
 fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {

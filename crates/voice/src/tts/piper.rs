@@ -9,7 +9,7 @@
 use super::{Encoding, Speech, Tts, TtsCall};
 use crate::VoiceError;
 use crate::means::{MAX_ANSWER_BYTES, Means};
-use crate::programs::{Job, Programs, absolute, not_found};
+use crate::programs::{Job, Programs, absolute, not_found, open_file};
 use crate::settings::TtsProviderSettings;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -125,9 +125,7 @@ impl Described {
         let unreadable = || {
             VoiceError::not_configured(CONFIG, "The voice's .json file is not there, or not one.")
         };
-        let file = tokio::fs::File::open(path)
-            .await
-            .map_err(|_| unreadable())?;
+        let file = open_file(path).await.map_err(|_| unreadable())?;
         let mut text = Vec::new();
         let read = file.take(MAX_CONFIG_BYTES).read_to_end(&mut text).await;
         read.map_err(|_| unreadable())?;

@@ -1,7 +1,6 @@
 //! The whole matrix: every provider, every policy, and every field said by any of the three.
 
 use super::*;
-use crate::capability;
 use crate::persona::PersonaPrompt;
 use gatehouse_domain::Timestamp;
 
@@ -75,14 +74,7 @@ fn choose(
     request: &RequestVoice,
     settings: &TtsProviderSettings,
 ) -> Chosen {
-    apply(
-        persona,
-        provider,
-        request,
-        settings,
-        &capability::tts(provider),
-    )
-    .unwrap()
+    apply(persona, provider, request, settings, &provider.capability()).unwrap()
 }
 
 /// Which fields of requests and bindings each provider takes: voice, model, speed, stability, pitch,
@@ -194,7 +186,7 @@ fn without_a_binding_the_policy_decides() {
                 provider,
                 &full_request(),
                 &full_settings(),
-                &capability::tts(provider),
+                &provider.capability(),
             );
             match policy {
                 FallbackPolicy::PreservePersona => {

@@ -1,6 +1,6 @@
 //! The JSON file that `whisper-cli -ojf` writes: segments, and the tokens that they are made of.
 
-use crate::stt::locale::primary;
+use crate::stt::language::primary;
 use crate::stt::words::{Piece, words};
 use crate::stt::{Heard, Segment};
 use serde::{Deserialize, Deserializer, de};

@@ -1,68 +1,17 @@
-//! The same cases for everybody who listens over HTTP, against vendors that refuse what the vendor's
-//! documents would refuse. Each case at each provider is a test of its own, named by both. What a provider
-//! lacks is declared, with the reason, in [`LACKS`]; the test of the table holds that to be true. The two
-//! programs are tried in `local.rs`, with real programs.
+//! The same cases for everybody who listens, against vendors and programs that refuse what the documents
+//! would refuse. Each case at each provider is a test of its own, named by both. What a provider lacks is
+//! declared, with the reason, in the table of capabilities; [`needs`] says which cases that leaves out.
 
 mod cases;
+pub mod desk;
+mod needs;
 
-use crate::stt_cloud::ALL;
 use gatehouse_voice::SttId;
+use needs::NEEDS;
 use std::collections::HashSet;
 
 /// How many cases each provider must hold.
 const ENOUGH: usize = 40;
-
-/// Cases that a provider cannot hold.
-struct Lack {
-    id: SttId,
-    why: &'static str,
-    cases: &'static [&'static str],
-}
-
-/// What is lacking, and why.
-const LACKS: &[Lack] = &[
-    Lack {
-        id: SttId::Mistral,
-        why: "its answer has no times of words, and says nothing of how sure it is",
-        cases: &["words_have_times_in_order", "how_sure_it_is_is_told"],
-    },
-    Lack {
-        id: SttId::Voxtral,
-        why: "vLLM's answer is a text: it has no times, no language, and no likelihoods",
-        cases: &[
-            "words_have_times_in_order",
-            "segments_have_times_in_order",
-            "how_sure_it_is_is_told",
-            "a_language_that_nobody_said_is_told",
-        ],
-    },
-    Lack {
-        id: SttId::Voxtral,
-        why: "its instruction has no room for a hint",
-        cases: &["a_hint_arrives"],
-    },
-    Lack {
-        id: SttId::Voxtral,
-        why: "it has no key; its vendor refuses a request that has one",
-        cases: &[
-            "the_key_is_in_its_header_only",
-            "a_wrong_key_is_told_without_it",
-            "without_a_key_nobody_is_called",
-            "a_key_that_no_header_may_have_is_told_without_it",
-            "a_key_of_the_vault_arrives",
-        ],
-    },
-    Lack {
-        id: SttId::Voxtral,
-        why: "what nobody recognises does not go to a server of one's own",
-        cases: &["unrecognised_bytes_go_out_as_they_are_declared"],
-    },
-    Lack {
-        id: SttId::Google,
-        why: "it chooses its model itself when none is wanted",
-        cases: &["the_usual_model_arrives"],
-    },
-];
 
 /// Hands all cases to a macro.
 macro_rules! with_cases {
@@ -84,6 +33,7 @@ macro_rules! with_cases {
             audio::no_audio_calls_nobody,
             audio::one_byte_too_many_calls_nobody,
             audio::how_long_it_lasts_is_measured,
+            audio::what_is_taken_goes_out_as_it_is,
             answers::the_text_is_without_space_around_it,
             answers::letters_of_all_alphabets_come_back,
             answers::a_long_text_comes_back_whole,
@@ -93,6 +43,7 @@ macro_rules! with_cases {
             answers::how_sure_it_is_is_told,
             answers::a_language_that_nobody_said_is_told,
             answers::who_listened_is_told,
+            answers::what_is_lacking_does_not_come,
             settings::the_usual_model_arrives,
             settings::the_settings_model_arrives,
             settings::the_requests_model_beats_the_settings,
@@ -138,6 +89,14 @@ macro_rules! with_cases {
             calls::no_other_listens_where_none_is_listed,
             calls::switched_off_calls_nobody,
             calls::the_status_names_it,
+            program::an_end_with_1_is_told_without_its_words,
+            program::what_it_says_on_standard_error_goes_nowhere,
+            program::its_directory_does_not_stay,
+            program::it_gets_nothing_of_the_environment,
+            program::a_program_that_is_not_there_is_named,
+            program::a_program_that_may_not_be_run_is_named,
+            program::a_model_that_is_not_there_is_named,
+            program::without_a_model_nobody_is_called,
         }
     };
 }
@@ -150,7 +109,7 @@ macro_rules! tests_of {
                 #[tokio::test]
                 async fn $case() {
                     let id = gatehouse_voice::SttId::$id;
-                    if !super::is_lacking(id, stringify!($case)) {
+                    if !super::is_left_out(id, stringify!($case)) {
                         super::cases::$group::$case(id).await;
                     }
                 }
@@ -172,26 +131,35 @@ with_cases!(tests_of deepgram Deepgram);
 with_cases!(tests_of google Google);
 with_cases!(tests_of mistral Mistral);
 with_cases!(tests_of voxtral Voxtral);
+with_cases!(tests_of whisper_cli WhisperCli);
+with_cases!(tests_of sherpa_onnx SherpaOnnx);
 
-fn is_lacking(id: SttId, case: &str) -> bool {
-    let is_it = |lack: &Lack| lack.id == id && lack.cases.contains(&case);
-    LACKS.iter().any(is_it)
+/// Whether it is declared that this provider lacks what the case is about.
+fn is_left_out(id: SttId, case: &str) -> bool {
+    let can = id.capability();
+    let mut needs = NEEDS.iter().filter(|(_, cases)| cases.contains(&case));
+    needs.any(|(lack, _)| can.is_lacking(*lack))
 }
 
 #[test]
-fn what_is_lacking_is_declared_once_and_leaves_enough() {
+fn what_is_lacking_leaves_enough_and_is_about_cases() {
     let all: HashSet<&str> = CASES.iter().copied().collect();
     assert_eq!(all.len(), CASES.len(), "a case is there twice");
-    for id in ALL {
-        let mut lacking = HashSet::new();
-        for lack in LACKS.iter().filter(|lack| lack.id == id) {
-            assert!(!lack.why.is_empty());
-            for case in lack.cases {
-                assert!(all.contains(case), "{id} lacks {case}, which is no case");
-                assert!(lacking.insert(*case), "{id} lacks {case} twice");
-            }
-        }
-        let held = all.len() - lacking.len();
+    for (lack, cases) in NEEDS {
+        assert!(
+            cases.iter().all(|case| all.contains(case)),
+            "{lack:?} needs what is no case"
+        );
+    }
+    for id in SttId::ALL {
+        let held = CASES.iter().filter(|case| !is_left_out(*id, case)).count();
         assert!(held >= ENOUGH, "{id} holds {held} cases only");
+        for (lack, why) in id.capability().lacks {
+            let is_needed = NEEDS.iter().any(|(each, _)| each == lack);
+            assert!(
+                is_needed,
+                "{id} lacks {lack:?} ({why}), which nothing needs"
+            );
+        }
     }
 }

@@ -1,13 +1,16 @@
-//! The same cases for everybody who speaks over HTTP, against vendors that refuse what the vendor's
-//! documents would refuse. Each case at each provider is a test of its own, named by both. What a provider
-//! lacks is declared, with the reason, in [`bench::LACKS`]; the test of the table holds that to be true.
+//! The same cases for everybody who speaks, against vendors and programs that refuse what the documents
+//! would refuse. Each case at each provider is a test of its own, named by both. What a provider lacks is
+//! declared, with the reason, in the table of capabilities; [`needs`] says which cases that leaves out.
 
 mod bench;
 mod cases;
+mod facts;
+mod needs;
 mod said;
 
-use bench::{Bench, LACKS};
-use gatehouse_voice::TtsId;
+use bench::Bench;
+use gatehouse_voice::{Lack, TtsId};
+use needs::NEEDS;
 use std::collections::HashSet;
 
 /// How many cases each provider must hold.
@@ -25,6 +28,7 @@ macro_rules! with_cases {
             formats::gives_pcm,
             formats::gives_wav,
             formats::an_unknown_format_is_refused,
+            formats::its_own_formats_are_asked_for,
             text::what_is_written_is_what_is_said,
             text::letters_of_all_alphabets_arrive,
             text::marks_of_json_and_urls_arrive,
@@ -52,6 +56,7 @@ macro_rules! with_cases {
             voice::instructions_arrive,
             voice::the_settings_language_arrives,
             voice::what_it_cannot_do_is_told_and_not_sent,
+            voice::the_table_is_the_vendors,
             personas::a_bindings_voice_arrives,
             personas::a_bindings_numbers_arrive,
             personas::a_bindings_pitch_arrives,
@@ -98,6 +103,14 @@ macro_rules! with_cases {
             calls::what_was_said_is_kept,
             calls::switched_off_calls_nobody,
             calls::the_status_names_it,
+            program::an_end_with_1_is_told_without_its_words,
+            program::what_it_says_on_standard_error_goes_nowhere,
+            program::the_text_is_in_no_argument,
+            program::it_gets_nothing_of_the_environment,
+            program::a_program_that_is_not_there_is_named,
+            program::a_program_that_may_not_be_run_is_named,
+            program::a_model_that_is_not_there_is_named,
+            program::without_a_model_nobody_is_called,
         }
     };
 }
@@ -129,41 +142,45 @@ with_cases!(names_of CASES);
 with_cases!(tests_of elevenlabs ElevenLabs);
 with_cases!(tests_of openai OpenAi);
 with_cases!(tests_of google Google);
+with_cases!(tests_of piper Piper);
 with_cases!(tests_of coqui Coqui);
 
 /// A bench, unless it is declared that this provider lacks what the case is about.
 async fn bench_for(id: TtsId, case: &str) -> Option<Bench> {
-    let lacks = LACKS
-        .iter()
-        .any(|lack| lack.id == id && lack.cases.contains(&case));
-    if lacks {
+    if is_left_out(id, case) {
         None
     } else {
         Some(Bench::new(id).await)
     }
 }
 
+fn is_left_out(id: TtsId, case: &str) -> bool {
+    let can = id.capability();
+    let mut needs = NEEDS.iter().filter(|(_, cases)| cases.contains(&case));
+    needs.any(|(lack, _)| can.is_lacking(*lack))
+}
+
 #[test]
-fn what_is_lacking_is_declared_once_and_leaves_enough() {
+fn what_is_lacking_leaves_enough_and_is_about_cases() {
     let all: HashSet<&str> = CASES.iter().copied().collect();
     assert_eq!(all.len(), CASES.len(), "a case is there twice");
-    for id in [
-        TtsId::ElevenLabs,
-        TtsId::OpenAi,
-        TtsId::Google,
-        TtsId::Coqui,
-    ] {
-        let mut lacking = HashSet::new();
-        for lack in LACKS.iter().filter(|lack| lack.id == id) {
-            assert!(!lack.why.is_empty());
-            for case in lack.cases {
-                assert!(all.contains(case), "{id} lacks {case}, which is no case");
-                assert!(lacking.insert(*case), "{id} lacks {case} twice");
-            }
-        }
+    for (lack, cases) in NEEDS {
         assert!(
-            all.len() - lacking.len() >= ENOUGH,
-            "{id} has too few cases"
+            cases.iter().all(|case| all.contains(case)),
+            "{lack:?} needs what is no case"
         );
+    }
+    for id in TtsId::ALL {
+        let held = CASES.iter().filter(|case| !is_left_out(*id, case)).count();
+        assert!(held >= ENOUGH, "{id} holds {held} cases only");
+        for (lack, why) in id.capability().lacks {
+            // A case for everybody compares it with what the vendor's documents say.
+            let is_compared = *lack == Lack::Streaming;
+            let is_needed = NEEDS.iter().any(|(each, _)| each == lack);
+            assert!(
+                is_needed || is_compared,
+                "{id} lacks {lack:?} ({why}), which nothing needs"
+            );
+        }
     }
 }

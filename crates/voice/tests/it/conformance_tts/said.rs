@@ -1,12 +1,15 @@
 //! What a vendor was told, wherever it has its place for it.
 
 use crate::vendor::mood::Seen;
+use crate::vendor::program::Run;
 use serde_json::Value;
 
 /// A request, in words that fit every vendor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
     pub text: String,
+    /// Its name as requests have it; `None` where nothing is asked for.
+    pub format: Option<String>,
     pub voice: Option<String>,
     pub model: Option<String>,
     pub language: Option<String>,
@@ -27,6 +30,15 @@ impl Said {
         let settings = &body["voice_settings"];
         Self {
             text: text(&body["text"]).unwrap_or_default(),
+            format: seen
+                .query
+                .iter()
+                .find(|(name, _)| name == "output_format")
+                .map(|(_, value)| {
+                    // `mp3_44100_128`
+                    let kind = value.split('_').next();
+                    kind.unwrap_or_default().to_owned()
+                }),
             voice: seen.path.split('/').nth(3).map(str::to_owned),
             model: text(&body["model_id"]),
             speed: settings["speed"].as_f64(),
@@ -40,6 +52,7 @@ impl Said {
         let body = seen.json();
         Self {
             text: text(&body["input"]).unwrap_or_default(),
+            format: text(&body["response_format"]),
             voice: text(&body["voice"]),
             model: text(&body["model"]),
             instructions: text(&body["instructions"]),
@@ -52,6 +65,15 @@ impl Said {
         let body = seen.json();
         Self {
             text: text(&body["input"]["text"]).unwrap_or_default(),
+            format: text(&body["audioConfig"]["audioEncoding"]).map(|encoding| {
+                let name = match encoding.as_str() {
+                    "LINEAR16" => "wav",
+                    "OGG_OPUS" => "opus",
+                    "MP3" => "mp3",
+                    other => panic!("{other}"),
+                };
+                name.to_owned()
+            }),
             voice: text(&body["voice"]["name"]),
             language: text(&body["voice"]["languageCode"]),
             speed: body["audioConfig"]["speakingRate"].as_f64(),
@@ -67,9 +89,20 @@ impl Said {
         };
         Self {
             text: parameter("text").unwrap_or_default(),
+            // It has no other.
+            format: Some("wav".to_owned()),
             voice: parameter("speaker_id"),
             model: parameter("model_name"),
             language: parameter("language_id"),
+            ..Self::default()
+        }
+    }
+
+    pub fn to_piper(run: &Run) -> Self {
+        let scale = run.option("--length_scale");
+        Self {
+            text: run.stdin.clone(),
+            speed: scale.map(|scale| 1.0 / scale.parse::<f64>().unwrap()),
             ..Self::default()
         }
     }

@@ -3,6 +3,7 @@
 use super::{Place, assert_gone, exists, silence};
 use crate::harness::{Home, problem};
 use bytes::Bytes;
+use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId, VoiceSettings};
@@ -226,4 +227,64 @@ async fn without_ffmpeg_there_is_no_aac_and_it_is_said() {
     assert!(refused.message.contains("ffmpeg"), "{refused:?}");
     request.format = Some("wav".to_owned());
     assert!(voice.convert(request).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_result_that_is_no_file_is_none() {
+    let place = Place::new();
+    place.file("other.json", br#"{"transcription":[]}"#);
+    for script in [
+        "mkfifo \"$9.json\"",
+        "mkdir \"$9.json\"",
+        "ln -s \"$place/other.json\" \"$9.json\"",
+    ] {
+        let problem = listen(place.listener(SttId::WhisperCli, script)).await;
+        assert_eq!(problem.code, ErrorCode::ProviderFailed, "{problem:?}");
+        assert!(problem.message.contains("gave no text"), "{problem:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_waits_has_nothing_on_the_disk_and_only_eight_may() {
+    let answers = [
+        (
+            SttId::WhisperCli,
+            "echo '{\"transcription\":[]}' >\"$9.json\"",
+        ),
+        (SttId::SherpaOnnx, "echo '{\"text\":\"\"}'"),
+    ];
+    for (id, answer) in answers {
+        let place = Place::new();
+        let script = format!("while [ ! -e \"$place/go\" ]; do sleep 0.01; done; {answer}");
+        let mut settings = place.listener(id, &script);
+        settings.local_concurrency = 1;
+        let home = Home::new().await;
+        let voice = home.voice(settings).await;
+        let listen = |_| voice.transcribe(TranscribeRequest::new(silence().into()));
+        let mut all: FuturesUnordered<_> = (0..10).map(listen).collect();
+        // One listens, eight wait, and one is told at once.
+        let refused = problem(all.next().await.unwrap().unwrap_err());
+        assert_eq!(refused.code, ErrorCode::RateLimited, "{refused:?}");
+        assert!(refused.details["retry_after_seconds"].as_u64().unwrap() > 0);
+        let work = home.database.directory().join("voice-work");
+        assert_eq!(std::fs::read_dir(&work).unwrap().count(), 1);
+        place.file("go", b"");
+        while let Some(heard) = all.next().await {
+            assert_eq!(heard.unwrap().text, "");
+        }
+        assert_eq!(std::fs::read_dir(&work).unwrap().count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn what_a_killed_server_left_is_removed_at_the_start() {
+    let place = Place::new();
+    let home = Home::new().await;
+    let left = home.database.directory().join("voice-work/.tmpleft");
+    std::fs::create_dir_all(&left).unwrap();
+    std::fs::File::create(left.join("audio.wav")).unwrap();
+    let _voice = home
+        .voice(place.listener(SttId::WhisperCli, "exit 0"))
+        .await;
+    assert!(!left.exists());
 }

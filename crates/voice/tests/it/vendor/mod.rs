@@ -1,5 +1,5 @@
-//! Vendors played by HTTP servers, one file each, built from their published documents: they check what they
-//! are sent and refuse what the vendor would refuse.
+//! Vendors played by HTTP servers, and programs played by scripts, one file each, built from their published
+//! documents: they check what they are sent and refuse what the vendor would refuse.
 
 pub mod coqui;
 pub mod deepgram;
@@ -10,5 +10,6 @@ pub mod listener;
 pub mod mood;
 pub mod openai_stt;
 pub mod openai_tts;
+pub mod program;
 pub mod strict;
 pub mod tone;

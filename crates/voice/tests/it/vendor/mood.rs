@@ -27,6 +27,8 @@ const PIECE_BYTES: usize = 1024;
 pub enum Mood {
     /// As its documents say.
     Fine,
+    /// The same; a program says a megabyte on standard error before.
+    Loud,
     /// This status whatever is asked, perhaps with a Retry-After; the body repeats what was sent.
     Status(u16, Option<&'static str>),
     /// It never begins to answer.
@@ -189,7 +191,7 @@ async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
     let mood = house.mood.lock().unwrap().clone();
     house.asked.send_modify(|asked| *asked += 1);
     let (status, media, bytes, end) = match mood {
-        Mood::Fine => right_answer(&house, seen, End::Done).await,
+        Mood::Fine | Mood::Loud => right_answer(&house, seen, End::Done).await,
         Mood::Stall(_) => right_answer(&house, seen, End::Stall).await,
         Mood::BreakOff(_) => right_answer(&house, seen, End::Break).await,
         Mood::Slow => std::future::pending().await,

@@ -5,6 +5,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::multipart::{Field, Multipart};
 use axum::extract::{DefaultBodyLimit, FromRequest, Request};
 use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_rpc::census::{ByteBudget, BytesGuard};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
@@ -23,6 +24,8 @@ pub(super) struct Upload {
     /// What it is, as its media type or its file's name says.
     pub(super) format: Option<&'static str>,
     pub(super) fields: Fields,
+    /// Its share of what all requests may hold together: for as long as the audio is there.
+    pub(super) held: BytesGuard,
 }
 
 /// Texts by name. Each name may come once, but those that end in `[]`.
@@ -72,19 +75,25 @@ impl Fields {
 }
 
 /// Reads audio that is the body, or in a form's field `file` or `audio`.
-pub(super) async fn read(parts: &Parts, body: Body) -> Result<Upload, Problem> {
+pub(super) async fn read(
+    parts: &Parts,
+    body: Body,
+    budget: &ByteBudget,
+) -> Result<Upload, Problem> {
     let media_type = media_type(&parts.headers);
     if media_type == "multipart/form-data" {
-        return read_form(parts, body, &["file", "audio"]).await;
+        return read_form(parts, body, budget, &["file", "audio"]).await;
     }
-    if !may_be_audio(&media_type) {
+    if !may_be_audio(&media_type) || is_network_pcm(&media_type) {
         let message = "This endpoint takes audio, or multipart/form-data with a field `file`.";
         return Err(Problem::new(ErrorCode::UnsupportedMediaType, message));
     }
+    let (audio, held) = body::read_counted(body, MAX_UPLOAD_BYTES, budget).await?;
     Ok(Upload {
-        audio: body::read(body, MAX_UPLOAD_BYTES).await?,
+        audio,
         format: format_of(&media_type),
         fields: Fields::default(),
+        held,
     })
 }
 
@@ -92,9 +101,14 @@ pub(super) async fn read(parts: &Parts, body: Body) -> Result<Upload, Problem> {
 pub(super) async fn read_form(
     parts: &Parts,
     body: Body,
+    budget: &ByteBudget,
     audio: &[&'static str],
 ) -> Result<Upload, Problem> {
-    let mut form = open(parts, body).await?;
+    check_is_form(parts)?;
+    let (bytes, held_by_body) = body::read_counted(body, MAX_UPLOAD_BYTES, budget).await?;
+    // What is taken out of a form is a copy.
+    let held = budget.take(bytes.len()).ok_or_else(body::no_room)?;
+    let mut form = open(parts, bytes).await?;
     let (mut file, mut fields) = (None, Fields::default());
     while let Some(field) = form.next_field().await.map_err(|_| unreadable())? {
         let name = field.name().unwrap_or_default().to_owned();
@@ -107,27 +121,37 @@ pub(super) async fn read_form(
             return Err(Problem::invalid_params(&name, "given twice"));
         }
         let by_type = field.content_type().map(essence);
+        if by_type.as_deref().is_some_and(is_network_pcm) {
+            let reason =
+                "audio/L16 and its like are not taken; send WAV, or little-endian audio/pcm";
+            return Err(Problem::invalid_params(&name, reason));
+        }
         let by_type = by_type.as_deref().and_then(format_of);
         let format = by_type.or_else(|| field.file_name().and_then(format_of_file));
         let bytes = field.bytes().await.map_err(|_| unreadable())?;
         file = Some((bytes, format));
     }
+    drop((form, held_by_body));
     let name = audio.first().copied().unwrap_or_default();
     let (audio, format) = file.ok_or_else(|| Problem::invalid_params(name, "required"))?;
     Ok(Upload {
         audio,
         format,
         fields,
+        held,
     })
 }
 
-/// The whole body is read first: with its limit, and with the time limits of all bodies.
-async fn open(parts: &Parts, body: Body) -> Result<Multipart, Problem> {
-    if media_type(&parts.headers) != "multipart/form-data" {
-        let message = "This endpoint takes multipart/form-data.";
-        return Err(Problem::new(ErrorCode::UnsupportedMediaType, message));
+fn check_is_form(parts: &Parts) -> Result<(), Problem> {
+    if media_type(&parts.headers) == "multipart/form-data" {
+        return Ok(());
     }
-    let bytes = body::read(body, MAX_UPLOAD_BYTES).await?;
+    let message = "This endpoint takes multipart/form-data.";
+    Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
+}
+
+/// The whole body was read before: with its limit, and with the time limits of all bodies.
+async fn open(parts: &Parts, bytes: Bytes) -> Result<Multipart, Problem> {
     let mut request = Request::new(Body::from(bytes));
     *request.headers_mut() = parts.headers.clone();
     DefaultBodyLimit::disable().apply(&mut request);
@@ -173,6 +197,15 @@ fn may_be_audio(media_type: &str) -> bool {
         || media_type == "application/x-www-form-urlencoded"
 }
 
+/// Bare samples as telephones and RTP send them (RFC 3551, section 4.5.11; RFC 3190): big-endian, at a rate
+/// and with channels that only the parameters tell. Our `pcm` is another thing, and noise would come out.
+fn is_network_pcm(media_type: &str) -> bool {
+    matches!(
+        media_type,
+        "audio/l8" | "audio/l16" | "audio/l20" | "audio/l24"
+    )
+}
+
 /// The format that a media type names (the IANA registry, and what browsers and older programs send).
 fn format_of(media_type: &str) -> Option<&'static str> {
     Some(match media_type {
@@ -180,7 +213,7 @@ fn format_of(media_type: &str) -> Option<&'static str> {
         "audio/opus" => "opus",
         "audio/ogg" | "application/ogg" | "video/ogg" | "audio/vorbis" => "ogg",
         "audio/aac" | "audio/aacp" | "audio/x-aac" => "aac",
-        "audio/pcm" | "audio/l16" => "pcm",
+        "audio/pcm" => "pcm",
         "audio/wav" | "audio/wave" | "audio/x-wav" | "audio/vnd.wave" => "wav",
         "audio/webm" | "video/webm" => "webm",
         "audio/flac" | "audio/x-flac" => "flac",
@@ -210,6 +243,10 @@ fn format_of_file(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    fn plenty() -> ByteBudget {
+        ByteBudget::new(MAX_UPLOAD_BYTES)
+    }
+
     fn form(parts: &[(&str, &str)]) -> (Parts, Body) {
         let mut body = String::new();
         for (head, value) in parts {
@@ -229,7 +266,7 @@ mod tests {
 
     async fn read_parts(parts: &[(&str, &str)]) -> Result<Upload, Problem> {
         let (head, body) = form(parts);
-        read(&head, body).await
+        read(&head, body, &plenty()).await
     }
 
     #[tokio::test]
@@ -268,6 +305,8 @@ mod tests {
             problem.details["field"].as_str().unwrap().to_owned()
         };
         assert_eq!(blamed(&[text]).await, "file");
+        let big_endian = "name=\"file\"; filename=\"a.pcm\"\r\nContent-Type: audio/L16;rate=24000";
+        assert_eq!(blamed(&[(big_endian, "b")]).await, "file");
         assert_eq!(blamed(&[file, file]).await, "file");
         assert_eq!(blamed(&[text, text, file]).await, "language");
         let longest = "x".repeat(MAX_FIELD_BYTES);
@@ -290,7 +329,8 @@ mod tests {
             "language"
         );
         let (head, _) = form(&[]);
-        let cut = read(&head, Body::from("--x\r\nContent-Disposition: form-data")).await;
+        let cut = Body::from("--x\r\nContent-Disposition: form-data");
+        let cut = read(&head, cut, &plenty()).await;
         assert_eq!(cut.unwrap_err().code, ErrorCode::InvalidRequest);
     }
 
@@ -306,7 +346,9 @@ mod tests {
             ("audio/unheard-of", None),
             ("application/octet-stream", None),
         ] {
-            let upload = read(&of(media_type), Body::from("x")).await.unwrap();
+            let upload = read(&of(media_type), Body::from("x"), &plenty())
+                .await
+                .unwrap();
             assert_eq!(upload.format, format, "{media_type}");
         }
         for media_type in [
@@ -314,13 +356,59 @@ mod tests {
             "application/json",
             "image/png",
             "video/x-msvideo",
+            "audio/L16; rate=8000",
+            "audio/l24;rate=48000;channels=2",
         ] {
-            let refused = read(&of(media_type), Body::from("x")).await.unwrap_err();
+            let refused = read(&of(media_type), Body::from("x"), &plenty())
+                .await
+                .unwrap_err();
             assert_eq!(
                 refused.code,
                 ErrorCode::UnsupportedMediaType,
                 "{media_type}"
             );
+        }
+    }
+
+    #[tokio::test]
+    async fn all_uploads_share_the_memory() {
+        let request = http::Request::builder().header(CONTENT_TYPE, "audio/wav");
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        let budget = ByteBudget::new(10);
+        let refused = async |size: usize| {
+            let outcome = read(&head, Body::from("x".repeat(size)), &budget).await;
+            outcome.unwrap_err()
+        };
+        let six = read(&head, Body::from("x".repeat(6)), &budget).await;
+        let six = six.unwrap();
+        let problem = refused(5).await;
+        assert_eq!(problem.code, ErrorCode::RateLimited);
+        assert_eq!(problem.details["retry_after_seconds"], 1);
+        let four = read(&head, Body::from("xxxx"), &budget).await.unwrap();
+        assert_eq!(refused(1).await.code, ErrorCode::RateLimited);
+        // Until they are done with.
+        drop((six.held, four.held));
+        assert!(budget.take(10).is_some());
+        assert_eq!(refused(11).await.code, ErrorCode::RateLimited);
+        assert!(budget.take(10).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_form_counts_twice_while_it_is_read() {
+        let parts = [("name=\"file\"; filename=\"a\"", "audio")];
+        let (_, body) = form(&parts);
+        let size = usize::try_from(axum::body::HttpBody::size_hint(&body).lower()).unwrap();
+        for (limit, fits) in [(size * 2, true), (size * 2 - 1, false)] {
+            let budget = ByteBudget::new(limit);
+            let (head, body) = form(&parts);
+            let upload = read(&head, body, &budget).await;
+            assert_eq!(upload.is_ok(), fits, "{limit}");
+            if let Ok(upload) = &upload {
+                assert_eq!(&upload.audio[..], b"audio");
+                assert!(budget.take(size).is_some() && budget.take(size + 1).is_none());
+            }
+            drop(upload);
+            assert!(budget.take(limit).is_some());
         }
     }
 }

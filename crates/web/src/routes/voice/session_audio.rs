@@ -9,16 +9,17 @@ use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, Request, State};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use futures_util::TryStreamExt;
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_rpc::method::told;
 use gatehouse_voice::{StoredAudio, TranscribeRequest};
 use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
+    ETAG, IF_NONE_MATCH,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
+use std::ops::Range;
 
 /// Audio under an id never changes.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
@@ -49,7 +50,7 @@ pub(in crate::routes) async fn post(
     let Path(id) = id.map_err(|_| Problem::not_found("session"))?;
     let session = app.rooms().agents.get_session(&id).await.map_err(told)?;
     let (parts, body) = request.into_parts();
-    let mut upload = form::read(&parts, body).await?;
+    let mut upload = form::read(&parts, body, app.rpc().budget()).await?;
     add_query(&mut upload.fields, query)?;
     let mut fields = upload.fields;
     let request = TranscribeRequest {
@@ -61,6 +62,7 @@ pub(in crate::routes) async fn post(
     };
     fields.finish()?;
     let heard = app.rooms().voice.hear(&session.id, request).await;
+    drop(upload.held);
     Ok(json(&heard.map_err(told)?))
 }
 
@@ -93,17 +95,22 @@ pub(in crate::routes) async fn get(
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(described(response, &audio, &etag));
     }
-    let length = audio.data.len();
+    let length = usize::try_from(audio.size_bytes).unwrap_or(usize::MAX);
     // HEAD knows no ranges.
     let part = match method {
         Method::GET => part(&headers, length, &etag),
         _ => Part::Whole,
     };
     Ok(match part {
-        Part::Whole => described(Response::new(Body::from(audio.data.clone())), &audio, &etag),
+        Part::Whole => {
+            let response = match method {
+                Method::GET => answer(&app, &audio, 0..length),
+                _ => empty(length),
+            };
+            described(response, &audio, &etag)
+        }
         Part::Some(first, last) => {
-            let bytes = audio.data.get(first..=last).map(Bytes::copy_from_slice);
-            let mut response = Response::new(Body::from(bytes.unwrap_or_default()));
+            let mut response = answer(&app, &audio, first..last.saturating_add(1));
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
             let range = format!("bytes {first}-{last}/{length}");
             described(with_range(response, &range), &audio, &etag)
@@ -116,6 +123,28 @@ pub(in crate::routes) async fn get(
             with_range(response, &format!("bytes */{length}"))
         }
     })
+}
+
+/// Some of the bytes, read as the caller takes them. When they go away meanwhile, the answer breaks off:
+/// the caller finds that it is not whole.
+fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
+    let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    let (from, to) = (number(bytes.start), number(bytes.end));
+    let pieces = app.rooms().voice.read_audio(&audio.id, from..to);
+    let pieces = pieces.inspect_err(|error| {
+        tracing::warn!(%error, "a recording broke off");
+    });
+    let mut response = empty(bytes.len());
+    *response.body_mut() = Body::from_stream(pieces);
+    response
+}
+
+/// Says how long it would be.
+fn empty(length: usize) -> Response {
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    response
 }
 
 /// Whether the caller has it already.

@@ -210,6 +210,37 @@ async fn parts_are_given() {
 }
 
 #[tokio::test]
+async fn a_long_recording_comes_in_pieces_and_is_whole() {
+    let house = House::new().await;
+    let session = house.session().await;
+    let mut audio = wav();
+    // Two pieces and a byte of a third.
+    let length = (2 << 20) + 1;
+    let more = (0..length - audio.len()).map(|n| u8::try_from(n % 251).unwrap());
+    audio.extend(more);
+    let at = path(&session);
+    let posted = house
+        .owner
+        .send_bytes("POST", &at, Some("audio/wav"), audio.clone());
+    let heard = posted.await.expect(200);
+    let at = format!("{at}/{}", heard["audio_id"].as_str().unwrap());
+    let whole = fetch(&house.owner, &at, &[]).await;
+    assert_eq!(whole.header("content-length"), length.to_string());
+    assert!(whole.status == 200 && whole.body == audio);
+    for (first, last) in [
+        ((1 << 20) - 2, (1 << 20) + 1),
+        (1 << 20, (2 << 20) - 1),
+        (7, (1 << 20) + 7),
+        (2 << 20, 2 << 20),
+    ] {
+        let range = format!("bytes={first}-{last}");
+        let part = fetch(&house.owner, &at, &[("range", &range)]).await;
+        assert_eq!(part.status, 206, "{range}");
+        assert!(part.body == audio[first..=last], "{range}");
+    }
+}
+
+#[tokio::test]
 async fn audio_is_its_sessions_and_goes_with_it() {
     let house = House::new().await;
     let (mine, other) = (house.session().await, house.session().await);

@@ -2,6 +2,7 @@
 
 use super::vendor::audio_of;
 use super::{House, bytes};
+use gatehouse_testkit::Socket;
 use serde_json::json;
 
 #[tokio::test]
@@ -45,6 +46,31 @@ async fn the_first_bytes_come_before_the_last_and_who_leaves_ends_it() {
     assert!(whole.starts_with(&first) && first.len() < whole.len());
     drop(response);
     house.vendor.until_left(1).await;
+}
+
+/// Within a second, whichever way the call came.
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_ends_at_the_vendor() {
+    let house = House::new().await;
+    let call = json!({ "id": 1, "method": "tts.convert", "params": { "text": "hang" } });
+    let sending = house.owner.request("POST", "/api/rpc").json(&call).send();
+    let mut sending = Box::pin(sending);
+    tokio::select! {
+        _ = &mut sending => panic!("nothing is to be answered"),
+        () = house.vendor.until_asked(1) => {}
+    }
+    drop(sending);
+    soon(house.vendor.until_left(1)).await;
+    let mut socket = Socket::open(&house.owner, "/ws").await.unwrap();
+    socket.send(call.to_string()).await;
+    house.vendor.until_asked(2).await;
+    drop(socket);
+    soon(house.vendor.until_left(2)).await;
+}
+
+async fn soon(happens: impl Future<Output = ()>) {
+    let limit = std::time::Duration::from_secs(1);
+    tokio::time::timeout(limit, happens).await.unwrap();
 }
 
 #[tokio::test]

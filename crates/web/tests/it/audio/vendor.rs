@@ -29,6 +29,8 @@ type Form = BTreeMap<String, Vec<String>>;
 pub struct Vendor {
     pub url: String,
     spoken: Arc<Mutex<Vec<Value>>>,
+    /// How often it was asked to speak.
+    asked: watch::Sender<usize>,
     heard: Arc<Mutex<Vec<Form>>>,
     /// What it will understand.
     transcript: Arc<Mutex<String>>,
@@ -42,6 +44,7 @@ impl Vendor {
         let vendor = Self {
             url: format!("http://{}/v1", listener.local_addr().unwrap()),
             spoken: Arc::default(),
+            asked: watch::Sender::new(0),
             heard: Arc::default(),
             transcript: Arc::new(Mutex::new("Hello there.".to_owned())),
             left: watch::Sender::new(0),
@@ -75,6 +78,12 @@ impl Vendor {
     /// Forms of the requests for transcripts.
     pub fn heard(&self) -> Vec<Form> {
         self.heard.lock().unwrap().clone()
+    }
+
+    /// Waits until it was asked to speak so often.
+    pub async fn until_asked(&self, count: usize) {
+        let mut asked = self.asked.subscribe();
+        asked.wait_for(|asked| *asked >= count).await.unwrap();
     }
 
     /// Waits until so many callers went away.
@@ -158,6 +167,7 @@ async fn speak(
         return Vendor::refuse(401, "Incorrect API key provided");
     }
     vendor.spoken.lock().unwrap().push(body.clone());
+    vendor.asked.send_modify(|asked| *asked += 1);
     if let Some((status, message)) = fault(&body) {
         return Vendor::refuse(status, message);
     }

@@ -72,6 +72,40 @@ async fn a_persona_is_made_changed_made_active_and_deleted() {
 }
 
 #[tokio::test]
+async fn personas_come_in_pages_by_label() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    for (id, label) in [("z", "A"), ("b", "B"), ("y", "A"), ("c", "C")] {
+        let new = json!({ "id": id, "label": label });
+        owner.rpc("voice.personas.create", new).await.unwrap();
+    }
+    let active = json!({ "id": "c" });
+    owner
+        .rpc("voice.personas.set_active", active)
+        .await
+        .unwrap();
+    let ids = |list: &Value| -> Vec<String> {
+        let all = list["personas"].as_array().unwrap().iter();
+        all.map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let list = async |params: Value| owner.rpc("voice.personas.list", params).await;
+    let all = list(json!({})).await.unwrap();
+    assert_eq!(ids(&all), ["y", "z", "b", "c"]);
+    assert!(all.get("next_cursor").is_none());
+    let first = list(json!({ "limit": 3 })).await.unwrap();
+    assert_eq!((ids(&first).len(), &first["active"]), (3, &json!("c")));
+    let next = json!({ "limit": 3, "cursor": first["next_cursor"] });
+    let rest = list(next).await.unwrap();
+    assert_eq!(ids(&rest), ["c"]);
+    assert!(rest.get("next_cursor").is_none());
+    for limit in [0, 501] {
+        let refused = blamed(&owner, "voice.personas.list", json!({ "limit": limit })).await;
+        assert_eq!(refused, bad("INVALID_PARAMS", "limit"));
+    }
+    assert_eq!(ids(&list(json!({ "limit": 500 })).await.unwrap()).len(), 4);
+}
+
+#[tokio::test]
 async fn none_is_nobody() {
     let (_server, owner) = light_owner(Options::default()).await;
     for id in ["a", "b"] {
@@ -152,7 +186,7 @@ async fn what_is_wrong_is_named() {
         ("set_active", json!({}), bad("INVALID_PARAMS", "id")),
         (
             "list",
-            json!({ "limit": 1 }),
+            json!({ "limit": 0 }),
             bad("INVALID_PARAMS", "limit"),
         ),
     ] {

@@ -113,6 +113,7 @@ async fn switching_and_choosing_hold_over_a_restart() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named() {
+    let convert = "tts.convert";
     let (_server, owner, vendor) = with_vendor(Options::default()).await;
     for (method, params, field) in [
         ("tts.setProvider", json!({}), "provider"),
@@ -125,71 +126,51 @@ async fn what_is_wrong_is_named() {
         ("tts.enable", json!({ "provider": "" }), "provider"),
         ("tts.enable", json!({ "enabled": true }), "enabled"),
         ("tts.disable", json!({ "provider": "piper" }), "provider"),
-        ("tts.convert", json!({}), "text"),
-        ("tts.convert", json!({ "text": "" }), "text"),
-        ("tts.convert", json!({ "text": " \n" }), "text"),
-        ("tts.convert", json!({ "text": "ä".repeat(4097) }), "text"),
+        (convert, json!({}), "text"),
+        (convert, json!({ "text": "" }), "text"),
+        (convert, json!({ "text": " \n" }), "text"),
+        (convert, json!({ "text": "ä".repeat(4097) }), "text"),
+        (convert, json!({ "text": "a", "speed": 0.249 }), "speed"),
+        (convert, json!({ "text": "a", "speed": 4.001 }), "speed"),
+        (convert, json!({ "text": "a", "speed": "fast" }), "speed"),
         (
-            "tts.convert",
-            json!({ "text": "a", "speed": 0.249 }),
-            "speed",
-        ),
-        (
-            "tts.convert",
-            json!({ "text": "a", "speed": 4.001 }),
-            "speed",
-        ),
-        (
-            "tts.convert",
-            json!({ "text": "a", "speed": "fast" }),
-            "speed",
-        ),
-        (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "stability": -0.001 }),
             "stability",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "stability": 1.001 }),
             "stability",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "similarityBoost": 1.001 }),
             "similarityBoost",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "similarity_boost": -1 }),
             "similarity_boost",
         ),
+        (convert, json!({ "text": "a", "format": "flac" }), "format"),
         (
-            "tts.convert",
-            json!({ "text": "a", "format": "flac" }),
-            "format",
-        ),
-        (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "provider": "whisper" }),
             "provider",
         ),
+        (convert, json!({ "text": "a", "voiceId": "" }), "voiceId"),
         (
-            "tts.convert",
-            json!({ "text": "a", "voiceId": "" }),
-            "voiceId",
-        ),
-        (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "voiceId": "a", "voice_id": "a" }),
             "voiceId",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "persona": "nobody" }),
             "persona",
         ),
-        ("tts.convert", json!({ "text": "a", "pitch": 1 }), "pitch"),
+        (convert, json!({ "text": "a", "pitch": 1 }), "pitch"),
     ] {
         let refused = blamed(&owner, method, params.clone()).await;
         assert_eq!(refused, bad("INVALID_PARAMS", field), "{method} {params}");
@@ -337,14 +318,30 @@ async fn what_the_environment_fixes_stays() {
         (&status["enabled"], &status["provider"]),
         (&json!(false), &json!("tts_local_1"))
     );
+    // What is wanted and fixed contradicts nothing.
+    let same = json!({ "provider": "tts_local_1" });
+    let on = owner.rpc("tts.enable", same.clone()).await.unwrap();
+    assert_eq!(on, json!({ "enabled": true, "provider": "tts_local_1" }));
+    assert_eq!(
+        owner.rpc("tts.setProvider", same.clone()).await.unwrap(),
+        same
+    );
+    let fixed = Options::default().env("SERVICE_VOICE__TTS__ENABLED", "true");
+    let (_server, owner) = light_owner(fixed).await;
+    let on = owner.rpc("tts.enable", same).await.unwrap();
+    assert_eq!(on, json!({ "enabled": true, "provider": "tts_local_1" }));
+    assert_eq!(
+        owner.rpc("tts.disable", json!({})).await,
+        Err("CONFLICT".to_owned())
+    );
     let fixed = Options::default().env("SERVICE_VOICE__TTS__ENABLED", "false");
     let (_server, owner) = light_owner(fixed).await;
-    for method in ["tts.enable", "tts.disable"] {
-        assert_eq!(
-            owner.rpc(method, json!({})).await,
-            Err("CONFLICT".to_owned())
-        );
-    }
+    assert_eq!(
+        owner.rpc("tts.enable", json!({})).await,
+        Err("CONFLICT".to_owned())
+    );
+    let off = owner.rpc("tts.disable", json!({})).await.unwrap();
+    assert_eq!(off, json!({ "enabled": false }));
 }
 
 #[tokio::test]
@@ -371,6 +368,12 @@ async fn changes_are_told() {
         .unwrap();
     let told = socket.event("voice.settings").await.unwrap();
     assert_eq!(told["stt"]["provider"], "stt_cloud_2");
+    // What changes nothing of it is not told of either.
+    let voice = json!({ "key": "voice.tts.tts_cloud_1.stability", "value": 0.5 });
+    owner.rpc("config.set", voice).await.unwrap();
+    owner.rpc("tts.enable", json!({})).await.unwrap();
+    let told = socket.event("voice.settings").await.unwrap();
+    assert_eq!(told["tts"]["enabled"], true);
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! What comes back.
 
-use crate::stt_cloud::{Desk, speech};
-use gatehouse_voice::{SttId, TranscribeRequest};
+use crate::conformance_stt::desk::{Desk, is_program};
+use crate::stt_cloud::speech;
+use gatehouse_voice::{Lack, SttId, TranscribeRequest};
 use serde_json::{Value, json};
 
 /// The vendor's answer of a plain text.
@@ -11,6 +12,12 @@ fn said(id: SttId, text: &str) -> Value {
             {"alternatives": [{"transcript": text, "confidence": 0.0, "words": []}]}]}}),
         SttId::Google if text.is_empty() => json!({"totalBilledTime": "0s", "requestId": "7"}),
         SttId::Google => json!({"results": [{"alternatives": [{"transcript": text}]}]}),
+        SttId::WhisperCli if text.is_empty() => {
+            json!({"result": {"language": "en"}, "transcription": []})
+        }
+        SttId::WhisperCli => json!({"result": {"language": "en"}, "transcription": [
+            {"offsets": {"from": 0, "to": 1500}, "text": text}]}),
+        SttId::SherpaOnnx => json!({"lang": "", "text": text, "timestamps": [], "tokens": []}),
         _ => json!({"text": text}),
     }
 }
@@ -22,7 +29,7 @@ async fn of(id: SttId, text: &str) -> gatehouse_voice::Transcript {
         }
     })
     .await;
-    desk.listener.answer_with(said(id, text));
+    desk.answer_with(said(id, text));
     desk.heard(speech()).await
 }
 
@@ -47,7 +54,7 @@ pub async fn silence_is_an_empty_text(id: SttId) {
 }
 
 pub async fn words_have_times_in_order(id: SttId) {
-    let heard = Desk::new(id).await.heard(speech()).await;
+    let heard = Desk::with_times(id).await.heard(speech()).await;
     let words: Vec<String> = heard
         .words
         .iter()
@@ -96,4 +103,30 @@ pub async fn who_listened_is_told(id: SttId) {
         ..speech()
     };
     assert_eq!(Desk::new(id).await.heard(request).await.provider, id);
+}
+
+/// What the table says to be lacking does not come; what it does not say comes in the cases above.
+pub async fn what_is_lacking_does_not_come(id: SttId) {
+    let can = id.capability();
+    let desk = Desk::with_times(id).await;
+    let request = TranscribeRequest {
+        prompt: Some("Gatehouse".to_owned()),
+        ..speech()
+    };
+    let heard = desk.heard(request).await;
+    assert_eq!(heard.words.is_empty(), can.is_lacking(Lack::WordTimes));
+    assert_eq!(
+        heard.segments.is_empty(),
+        can.is_lacking(Lack::SegmentTimes)
+    );
+    assert_eq!(heard.confidence.is_none(), can.is_lacking(Lack::Confidence));
+    let heard = Desk::new(id).await.heard(speech()).await;
+    assert_eq!(heard.language == "und", can.is_lacking(Lack::HeardLanguage));
+    let mut sent = String::from_utf8_lossy(&desk.last_body()).into_owned();
+    if is_program(id) {
+        sent = format!("{:?}", desk.program().runs());
+    } else if id == SttId::Deepgram {
+        sent = format!("{:?}", desk.sent("keyterm").await);
+    }
+    assert_eq!(!sent.contains("Gatehouse"), can.is_lacking(Lack::Hint));
 }

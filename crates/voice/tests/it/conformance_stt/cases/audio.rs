@@ -1,7 +1,9 @@
 //! What may be heard. The vendors compare the bytes with the name and the type that they came under.
 
-use crate::stt_cloud::{Desk, speech};
+use crate::conformance_stt::desk::Desk;
+use crate::stt_cloud::speech;
 use bytes::Bytes;
+use gatehouse_audio::Kind;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 
@@ -87,7 +89,7 @@ pub async fn unrecognised_bytes_go_out_as_they_are_declared(id: SttId) {
     let problem = desk.refused(request).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["status"], 400);
-    assert_eq!(desk.listener.server.requests().len(), 1);
+    assert_eq!(desk.calls(), 1);
 }
 
 pub async fn unrecognised_bytes_that_nobody_declares_call_nobody(id: SttId) {
@@ -96,14 +98,14 @@ pub async fn unrecognised_bytes_that_nobody_declares_call_nobody(id: SttId) {
     let problem = desk.refused(request).await;
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], "audio");
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.calls() == 0);
 }
 
 pub async fn no_audio_calls_nobody(id: SttId) {
     let desk = Desk::new(id).await;
     let problem = desk.refused(TranscribeRequest::new(Bytes::new())).await;
     assert_eq!(problem.code, ErrorCode::InvalidParams);
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.calls() == 0);
 }
 
 pub async fn one_byte_too_many_calls_nobody(id: SttId) {
@@ -112,10 +114,31 @@ pub async fn one_byte_too_many_calls_nobody(id: SttId) {
     let problem = desk.refused(request).await;
     assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
     assert_eq!(problem.details["max_bytes"], 25 << 20);
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.calls() == 0);
 }
 
 pub async fn how_long_it_lasts_is_measured(id: SttId) {
     let heard = Desk::new(id).await.heard(speech()).await;
     assert!((heard.duration_seconds - 1.5).abs() < 1e-6, "{heard:?}");
+}
+
+/// What the table says to be taken goes out as it came; the rest becomes WAV here.
+pub async fn what_is_taken_goes_out_as_it_is(id: SttId) {
+    let desk = Desk::new(id).await;
+    for (kind, audio) in [
+        (Kind::Wav, fixture!("int16_8000.wav")),
+        (Kind::Mp3, fixture!("cbr_44100.mp3")),
+        (Kind::OggOpus, fixture!("mono.opus")),
+        (Kind::Ogg, fixture!("mono_44100.ogg")),
+        (Kind::Flac, fixture!("mono_44100.flac")),
+        (Kind::M4a, fixture!("end_44100.m4a")),
+        (Kind::Aac, fixture!("mono_44100.aac")),
+        (Kind::Webm, fixture!("live.webm")),
+    ] {
+        desk.heard(TranscribeRequest::new(Bytes::from_static(audio)))
+            .await;
+        let sent = desk.last_body();
+        let is_in_it = sent.windows(audio.len()).any(|part| part == audio);
+        assert_eq!(is_in_it, (id.capability().accepts)(kind), "{kind:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Calls that end early, come together, or go to somebody else.
 
-use crate::stt_cloud::{self, Desk, speech};
+use crate::conformance_stt::desk::Desk;
+use crate::stt_cloud::{self, speech};
 use crate::vendor::mood::Mood;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
@@ -8,12 +9,12 @@ use tokio::task::JoinSet;
 
 async fn leaves(id: SttId, mood: Mood) {
     let desk = Desk::new(id).await;
-    desk.listener.server.set_mood(mood);
+    desk.set_mood(mood);
     let voice = desk.voice.clone();
     let call = JoinSet::from_iter([async move { voice.transcribe(speech()).await }]);
-    desk.listener.server.asked(1).await;
+    desk.asked(1).await;
     drop(call);
-    assert!(desk.listener.server.was_left().await);
+    assert!(desk.was_left().await);
 }
 
 pub async fn a_caller_who_leaves_ends_the_wait(id: SttId) {
@@ -40,7 +41,7 @@ pub async fn several_at_once_are_all_heard(id: SttId) {
                 .starts_with("hello real world")
         );
     }
-    assert!(desk.listener.server.requests().len() >= 8);
+    assert!(desk.calls() >= 8);
 }
 
 /// Somebody else than this one.
@@ -61,7 +62,7 @@ async fn with_another(id: SttId, is_listed: bool) -> (Desk, stt_cloud::Listener)
         settings.stt.fallback.extend(is_listed.then_some(other));
     })
     .await;
-    desk.listener.server.set_mood(Mood::Status(503, None));
+    desk.set_mood(Mood::Status(503, None));
     (desk, second)
 }
 
@@ -69,7 +70,7 @@ pub async fn another_listens_where_it_is_listed(id: SttId) {
     let (desk, second) = with_another(id, true).await;
     let heard = desk.hear(speech()).await.unwrap();
     assert_eq!(heard.provider, other(id));
-    assert_eq!(desk.listener.server.requests().len(), 1);
+    assert_eq!(desk.calls(), 1);
     assert_eq!(second.server.requests().len(), 1);
 }
 
@@ -90,7 +91,7 @@ pub async fn switched_off_calls_nobody(id: SttId) {
     let problem = desk.refused(request).await;
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(problem.details["what"], "voice.stt.enabled");
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.calls() == 0);
 }
 
 pub async fn the_status_names_it(id: SttId) {

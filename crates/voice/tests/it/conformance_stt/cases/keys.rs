@@ -1,6 +1,7 @@
 //! Keys: in their header, nowhere else, and in no error.
 
-use crate::stt_cloud::{Desk, speech};
+use crate::conformance_stt::desk::Desk;
+use crate::stt_cloud::speech;
 use crate::vendor::listener::KEY;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::SttId;
@@ -13,7 +14,7 @@ pub async fn the_key_is_in_its_header_only(id: SttId) {
         SttId::Google => "x-goog-api-key",
         _ => "authorization",
     };
-    for seen in desk.listener.server.requests() {
+    for seen in desk.listener().server.requests() {
         for (name, value) in &seen.headers {
             let has_it = String::from_utf8_lossy(value.as_bytes()).contains(KEY);
             assert_eq!(has_it, name == header, "{name}");
@@ -49,7 +50,7 @@ pub async fn without_a_key_nobody_is_called(id: SttId) {
     let problem = desk.refused(speech()).await;
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(problem.details["what"], format!("voice.stt.{id}.api_key"));
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.calls() == 0);
 }
 
 pub async fn a_key_that_no_header_may_have_is_told_without_it(id: SttId) {
@@ -59,7 +60,7 @@ pub async fn a_key_that_no_header_may_have_is_told_without_it(id: SttId) {
     let problem = desk.refused(speech()).await;
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert!(!format!("{problem:?}").contains("sk-broken"));
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.calls() == 0);
 }
 
 pub async fn a_key_of_the_vault_arrives(id: SttId) {

@@ -4,5 +4,6 @@ pub mod answers;
 pub mod audio;
 pub mod calls;
 pub mod keys;
+pub mod program;
 pub mod settings;
 pub mod trouble;

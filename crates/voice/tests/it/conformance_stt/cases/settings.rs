@@ -1,6 +1,7 @@
 //! What settings and requests say reaches the vendor, or is refused before anybody is called.
 
-use crate::stt_cloud::{Desk, speech};
+use crate::conformance_stt::desk::Desk;
+use crate::stt_cloud::speech;
 use crate::vendor::openai_stt::SERVED;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
@@ -53,6 +54,8 @@ pub async fn an_unknown_model_is_the_vendors_refusal(id: SttId) {
 async fn sent_language(desk: &Desk) -> Vec<String> {
     match desk.id {
         SttId::Google => desk.sent("languageCode").await,
+        SttId::WhisperCli => desk.sent("-l").await,
+        SttId::SherpaOnnx => desk.sent("--whisper-language").await,
         _ => desk.sent("language").await,
     }
 }
@@ -80,7 +83,7 @@ async fn calls_nobody(id: SttId, request: TranscribeRequest, field: &str) {
     let problem = desk.refused(request).await;
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], field);
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.calls() == 0);
 }
 
 pub async fn what_is_no_language_calls_nobody(id: SttId) {
@@ -105,6 +108,7 @@ pub async fn a_hint_arrives(id: SttId) {
             "speechContexts",
             &[r#"[{"phrases":["Gatehouse","Müller"]}]"#],
         ),
+        SttId::WhisperCli => ("--prompt", &["Gatehouse, Müller"]),
         _ => ("prompt", &["Gatehouse, Müller"]),
     };
     assert_eq!(desk.sent(field).await, expected);

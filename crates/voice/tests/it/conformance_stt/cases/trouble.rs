@@ -1,7 +1,8 @@
 //! What a caller is told when a vendor is in a bad mood: the contract's error, its status, and nothing of
 //! what it said or of what it was sent.
 
-use crate::stt_cloud::{Desk, speech};
+use crate::conformance_stt::desk::{Desk, is_program};
+use crate::stt_cloud::speech;
 use crate::vendor::listener::KEY;
 use crate::vendor::mood::{Mood, SECRET_BODY};
 use gatehouse_domain::{ErrorCode, Problem};
@@ -15,7 +16,7 @@ fn is_discreet(problem: &Problem) {
 }
 
 async fn told(desk: &Desk, mood: Mood) -> Problem {
-    desk.listener.server.set_mood(mood);
+    desk.set_mood(mood);
     let problem = desk.refused(speech()).await;
     is_discreet(&problem);
     assert_eq!(problem.details["provider"], desk.id.as_str());
@@ -95,30 +96,37 @@ pub async fn no_answer_is_a_timeout(id: SttId) {
     let desk = Desk::hasty(id).await;
     let problem = told(&desk, Mood::Slow).await;
     assert_eq!(problem.code, ErrorCode::Timeout);
-    assert!(desk.listener.server.was_left().await);
+    assert!(desk.was_left().await);
 }
 
 pub async fn standing_still_in_the_answer_is_a_timeout(id: SttId) {
     let desk = Desk::hasty(id).await;
     let problem = told(&desk, Mood::Stall(9)).await;
     assert_eq!(problem.code, ErrorCode::Timeout);
-    assert!(desk.listener.server.was_left().await);
+    assert!(desk.was_left().await);
 }
 
 pub async fn breaking_off_in_the_answer(id: SttId) {
     let problem = told(&Desk::new(id).await, Mood::BreakOff(9)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    assert_eq!(problem.details["retryable"], true);
+    // A program that dies will die again.
+    assert_eq!(problem.details["retryable"], !is_program(id));
+}
+
+fn is_unreadable(problem: &Problem, id: SttId) {
+    assert_eq!(problem.code, ErrorCode::ProviderFailed);
+    let reason = if is_program(id) {
+        "gave no text"
+    } else {
+        "answered what cannot be read"
+    };
+    assert!(problem.message.contains(reason), "{problem:?}");
+    assert_eq!(problem.details["retryable"], false);
 }
 
 async fn is_no_answer(id: SttId, mood: Mood) {
     let problem = told(&Desk::new(id).await, mood).await;
-    assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    assert!(
-        problem.message.contains("answered what cannot be read"),
-        "{problem:?}"
-    );
-    assert_eq!(problem.details["retryable"], false);
+    is_unreadable(&problem, id);
 }
 
 pub async fn an_empty_answer(id: SttId) {
@@ -135,14 +143,9 @@ pub async fn other_json_is_no_answer(id: SttId) {
 
 pub async fn half_an_answer_is_no_answer(id: SttId) {
     let desk = Desk::new(id).await;
-    desk.listener
-        .answer_with(serde_json::json!([{"text": SECRET_BODY}]));
+    desk.answer_with(serde_json::json!([{"text": SECRET_BODY}]));
     let problem = told(&desk, Mood::Fine).await;
-    assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    assert!(
-        problem.message.contains("answered what cannot be read"),
-        "{problem:?}"
-    );
+    is_unreadable(&problem, id);
 }
 
 pub async fn a_redirect_is_not_followed(id: SttId) {
@@ -150,7 +153,7 @@ pub async fn a_redirect_is_not_followed(id: SttId) {
     let problem = told(&desk, Mood::Redirect).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
     assert_eq!(problem.details["status"], 307);
-    assert_eq!(desk.listener.server.requests().len(), 1);
+    assert_eq!(desk.calls(), 1);
 }
 
 pub async fn nobody_is_there(id: SttId) {

@@ -2,6 +2,7 @@
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::vendor::tone;
+use gatehouse_audio::Format;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::SpeechRequest;
 
@@ -97,4 +98,41 @@ pub async fn an_unknown_format_is_refused(bench: Bench) {
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], "format");
     assert!(bench.is_untouched());
+}
+
+/// Its own formats are asked for by name; the others are made here, from samples.
+pub async fn its_own_formats_are_asked_for(bench: Bench) {
+    let voice = bench.voice().await;
+    for format in Format::ALL {
+        let before = bench.calls();
+        let request = SpeechRequest {
+            format: Some(format.as_str().to_owned()),
+            ..SpeechRequest::new(TEXT)
+        };
+        let result = voice.convert(request).await;
+        assert_eq!(bench.complaints(), Vec::<String>::new(), "{format:?}");
+        let is_native = bench.id.capability().native.contains(&format);
+        if bench.calls() == before {
+            // Nobody writes AAC here where no ffmpeg is.
+            assert!(
+                format == Format::Aac && !is_native && result.is_err(),
+                "{format:?}"
+            );
+            continue;
+        }
+        let asked = bench.all_said().pop().unwrap().format;
+        // Both are Ogg Opus.
+        let name = if format == Format::Ogg {
+            "opus"
+        } else {
+            format.as_str()
+        };
+        assert_eq!(
+            asked.as_deref() == Some(name),
+            is_native,
+            "{format:?}: {asked:?}"
+        );
+        let is_samples = matches!(asked.as_deref(), None | Some("pcm" | "wav"));
+        assert!(is_native || is_samples, "{format:?}: {asked:?}");
+    }
 }

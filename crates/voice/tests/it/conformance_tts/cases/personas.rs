@@ -30,17 +30,21 @@ fn binding(bench: &Bench, members: &Value) -> Value {
 }
 
 /// A persona with a binding for somebody else.
-fn elsewhere(policy: &str) -> Value {
+fn elsewhere(bench: &Bench, policy: &str) -> Value {
+    let other = match bench.id {
+        TtsId::Piper => TtsId::Coqui,
+        _ => TtsId::Piper,
+    };
     json!({
         "prompt": { "style": "Like a pirate" },
-        "providerBindings": [{ "provider": "tts_local_1", "speed": 1.0 }],
+        "providerBindings": [{ "provider": other.as_str(), "speed": 1.0 }],
         "fallbackPolicy": policy,
     })
 }
 
 async fn heard(bench: &Bench, voice: &Voice, request: SpeechRequest) -> (Converted, Said) {
     let result: Result<Converted, VoiceError> = voice.convert(request).await;
-    assert_eq!(bench.server().complaints(), Vec::<String>::new());
+    assert_eq!(bench.complaints(), Vec::<String>::new());
     (result.unwrap(), bench.all_said().pop().unwrap())
 }
 
@@ -111,20 +115,20 @@ pub async fn a_prompt_arrives_as_instructions(bench: Bench) {
 }
 
 pub async fn without_a_binding_the_prompt_is_kept(bench: Bench) {
-    let voice = with_persona(&bench, elsewhere("preserve-persona")).await;
+    let voice = with_persona(&bench, elsewhere(&bench, "preserve-persona")).await;
     let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
     assert!(said.instructions.unwrap().contains("Like a pirate"));
 }
 
 pub async fn provider_defaults_leave_the_prompt_out(bench: Bench) {
-    let voice = with_persona(&bench, elsewhere("provider-defaults")).await;
+    let voice = with_persona(&bench, elsewhere(&bench, "provider-defaults")).await;
     let (_, said) = heard(&bench, &voice, SpeechRequest::new(TEXT)).await;
     assert_eq!(said.instructions, None);
     assert_eq!(said.voice.as_deref(), bench.facts().usual_voice);
 }
 
 pub async fn fail_calls_nobody(bench: Bench) {
-    let voice = with_persona(&bench, elsewhere("fail")).await;
+    let voice = with_persona(&bench, elsewhere(&bench, "fail")).await;
     let problem = bench.told(voice.convert(SpeechRequest::new(TEXT)).await.unwrap_err());
     assert_eq!(problem.code, ErrorCode::NotConfigured);
     assert_eq!(problem.details["what"], "persona_binding");
@@ -133,7 +137,7 @@ pub async fn fail_calls_nobody(bench: Bench) {
 
 pub async fn none_is_nobody(bench: Bench) {
     let name = bench.facts().voices[0];
-    let mut members = binding(&bench, &json!({ "voice_id": name }));
+    let mut members = binding(&bench, &json!({ "voice_id": name, "speed": 1.1 }));
     members["prompt"] = json!({ "style": "Like a pirate" });
     let voice = with_persona(&bench, members).await;
     let request = SpeechRequest {
@@ -142,5 +146,8 @@ pub async fn none_is_nobody(bench: Bench) {
     };
     let (converted, said) = heard(&bench, &voice, request).await;
     assert_eq!((converted.persona, said.instructions), (None, None));
-    assert_eq!(said.voice.as_deref(), bench.facts().usual_voice);
+    assert_eq!(
+        (said.voice.as_deref(), said.speed),
+        (bench.facts().usual_voice, None)
+    );
 }

@@ -85,7 +85,7 @@ pub async fn a_text_at_the_providers_limit_is_one_request(bench: Bench) {
 pub async fn a_longer_one_is_two_and_sounds_as_one(bench: Bench) {
     let text = long(bench.facts().most + 1);
     let result = bench.say(wav(&text)).await;
-    assert_eq!(bench.server().complaints(), Vec::<String>::new());
+    assert_eq!(bench.complaints(), Vec::<String>::new());
     let converted = result.unwrap();
     let said = bench.all_said();
     assert_eq!(said.len(), 2);

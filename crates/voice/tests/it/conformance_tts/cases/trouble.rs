@@ -7,11 +7,14 @@ use gatehouse_voice::SpeechRequest;
 use serde_json::{Value, json};
 use std::time::Duration;
 
+/// Long enough for a program to be started on a busy machine.
+const PROGRAM: Duration = Duration::from_millis(1500);
+
 /// What comes of a request in this mood; the vendor is asked once.
 async fn in_mood(bench: &Bench, mood: Mood) -> Problem {
-    bench.server().set_mood(mood);
+    bench.set_mood(mood);
     let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();
-    assert_eq!(bench.server().requests().len(), 1, "asked");
+    assert_eq!(bench.calls(), 1, "asked");
     let problem = bench.told(error);
     assert_eq!(problem.details["provider"], bench.id.as_str());
     problem
@@ -78,16 +81,18 @@ pub async fn status_503(bench: Bench) {
 
 pub async fn no_answer_is_a_timeout(mut bench: Bench) {
     bench.settings.patience.answer = Duration::from_millis(200);
+    bench.settings.patience.program = PROGRAM;
     let problem = in_mood(&bench, Mood::Slow).await;
     assert_eq!(problem.code, ErrorCode::Timeout);
-    assert!(bench.server().was_left().await);
+    assert!(bench.was_left().await);
 }
 
 async fn stands_still(mut bench: Bench, after: usize) {
     bench.settings.patience.idle = Duration::from_millis(200);
+    bench.settings.patience.program = PROGRAM;
     let problem = in_mood(&bench, Mood::Stall(after)).await;
     assert_eq!(problem.code, ErrorCode::Timeout);
-    assert!(bench.server().was_left().await);
+    assert!(bench.was_left().await);
 }
 
 pub async fn standing_still_before_the_audio_is_a_timeout(bench: Bench) {
@@ -101,7 +106,8 @@ pub async fn standing_still_in_the_audio_is_a_timeout(bench: Bench) {
 async fn breaks_off(bench: Bench, after: usize) {
     let problem = in_mood(&bench, Mood::BreakOff(after)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    assert_eq!(problem.details["retryable"], true);
+    // A program that dies will die again.
+    assert_eq!(problem.details["retryable"], !bench.is_program());
     assert_eq!(problem.details.get("status"), None);
 }
 
@@ -116,7 +122,7 @@ pub async fn breaking_off_in_the_audio(bench: Bench) {
 pub async fn an_empty_answer(bench: Bench) {
     let problem = in_mood(&bench, Mood::Empty).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    assert_eq!(problem.details["retryable"], true);
+    assert_eq!(problem.details["retryable"], !bench.is_program());
     assert!(
         problem.message.contains("gave no audio"),
         "{}",

@@ -4,7 +4,7 @@ use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::conformance_tts::said::Said;
 use crate::vendor::google_tts::GoogleTts;
 use gatehouse_domain::ErrorCode;
-use gatehouse_voice::{SpeechRequest, TtsId};
+use gatehouse_voice::{Lack, SpeechRequest, TtsId};
 
 fn with_voice(voice: &str) -> SpeechRequest {
     SpeechRequest {
@@ -34,6 +34,7 @@ pub async fn without_settings_the_usual_voice_speaks(bench: Bench) {
         text: TEXT.to_owned(),
         voice: facts.usual_voice.map(str::to_owned),
         model: facts.usual_model.map(str::to_owned),
+        format: said.format.clone(),
         language: (bench.id == TtsId::Google).then(|| "en-US".to_owned()),
         ..Said::default()
     };
@@ -139,7 +140,7 @@ pub async fn the_settings_speed_arrives(mut bench: Bench) {
 }
 
 pub async fn a_speed_beyond_the_vendors_is_moved_and_told(bench: Bench) {
-    let [_, most] = bench.facts().speeds;
+    let [_, most] = bench.facts().speeds.unwrap();
     let (converted, said) = bench.heard(with_speed(4.0)).await;
     assert_eq!(said.speed, Some(most));
     assert!(
@@ -258,5 +259,32 @@ pub async fn what_it_cannot_do_is_told_and_not_sent(bench: Bench) {
         let is_ignored = facts.ignores.contains(&field);
         assert_eq!(warning.contains(field), is_ignored, "{field}: {warning}");
         assert_eq!(is_sent, !is_ignored, "{field}");
+    }
+}
+
+/// What the vendor's documents say, written out in [`crate::conformance_tts::facts`], is what the table says.
+pub async fn the_table_is_the_vendors(bench: Bench) {
+    let facts = bench.facts();
+    let can = bench.id.capability();
+    assert_eq!(can.max_characters.min(can.max_bytes), facts.most);
+    let speeds = can
+        .speed
+        .as_ref()
+        .map(|range| [*range.start(), *range.end()]);
+    assert_eq!(speeds, facts.speeds);
+    assert_eq!(!can.is_lacking(Lack::Streaming), facts.streams);
+    for (field, lack) in [
+        ("voiceId", Lack::Voice),
+        ("model", Lack::Model),
+        ("speed", Lack::Speed),
+        ("stability", Lack::Stability),
+        ("similarityBoost", Lack::Stability),
+        ("instructions", Lack::Instructions),
+    ] {
+        assert_eq!(
+            can.is_lacking(lack),
+            facts.ignores.contains(&field),
+            "{field}"
+        );
     }
 }

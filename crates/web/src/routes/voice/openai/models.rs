@@ -68,9 +68,9 @@ pub(in crate::routes) async fn get(
     Ok(json(&found))
 }
 
-/// Those that can be used now.
+/// Those that can be used now, also those that lists do not show.
 async fn models(voice: &Voice) -> Vec<Model> {
-    let (tts, stt) = (voice.tts_providers().await, voice.stt_providers().await);
+    let (tts, stt) = (voice.all_speakers().await, voice.all_listeners().await);
     let mut all = Vec::new();
     for (providers, known) in [(tts, names::SPEAKERS), (stt, names::LISTENERS)] {
         let there: Vec<_> = providers.into_iter().filter(|one| one.configured).collect();

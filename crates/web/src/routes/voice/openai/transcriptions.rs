@@ -72,7 +72,7 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let upload = form::read_form(&parts, body, &["file"]).await?;
+    let upload = form::read_form(&parts, body, app.rpc().budget(), &["file"]).await?;
     let mut fields = upload.fields;
     let wanted = read_wanted(&mut fields)?;
     let named = names::listener(fields.take("model").as_deref());
@@ -92,6 +92,7 @@ pub(in crate::routes) async fn post(
         ..TranscribeRequest::new(upload.audio)
     };
     let heard = voice.transcribe(request).await;
+    drop(upload.held);
     let transcript = heard.map_err(|error| renamed(error, &NAMES))?;
     Ok(respond(&wanted, transcript))
 }

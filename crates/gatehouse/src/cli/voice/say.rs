@@ -1,0 +1,186 @@
+//! `voice say`: a text into a file.
+
+use super::params;
+use crate::cli::Cli;
+use crate::cli::client::Client;
+use crate::cli::output::{Output, field, line, warn};
+use anyhow::{Context, Result, bail};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What can be asked for, and what files of it end with.
+const FORMATS: [&str; 6] = ["mp3", "opus", "ogg", "aac", "pcm", "wav"];
+
+/// `gatehouse voice say`
+#[derive(Debug, clap::Args)]
+pub struct Say {
+    /// The text; from standard input when left out
+    text: Option<String>,
+    /// Where the audio goes; - is standard output
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// mp3, opus, ogg, aac, pcm or wav; by the ending of --output when left out
+    #[arg(long, value_parser = FORMATS)]
+    format: Option<String>,
+    /// Who speaks
+    #[arg(long)]
+    provider: Option<String>,
+    /// In whose persona
+    #[arg(long)]
+    persona: Option<String>,
+    /// Whose voice, by the provider's id of it
+    #[arg(long)]
+    voice: Option<String>,
+    /// Which model
+    #[arg(long)]
+    model: Option<String>,
+    /// 0.25 to 4
+    #[arg(long)]
+    speed: Option<f64>,
+}
+
+/// The line is looked at as a whole first: what is wrong with it is a usage error, as clap's own.
+pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<ExitCode> {
+    let wrong = if say.output.is_none() && !out.is_json() {
+        let message = "name a file for the audio: --output speech.mp3 (or - for standard output)";
+        Some((ErrorKind::MissingRequiredArgument, message.to_owned()))
+    } else {
+        let format = format_of(say.output.as_deref(), say.format.take());
+        let checked = format.map(|format| say.format = format);
+        checked
+            .err()
+            .map(|message| (ErrorKind::InvalidValue, message))
+    };
+    if let Some((kind, message)) = wrong {
+        Cli::command().error(kind, message).print()?;
+        return Ok(ExitCode::from(2));
+    }
+    speak(client, out, say).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The format that is asked for, or else that the file's ending names. Neither is no format: the server's.
+fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<String>, String> {
+    let ending = output.and_then(Path::extension).map(|ending| {
+        let ending = ending.to_string_lossy().to_ascii_lowercase();
+        // The registered ending of audio in Ogg (RFC 5334).
+        if ending == "oga" {
+            "ogg".to_owned()
+        } else {
+            ending
+        }
+    });
+    let Some(ending) = ending else {
+        return Ok(asked);
+    };
+    let is_known = FORMATS.contains(&ending.as_str());
+    match asked {
+        Some(asked) => {
+            // Both are Opus in Ogg.
+            let is_ogg = |format: &str| matches!(format, "opus" | "ogg");
+            if is_known && ending != asked && !(is_ogg(&ending) && is_ogg(&asked)) {
+                warn(format!(
+                    "the file will hold {asked}, though its name ends with .{ending}"
+                ));
+            }
+            Ok(Some(asked))
+        }
+        None if is_known => Ok(Some(ending)),
+        None => Err(format!(
+            "no format ends with .{ending}: the endings are .{} and .oga; or say which by --format",
+            FORMATS.join(", .")
+        )),
+    }
+}
+
+async fn speak(client: &Client, out: &Output, say: Say) -> Result<()> {
+    let to_stdout = say.output.as_deref() == Some(Path::new("-"));
+    let stdout = std::io::stdout();
+    if to_stdout && (out.is_json() || stdout.is_terminal()) {
+        bail!("standard output is no place for audio here: name a file with --output");
+    }
+    let text = match say.text {
+        Some(text) => text,
+        None => std::io::read_to_string(std::io::stdin()).context("no text on standard input")?,
+    };
+    let mut made = client
+        .rpc(
+            "tts.convert",
+            params([
+                ("text", Some(json!(text))),
+                ("format", say.format.map(Value::from)),
+                ("provider", say.provider.map(Value::from)),
+                ("persona", say.persona.map(Value::from)),
+                ("voiceId", say.voice.map(Value::from)),
+                ("model", say.model.map(Value::from)),
+                ("speed", say.speed.map(Value::from)),
+            ]),
+        )
+        .await?;
+    let Some(path) = say.output else {
+        return out.record(&made, || ());
+    };
+    let audio = made
+        .as_object_mut()
+        .and_then(|record| record.remove("audio"));
+    let audio = audio
+        .as_ref()
+        .and_then(Value::as_str)
+        .context("no audio came")?;
+    let audio = STANDARD.decode(audio).context("the audio cannot be read")?;
+    if to_stdout {
+        return Ok(stdout.lock().write_all(&audio)?);
+    }
+    tokio::fs::write(&path, audio)
+        .await
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    if made.get("warning").is_some_and(Value::is_string) {
+        warn(field(&made, "warning"));
+    }
+    out.record(&made, || {
+        let seconds = made
+            .get("durationMs")
+            .and_then(Value::as_f64)
+            .unwrap_or_default()
+            / 1000.0;
+        let by = field(&made, "provider");
+        line(format!(
+            "Wrote {} ({seconds:.1} s, by {by}).",
+            path.display()
+        ));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_s_ending_names_the_format() {
+        for (output, asked, expected) in [
+            ("a.mp3", None, Ok(Some("mp3"))),
+            ("a.OGA", None, Ok(Some("ogg"))),
+            ("a.b.Wav", None, Ok(Some("wav"))),
+            ("speech", None, Ok(None)),
+            ("-", None, Ok(None)),
+            ("-", Some("wav"), Ok(Some("wav"))),
+            ("a.raw", Some("pcm"), Ok(Some("pcm"))),
+            ("a.mp3", Some("wav"), Ok(Some("wav"))),
+            ("a.flac", None, Err(())),
+        ] {
+            let found = format_of(Some(Path::new(output)), asked.map(str::to_owned));
+            let found = found.map_err(|message| assert!(message.contains(".oga"), "{message}"));
+            assert_eq!(
+                found,
+                expected.map(|format| format.map(str::to_owned)),
+                "{output}"
+            );
+        }
+    }
+}

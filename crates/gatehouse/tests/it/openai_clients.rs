@@ -1,0 +1,107 @@
+//! `OpenAI`'s own clients, and the requests of programs that are made for them, against the real process.
+//! `GATEHOUSE_TEST_OPENAI_CLIENTS` names the folder in which `tests/openai-clients` was installed
+//! (`cargo xtask test` does that).
+
+mod clients;
+mod programs;
+mod vendor;
+
+use crate::process::{BINARY, PASSWORD, Place, Ran, Server};
+use gatehouse_audio::{Format, encode};
+use reqwest::StatusCode;
+use serde_json::json;
+use std::process::Command;
+use vendor::{Vendor, sound};
+
+/// A gateway with a password, to which everybody is remote; sealed at first.
+struct House {
+    place: Place,
+    server: Server,
+    vendor: Vendor,
+    /// May speak and listen.
+    key: String,
+    /// May only read.
+    reader: String,
+}
+
+impl House {
+    /// One whose speaker and listener is the vendor.
+    async fn new() -> Self {
+        let vendor = Vendor::start().await;
+        let mut place = Place::new();
+        for who in ["TTS__OPENAI", "STT__WHISPER"] {
+            place.env(&format!("SERVICE_VOICE__{who}__BASE_URL"), &vendor.url);
+            place.env(&format!("SERVICE_VOICE__{who}__API_KEY"), vendor::KEY);
+        }
+        // Each request is to reach the vendor.
+        place.env("SERVICE_VOICE__CACHE_MAX_BYTES", "0");
+        Self::with(place, vendor).await
+    }
+
+    async fn with(mut place: Place, vendor: Vendor) -> Self {
+        let server = place.start();
+        server.set_up().await;
+        let write = ["operator.read", "operator.write"];
+        let key = make_key(&place, &server, &write).await;
+        let reader = make_key(&place, &server, &["operator.read"]).await;
+        server.stop();
+        place.env("SERVICE_BEHIND_PROXY", "true");
+        let server = place.start();
+        Self {
+            place,
+            server,
+            vendor,
+            key,
+            reader,
+        }
+    }
+
+    async fn unseal(&self) {
+        let password = json!({ "password": PASSWORD });
+        let login = self.server.post("/api/auth/login", password).await;
+        assert_eq!(login.status, StatusCode::OK, "{}", login.body);
+    }
+
+    /// A recording of a second; its path.
+    async fn recording(&self) -> String {
+        self.file("recording.wav", &wav()).await
+    }
+
+    async fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.place.data_dir().with_file_name(name);
+        tokio::fs::write(&path, bytes).await.unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// The gateway's keys stayed here, and the vendor's key reached the vendor each time.
+    fn check_keys(&self) {
+        for key in [&self.key, &self.reader] {
+            assert!(key.starts_with("mk_"), "{key}");
+            assert_eq!(self.vendor.requests_with(key), 0);
+        }
+        let all = self.vendor.requests();
+        assert!(all > 0);
+        assert_eq!(self.vendor.requests_with(vendor::KEY), all);
+    }
+}
+
+fn wav() -> Vec<u8> {
+    encode(&sound(24_000), Format::Wav).unwrap()
+}
+
+/// An API key, made as an operator makes one.
+async fn make_key(place: &Place, server: &Server, scopes: &[&str]) -> String {
+    let password = place.file("password", &format!("{PASSWORD}\n")).await;
+    let mut command = place.prepared(Command::new(BINARY));
+    command.env("SERVICE_PASSWORD_FILE", password);
+    command.args(["--url", &server.url, "auth", "create-key", "--no-store"]);
+    for scope in scopes {
+        command.args(["--scope", scope]);
+    }
+    let ran = Ran(command
+        .arg("--data-dir")
+        .arg(place.data_dir())
+        .output()
+        .unwrap());
+    ran.ok().trim().to_owned()
+}

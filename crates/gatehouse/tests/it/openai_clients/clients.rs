@@ -1,0 +1,357 @@
+//! `OpenAI`'s own clients, for Python and for Node: the base URL and the key are all that is set.
+
+use super::House;
+use super::vendor::{REFUSAL, REFUSED, TRANSCRIPT, Vendor, audio_of};
+use crate::process::Place;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A status, and the class that a client makes of it.
+type Told = (u16, &'static str);
+
+/// A client in its language.
+struct Client {
+    language: &'static str,
+    program: PathBuf,
+    arguments: &'static [&'static str],
+    folder: PathBuf,
+}
+
+/// The clients; without them the tests are left out, loudly, unless the run is strict.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests are told by the environment what they have"
+)]
+fn clients() -> Vec<Client> {
+    let name = "GATEHOUSE_TEST_OPENAI_CLIENTS";
+    let Some(folder) = std::env::var_os(name).filter(|path| !path.is_empty()) else {
+        println!("LEFT OUT: OpenAI's own clients; set {name}, or run cargo xtask test");
+        let strict = std::env::var_os("GATEHOUSE_TEST_STRICT").is_some_and(|value| value == "1");
+        assert!(!strict, "GATEHOUSE_TEST_STRICT=1 and there is no {name}");
+        return Vec::new();
+    };
+    let folder = PathBuf::from(folder);
+    let of = |language, program, arguments| Client {
+        language,
+        program,
+        arguments,
+        folder: folder.clone(),
+    };
+    let python = folder.join("python/bin/python");
+    vec![
+        of("Python", python, &["-B", "client.py"]),
+        of("Node", PathBuf::from("node"), &["client.mjs"]),
+    ]
+}
+
+impl Client {
+    /// Does these jobs with this key; what came of each.
+    async fn run(&self, house: &House, key: &str, jobs: &[Value]) -> Vec<Value> {
+        let order =
+            json!({ "base_url": format!("{}/v1", house.server.url), "key": key, "jobs": jobs });
+        let mut command = Command::new(&self.program);
+        command
+            .args(self.arguments)
+            .current_dir(&self.folder)
+            .env("NO_PROXY", "127.0.0.1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        for name in ["API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID", "LOG"] {
+            command.env_remove(format!("OPENAI_{name}"));
+        }
+        // The vendor answers on this thread meanwhile.
+        let ended = tokio::task::spawn_blocking(move || {
+            let mut child = command.spawn().unwrap();
+            let mut input = child.stdin.take().unwrap();
+            input.write_all(order.to_string().as_bytes()).unwrap();
+            drop(input);
+            child.wait_with_output().unwrap()
+        });
+        let output = ended.await.unwrap();
+        assert!(output.status.success(), "{}", self.language);
+        let answers: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answers.len(), jobs.len(), "{}", self.language);
+        answers
+    }
+
+    /// Does jobs that are refused, which both clients tell by classes of the same meaning; their words.
+    async fn refused(&self, house: &House, key: &str, jobs: &[(Value, Told)]) -> Vec<String> {
+        let orders: Vec<Value> = jobs.iter().map(|(job, _)| job.clone()).collect();
+        let answers = self.run(house, key, &orders).await;
+        let mut messages = Vec::new();
+        for ((job, (status, class)), answer) in jobs.iter().zip(answers) {
+            assert_eq!(
+                answer["status"], *status,
+                "{} {job} {answer}",
+                self.language
+            );
+            assert_eq!(answer["error"], *class, "{} {job} {answer}", self.language);
+            messages.push(answer["message"].as_str().unwrap().to_owned());
+        }
+        messages
+    }
+
+    /// What a client makes of a status that has no class of its own.
+    fn any_status(&self) -> &'static str {
+        match self.language {
+            "Python" => "APIStatusError",
+            _ => "APIError",
+        }
+    }
+}
+
+fn speech(text: &str, format: &str) -> Value {
+    json!({ "do": "speech", "with": { "model": "tts-1", "voice": "nova", "input": text,
+        "response_format": format, "speed": 1.25 } })
+}
+
+fn transcription(file: &str, more: &Value) -> Value {
+    let mut with = json!({ "model": "whisper-1", "file": file });
+    let fields = with.as_object_mut().unwrap();
+    fields.extend(more.as_object().unwrap().clone());
+    json!({ "do": "transcribe", "with": with })
+}
+
+#[tokio::test]
+async fn they_speak() {
+    let clients = clients();
+    if clients.is_empty() {
+        return;
+    }
+    let house = House::new().await;
+    house.unseal().await;
+    for client in &clients {
+        let language = client.language;
+        let file = house.file("speech.mp3", b"").await;
+        let mut jobs: Vec<Value> = ["mp3", "opus", "wav", "pcm"]
+            .map(|format| speech("Good morning.", format))
+            .into();
+        let styled = json!({ "model": "gpt-4o-mini-tts", "voice": "coral", "input": "As little.",
+            "instructions": "Cheerful." });
+        jobs.push(json!({ "do": "speech", "with": styled }));
+        let long = "A sentence of a longer text. ".repeat(100);
+        let mut to_a_file = speech(&long, "mp3");
+        to_a_file["do"] = json!("stream");
+        to_a_file["to"] = json!(file);
+        jobs.push(to_a_file);
+        let answers = client.run(&house, &house.key, &jobs).await;
+        let spoken = house.vendor.spoken();
+        for (n, format) in ["mp3", "opus", "wav", "pcm"].iter().enumerate() {
+            let audio = STANDARD.decode(answers[n]["ok"].as_str().unwrap()).unwrap();
+            assert_eq!(
+                audio,
+                audio_of("Good morning.", format),
+                "{language} {format}"
+            );
+            assert_eq!(spoken[n], jobs[n]["with"], "{language}");
+        }
+        let audio = STANDARD.decode(answers[4]["ok"].as_str().unwrap()).unwrap();
+        assert_eq!(audio, audio_of("As little.", "mp3"), "{language}");
+        assert_eq!(spoken[4]["instructions"], "Cheerful.");
+        assert_eq!(answers[5]["ok"], "audio/mpeg", "{language} {}", answers[5]);
+        let streamed = tokio::fs::read(&file).await.unwrap();
+        let text = spoken[5]["input"].as_str().unwrap();
+        assert_eq!(text, long);
+        assert_eq!(streamed, audio_of(text, "mp3"), "{language}");
+    }
+    house.check_keys();
+}
+
+#[tokio::test]
+async fn they_transcribe() {
+    let clients = clients();
+    if clients.is_empty() {
+        return;
+    }
+    let house = House::new().await;
+    house.unseal().await;
+    let file = house.recording().await;
+    let words = json!([{ "word": "Hello", "start": 0.125, "end": 0.25 },
+        { "word": "there", "start": 0.25, "end": 0.5 }]);
+    for client in &clients {
+        let language = client.language;
+        let wanted = [
+            json!({ "language": "en", "prompt": "Ada", "temperature": 0.2 }),
+            json!({ "response_format": "json" }),
+            json!({ "response_format": "text" }),
+            json!({ "response_format": "srt" }),
+            json!({ "response_format": "vtt" }),
+            json!({ "response_format": "verbose_json" }),
+            json!({ "response_format": "verbose_json", "timestamp_granularities": ["word"] }),
+            json!({ "response_format": "verbose_json", "timestamp_granularities": ["word", "segment"] }),
+            json!({ "model": "gpt-4o-mini-transcribe" }),
+        ];
+        let jobs = wanted.map(|more| transcription(&file, &more));
+        let answers = client.run(&house, &house.key, &jobs).await;
+        let ok: Vec<&Value> = answers.iter().map(|answer| &answer["ok"]).collect();
+        for n in [0, 1, 8] {
+            assert_eq!(*ok[n], json!({ "text": TRANSCRIPT }), "{language} {n}");
+        }
+        let line = |n: usize| ok[n].as_str().unwrap().trim_end();
+        assert_eq!(line(2), TRANSCRIPT, "{language}");
+        let srt = "1\n00:00:00,125 --> 00:00:00,500\nHello there.";
+        assert_eq!(line(3), srt, "{language}");
+        let vtt = "WEBVTT\n\n00:00:00.125 --> 00:00:00.500\nHello there.";
+        assert_eq!(line(4), vtt, "{language}");
+        for (n, has_words, has_segments) in [(5, false, true), (6, true, false), (7, true, true)] {
+            let verbose = ok[n];
+            assert_eq!(verbose["text"], TRANSCRIPT, "{language} {n}");
+            assert_eq!(verbose["duration"].as_f64(), Some(1.0), "{language} {n}");
+            assert_eq!(verbose["language"], "en", "{language} {n}");
+            let expected = has_words.then_some(&words);
+            assert_eq!(verbose.get("words"), expected, "{language} {n}");
+            assert_eq!(
+                verbose.get("segments").is_some(),
+                has_segments,
+                "{language} {n}"
+            );
+        }
+        let segment = &ok[7]["segments"][0];
+        assert_eq!(
+            (&segment["start"], &segment["end"]),
+            (&json!(0.125), &json!(0.5))
+        );
+        let heard = house.vendor.heard();
+        assert_eq!(heard.len(), jobs.len(), "{language}");
+        let first = &heard[0];
+        assert_eq!(
+            (&first["language"], &first["prompt"]),
+            (&vec!["en".into()], &vec!["Ada".into()])
+        );
+        assert_eq!(heard[8]["model"], ["gpt-4o-mini-transcribe"], "{language}");
+    }
+    house.check_keys();
+}
+
+#[tokio::test]
+async fn they_list_models() {
+    let clients = clients();
+    if clients.is_empty() {
+        return;
+    }
+    let house = House::new().await;
+    house.unseal().await;
+    for client in &clients {
+        let one = |id: &str| json!({ "do": "model", "with": { "id": id } });
+        let jobs = [
+            json!({ "do": "models" }),
+            one("whisper-1"),
+            one("tts_cloud_2"),
+        ];
+        let answers = client.run(&house, &house.reader, &jobs).await;
+        let expected = json!([
+            "tts-1",
+            "tts-1-hd",
+            "gpt-4o-mini-tts",
+            "tts_cloud_2",
+            "whisper-1",
+            "gpt-4o-transcribe",
+            "gpt-4o-mini-transcribe",
+            "stt_cloud_1"
+        ]);
+        assert_eq!(answers[0]["ok"], expected, "{}", client.language);
+        for (n, id) in [(1, "whisper-1"), (2, "tts_cloud_2")] {
+            let model = &answers[n]["ok"];
+            assert_eq!(
+                (&model["id"], &model["object"]),
+                (&json!(id), &json!("model"))
+            );
+        }
+        let missing = [(one("gpt-4o"), (404, "NotFoundError"))];
+        client.refused(&house, &house.reader, &missing).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_is_an_error_of_the_clients_own() {
+    let clients = clients();
+    if clients.is_empty() {
+        return;
+    }
+    let house = House::new().await;
+    let file = house.recording().await;
+    let everything = || {
+        let models = json!({ "do": "models" });
+        [
+            speech("Good morning.", "mp3"),
+            transcription(&file, &json!({})),
+            models,
+        ]
+    };
+    // As long as nobody has logged in, the key is known and the vault is sealed.
+    for client in &clients {
+        let jobs = everything().map(|job| (job, (423, client.any_status())));
+        client.refused(&house, &house.key, &jobs).await;
+    }
+    house.unseal().await;
+    let wrong = format!("{}x", house.key);
+    let with = |mut job: Value, key: &str| {
+        job["key"] = json!(key);
+        job
+    };
+    let bad = (400, "BadRequestError");
+    let mut jobs: Vec<(Value, Told)> = vec![
+        (speech("Good morning.", "ape"), bad),
+        (speech("Good morning.", "flac"), bad),
+        (
+            transcription(&file, &json!({ "response_format": "xml" })),
+            bad,
+        ),
+        (
+            with(speech("Good morning.", "mp3"), &house.reader),
+            (403, "PermissionDeniedError"),
+        ),
+    ];
+    jobs.extend(everything().map(|job| (with(job, &wrong), (401, "AuthenticationError"))));
+    for client in &clients {
+        let messages = client.refused(&house, &house.key, &jobs).await;
+        for message in &messages[..2] {
+            assert!(
+                message.contains("`response_format`"),
+                "{} {message}",
+                client.language
+            );
+            assert!(message.contains("mp3"), "{} {message}", client.language);
+        }
+        for message in messages {
+            assert!(
+                !message.contains(&house.key),
+                "{} {message}",
+                client.language
+            );
+        }
+    }
+    assert_eq!(house.vendor.requests(), 0, "nobody may ask the vendor this");
+    for client in &clients {
+        let failed = [(speech(REFUSED, "mp3"), (502, "InternalServerError"))];
+        let messages = client.refused(&house, &house.key, &failed).await;
+        assert!(!messages[0].contains(REFUSAL), "{}", messages[0]);
+    }
+    house.check_keys();
+}
+
+#[tokio::test]
+async fn who_has_no_speaker_and_no_listener_says_so() {
+    let clients = clients();
+    if clients.is_empty() {
+        return;
+    }
+    let house = House::with(Place::new(), Vendor::start().await).await;
+    house.unseal().await;
+    let file = house.recording().await;
+    for client in &clients {
+        let jobs = [
+            speech("Good morning.", "mp3"),
+            transcription(&file, &json!({})),
+        ];
+        let jobs = jobs.map(|job| (job, (503, "InternalServerError")));
+        client.refused(&house, &house.key, &jobs).await;
+        let models = [json!({ "do": "models" })];
+        let answers = client.run(&house, &house.key, &models).await;
+        assert_eq!(answers[0]["ok"], json!([]), "{}", client.language);
+    }
+}

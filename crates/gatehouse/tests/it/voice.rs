@@ -1,0 +1,240 @@
+//! `gatehouse voice …` against a real process and a small vendor.
+
+use crate::process::{Place, Ran, Server};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+const KEY: &str = "sk-vendor-test";
+/// A tenth of a second of silence: 16 bits, mono, 24 kHz.
+const SILENCE: [u8; 4800] = [0; 4800];
+
+/// A vendor as `OpenAI`'s reference describes it (<https://platform.openai.com/docs/api-reference/audio>): what
+/// it was asked to say, and whether it is out of order.
+#[derive(Clone, Default)]
+struct Vendor {
+    asked: Arc<Mutex<Vec<Value>>>,
+    is_broken: Arc<AtomicBool>,
+}
+
+impl Vendor {
+    fn start() -> (Self, String) {
+        let vendor = Self::default();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let serving = vendor.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                serving.serve(stream);
+            }
+        });
+        (vendor, url)
+    }
+
+    fn serve(&self, mut stream: TcpStream) {
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let (mut first, mut length, mut is_known) = (String::new(), 0, false);
+        reader.read_line(&mut first).unwrap();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.split_once(':') else {
+                break;
+            };
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.trim().parse().unwrap(),
+                "authorization" => is_known = value.trim() == format!("Bearer {KEY}"),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let path = first.split(' ').nth(1).unwrap_or_default();
+        let (status, answer) = match path {
+            _ if !is_known => ("401 Unauthorized", Vec::new()),
+            _ if self.is_broken.load(Ordering::SeqCst) => ("400 Bad Request", Vec::new()),
+            "/v1/audio/speech" => self.speak(&body),
+            "/v1/audio/transcriptions" => ("200 OK", listen(&body)),
+            _ => ("404 Not Found", Vec::new()),
+        };
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            answer.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&answer).unwrap();
+    }
+
+    fn speak(&self, body: &[u8]) -> (&'static str, Vec<u8>) {
+        let Ok(body) = serde_json::from_slice::<Value>(body) else {
+            return ("400 Bad Request", Vec::new());
+        };
+        let audio = match body["response_format"].as_str().unwrap_or("mp3") {
+            "wav" => [wav_head(), SILENCE.to_vec()].concat(),
+            "pcm" => SILENCE.to_vec(),
+            _ => b"some audio".to_vec(),
+        };
+        self.asked.lock().unwrap().push(body);
+        ("200 OK", audio)
+    }
+
+    fn last(&self) -> Value {
+        self.asked.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+/// RIFF WAVE, PCM (<https://learn.microsoft.com/windows/win32/multimedia/multimedia-file-format>).
+fn wav_head() -> Vec<u8> {
+    let length = u32::try_from(SILENCE.len()).unwrap();
+    let mut head = b"RIFF".to_vec();
+    head.extend((36 + length).to_le_bytes());
+    head.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    head.extend(24_000_u32.to_le_bytes());
+    head.extend(48_000_u32.to_le_bytes());
+    head.extend(b"\x02\0\x10\0data");
+    head.extend(length.to_le_bytes());
+    head
+}
+
+fn listen(body: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(body);
+    assert!(text.contains("name=\"file\"") && text.contains("name=\"model\""));
+    let heard = json!({
+        "task": "transcribe", "language": "english", "duration": 1.5, "text": "Hello there.",
+        "words": [{ "word": "Hello", "start": 0.0, "end": 0.5 }, { "word": "there", "start": 0.5, "end": 1.25 }],
+        "segments": [
+            { "id": 0, "seek": 0, "start": 0.0, "end": 1.25, "text": " Hello there.", "tokens": [],
+              "temperature": 0.0, "avg_logprob": 0.0, "compression_ratio": 1.0, "no_speech_prob": 0.01 },
+        ],
+    });
+    heard.to_string().into_bytes()
+}
+
+/// A server whose speaker and listener is the vendor. Lists do not show the speaker.
+struct House {
+    place: Place,
+    server: Server,
+    vendor: Vendor,
+}
+
+impl House {
+    fn new() -> Self {
+        let (vendor, url) = Vendor::start();
+        let mut place = Place::new();
+        for section in ["TTS__OPENAI", "STT__WHISPER"] {
+            place.env(&format!("SERVICE_VOICE__{section}__BASE_URL"), url.as_str());
+            place.env(&format!("SERVICE_VOICE__{section}__API_KEY"), KEY);
+        }
+        place.env("SERVICE_VOICE__TTS__PROVIDERS", "piper");
+        let server = place.start();
+        Self {
+            place,
+            server,
+            vendor,
+        }
+    }
+
+    fn voice(&self, args: &[&str]) -> Ran {
+        let mut all = vec!["--url", &self.server.url, "voice"];
+        all.extend(args);
+        self.place.run(&all)
+    }
+
+    /// A file beside the data directory.
+    fn file(&self, name: &str) -> PathBuf {
+        self.place.data_dir().with_file_name(name)
+    }
+}
+
+#[tokio::test]
+async fn a_text_goes_into_a_file_and_comes_back_as_text() {
+    let house = House::new();
+    let file = house.file("speech.wav");
+    let path = file.to_str().unwrap();
+    let said = house.voice(&["say", "Hello there.", "--output", path]).ok();
+    assert!(
+        said.starts_with("Wrote ") && said.contains("tts_cloud_2"),
+        "{said}"
+    );
+    let bytes = tokio::fs::read(&file).await.unwrap();
+    assert!(bytes.starts_with(b"RIFF") && bytes.len() > SILENCE.len());
+    assert_eq!(house.voice(&["transcribe", path]).ok(), "Hello there.\n");
+    let subtitles = house
+        .voice(&["transcribe", path, "--subtitles", "vtt"])
+        .ok();
+    assert!(subtitles.starts_with("WEBVTT"), "{subtitles}");
+    // The ending names the format, and what is asked for beats it.
+    let oga = house.file("speech.oga");
+    let said = house.voice(&["--json", "say", "Hello.", "-o", oga.to_str().unwrap()]);
+    assert_eq!(said.json()["format"], "ogg");
+    assert_eq!(house.vendor.last()["response_format"], "opus");
+    let mp3 = house.file("speech.mp3");
+    let said = house.voice(&[
+        "say",
+        "Bye.",
+        "--format",
+        "wav",
+        "-o",
+        mp3.to_str().unwrap(),
+    ]);
+    said.ok();
+    assert!(
+        said.stderr().contains("the file will hold wav"),
+        "{}",
+        said.stderr()
+    );
+    assert!(tokio::fs::read(&mp3).await.unwrap().starts_with(b"RIFF"));
+}
+
+#[test]
+fn a_wrong_line_is_two_and_calls_nobody() {
+    let house = House::new();
+    let flac = house.file("speech.flac");
+    let flac = flac.to_str().unwrap();
+    let told = house.voice(&["say", "Hello."]).failed(2);
+    assert!(told.contains("--output"), "{told}");
+    let told = house.voice(&["say", "Hello.", "-o", flac]).failed(2);
+    assert!(
+        told.contains(".flac") && told.contains(".mp3") && told.contains(".oga"),
+        "{told}"
+    );
+    house
+        .voice(&["say", "Hello.", "-o", "a.mp3", "--format", "flac"])
+        .failed(2);
+    assert!(house.vendor.asked.lock().unwrap().is_empty());
+    // What the server refuses is not the line's fault.
+    house
+        .voice(&["transcribe", "/nowhere/speech.wav"])
+        .failed(1);
+}
+
+#[test]
+fn doctor_tries_whoever_is_chosen_although_lists_hide_it() {
+    let house = House::new();
+    let shown = house.voice(&["--json", "providers"]).json();
+    let speakers = shown["tts"].as_array().unwrap();
+    assert_eq!(
+        (speakers.len(), &speakers[0]["id"]),
+        (1, &json!("tts_local_1"))
+    );
+    let doctor = house.voice(&["--json", "doctor", "--try"]).json();
+    let tried: Vec<_> = doctor["checks"].as_array().unwrap().iter().collect();
+    let ids: Vec<_> = tried
+        .iter()
+        .map(|check| check["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["tts", "stt", "tts_cloud_2", "stt_cloud_1"]);
+    assert!(tried.iter().all(|check| check["ok"] == true), "{doctor}");
+    // Nothing that was kept stands in for a vendor that fails.
+    house.vendor.is_broken.store(true, Ordering::SeqCst);
+    let failed = house.voice(&["doctor", "--try"]);
+    assert_eq!(failed.code(), Some(1));
+    assert!(
+        failed.stdout().contains("✗ tts_cloud_2"),
+        "{}",
+        failed.stdout()
+    );
+}

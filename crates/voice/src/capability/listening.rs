@@ -1,0 +1,146 @@
+//! The table of listeners. Sources are named in the providers' own files.
+
+use super::{HOSTED, Lack, NO_HTTP, NO_KEY, NO_MODEL_NAME, SttCapability};
+use crate::provider::SttId;
+use gatehouse_audio::Kind;
+
+const MIB: usize = 1 << 20;
+/// More than two hours of 16 kHz samples, which is the longest audio that is decoded here.
+const SAMPLES: usize = 256 * MIB;
+/// Of programs.
+const MUST_BE_READ: (Lack, &str) = (
+    Lack::UnrecognisedAudio,
+    "it takes WAV only, and that is made here from what is recognised",
+);
+
+/// The kinds that `OpenAI`'s transcription takes, and those that follow it.
+const fn usual(kind: Kind) -> bool {
+    !matches!(kind, Kind::Aac | Kind::Pcm { .. })
+}
+
+/// Mistral's: MPEG-4 is not in its list.
+const fn without_m4a(kind: Kind) -> bool {
+    usual(kind) && !matches!(kind, Kind::M4a)
+}
+
+/// Deepgram's: whatever has a header.
+const fn with_header(kind: Kind) -> bool {
+    !matches!(kind, Kind::Pcm { .. })
+}
+
+/// Google's, and that of programs: 16-bit mono WAV only, and that is made here.
+const fn none(_: Kind) -> bool {
+    false
+}
+
+impl SttId {
+    /// What this provider can do.
+    pub const fn capability(self) -> SttCapability {
+        match self {
+            Self::OpenAi | Self::Groq => SttCapability {
+                accepts: usual,
+                max_bytes: 25 * MIB,
+                lacks: &[HOSTED],
+            },
+            Self::Deepgram => SttCapability {
+                accepts: with_header,
+                max_bytes: 2_000_000_000,
+                lacks: &[HOSTED],
+            },
+            // Its requests hold a minute; longer audio is cut into as many as it takes. This is an hour.
+            Self::Google => SttCapability {
+                accepts: none,
+                max_bytes: 128 * MIB,
+                lacks: &[
+                    (
+                        Lack::UsualModel,
+                        "it chooses its model itself when none is wanted",
+                    ),
+                    HOSTED,
+                ],
+            },
+            Self::Mistral => mistral(),
+            Self::Voxtral => voxtral(),
+            Self::WhisperCli => whisper_cli(),
+            Self::SherpaOnnx => sherpa_onnx(),
+        }
+    }
+}
+
+const fn mistral() -> SttCapability {
+    SttCapability {
+        accepts: without_m4a,
+        max_bytes: 500_000_000,
+        lacks: &[
+            (Lack::WordTimes, "its answer has times of segments only"),
+            (Lack::Confidence, "its answer says nothing of it"),
+            HOSTED,
+        ],
+    }
+}
+
+const fn voxtral() -> SttCapability {
+    SttCapability {
+        accepts: usual,
+        max_bytes: 25 * MIB,
+        lacks: &[
+            (Lack::WordTimes, "vLLM's answer for it is a text only"),
+            (Lack::SegmentTimes, "vLLM's answer for it is a text only"),
+            (Lack::Confidence, "vLLM's answer for it is a text only"),
+            (Lack::HeardLanguage, "vLLM's answer for it is a text only"),
+            (Lack::Hint, "its instruction has no room for one"),
+            (
+                Lack::UnrecognisedAudio,
+                "what nobody recognises does not go to a server of one's own",
+            ),
+            (
+                Lack::Key,
+                "a server of one's own has none, and refuses a request that has one",
+            ),
+            HOSTED,
+        ],
+    }
+}
+
+const fn whisper_cli() -> SttCapability {
+    SttCapability {
+        accepts: none,
+        max_bytes: SAMPLES,
+        lacks: &[
+            (
+                Lack::Confidence,
+                "it tells likelihoods of tokens, and none of the whole",
+            ),
+            NO_MODEL_NAME,
+            (
+                Lack::UsualModel,
+                "its model is a file that the settings name",
+            ),
+            MUST_BE_READ,
+            NO_KEY,
+            NO_HTTP,
+        ],
+    }
+}
+
+/// Times of words come from models that have them (transducers, CTC), the language from Whisper and
+/// `SenseVoice`.
+const fn sherpa_onnx() -> SttCapability {
+    SttCapability {
+        accepts: none,
+        max_bytes: SAMPLES,
+        lacks: &[
+            (Lack::SegmentTimes, "its result has times of tokens only"),
+            (Lack::Confidence, "its result says nothing of it"),
+            (Lack::Hint, "its options have none that every model takes"),
+            NO_MODEL_NAME,
+            (
+                Lack::UsualModel,
+                "its model is a directory that the settings name",
+            ),
+            MUST_BE_READ,
+            NO_KEY,
+            NO_HTTP,
+        ],
+    }
+}

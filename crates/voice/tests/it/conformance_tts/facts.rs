@@ -1,0 +1,102 @@
+//! What is known of speakers by their vendors' documents and the specification. It is written out here, so that
+//! the table of capabilities is not its own judge.
+
+use crate::vendor::coqui::Coqui;
+use crate::vendor::elevenlabs::ElevenLabs;
+use crate::vendor::google_tts::GoogleTts;
+use gatehouse_voice::TtsId;
+
+/// What is known of one.
+pub struct Facts {
+    /// A voice that is not the usual one, and one more.
+    pub voices: [&'static str; 2],
+    /// What is asked for when nothing is set.
+    pub usual_voice: Option<&'static str>,
+    pub usual_model: Option<&'static str>,
+    /// A model that is not the usual one.
+    pub model: &'static str,
+    /// Characters, which are bytes here, of one request.
+    pub most: usize,
+    /// A format that it makes itself.
+    pub native: &'static str,
+    /// A speed within its range.
+    pub speed: f64,
+    /// The least and the greatest.
+    pub speeds: Option<[f64; 2]>,
+    /// Whether its first bytes come before the last are made.
+    pub streams: bool,
+    /// Members of a request that it does not follow.
+    pub ignores: &'static [&'static str],
+}
+
+pub const fn facts(id: TtsId) -> Facts {
+    match id {
+        TtsId::ElevenLabs => Facts {
+            voices: [ElevenLabs::VOICE, ElevenLabs::OTHER_VOICE],
+            usual_voice: Some("JBFqnCBsd6RMkjVDRZzb"),
+            usual_model: Some("eleven_multilingual_v2"),
+            model: "eleven_flash_v2_5",
+            most: 5000,
+            native: "mp3",
+            speed: 1.1,
+            speeds: Some([0.7, 1.2]),
+            streams: true,
+            ignores: &["instructions"],
+        },
+        TtsId::OpenAi => Facts {
+            voices: ["nova", "shimmer"],
+            usual_voice: Some("alloy"),
+            usual_model: Some("gpt-4o-mini-tts"),
+            model: "tts-1-hd",
+            most: 4096,
+            native: "mp3",
+            speed: 1.5,
+            speeds: Some([0.25, 4.0]),
+            streams: true,
+            ignores: &["stability", "similarityBoost"],
+        },
+        TtsId::Google => Facts {
+            voices: [GoogleTts::VOICE, GoogleTts::GERMAN_VOICE],
+            usual_voice: None,
+            usual_model: None,
+            model: "-",
+            most: 5000,
+            native: "mp3",
+            speed: 1.5,
+            speeds: Some([0.25, 2.0]),
+            streams: false,
+            ignores: &["model", "stability", "similarityBoost", "instructions"],
+        },
+        // What it does not follow has names that are never looked at.
+        TtsId::Piper => Facts {
+            voices: ["-", "-"],
+            usual_voice: None,
+            usual_model: None,
+            model: "-",
+            most: 4096,
+            native: "pcm",
+            speed: 2.0,
+            speeds: Some([0.25, 4.0]),
+            streams: true,
+            ignores: &[
+                "voiceId",
+                "model",
+                "stability",
+                "similarityBoost",
+                "instructions",
+            ],
+        },
+        TtsId::Coqui => Facts {
+            voices: [Coqui::SPEAKER, Coqui::OTHER_SPEAKER],
+            usual_voice: None,
+            usual_model: None,
+            model: "tts_models/en/vctk/vits",
+            most: 1000,
+            native: "wav",
+            speed: 1.0,
+            speeds: None,
+            streams: false,
+            ignores: &["speed", "stability", "similarityBoost", "instructions"],
+        },
+    }
+}

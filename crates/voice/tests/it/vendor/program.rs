@@ -1,0 +1,238 @@
+//! Programs played by scripts for the shell, one file each below `programs`: they check their command line by
+//! the program's documents, end as the program would where it refuses, and are in a mood. Each writes down how
+//! it was run.
+
+#![expect(clippy::disallowed_methods, reason = "tests may wait for the disk")]
+
+use super::mood::Mood;
+use super::tone;
+use rustix::process::{Pid, test_kill_process};
+use serde_json::{Value, json};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const STAND_IN: &str = include_str!("programs/stand-in.sh");
+
+/// How a program was run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub arguments: Vec<String>,
+    /// What it was told, without line breaks at its end.
+    pub stdin: String,
+    /// The names of the variables that it got.
+    pub variables: Vec<String>,
+    /// Where it ran.
+    pub directory: PathBuf,
+    /// The audio that it was given.
+    pub audio: Vec<u8>,
+    pid: Pid,
+}
+
+impl Run {
+    /// What follows this option, or stands behind its `=`.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let joined = format!("{name}=");
+        let mut arguments = self.arguments.iter();
+        while let Some(argument) = arguments.next() {
+            if argument == name {
+                return arguments.next().map(String::as_str);
+            }
+            if let Some(value) = argument.strip_prefix(&joined) {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+/// A played program and its model, in a directory of their own.
+pub struct Program(TempDir);
+
+impl Program {
+    fn new(script: &str) -> Self {
+        let program = Self(tempfile::tempdir().unwrap());
+        program.file("stand-in.sh", STAND_IN.as_bytes());
+        program.file("program", script.as_bytes());
+        fs::set_permissions(program.binary(), Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(program.path("calls")).unwrap();
+        program.set_mood(&Mood::Fine);
+        program
+    }
+
+    /// Its voice has the rate that `pcm` has.
+    pub fn piper() -> Self {
+        let program = Self::new(include_str!("programs/piper.sh"));
+        program.file("model", b"");
+        let description = json!({ "audio": { "sample_rate": tone::RATE } });
+        program.file("model.json", description.to_string().as_bytes());
+        program.file("tone.raw", &tone::pcm(&"x".repeat(6000), tone::RATE));
+        program
+    }
+
+    pub fn whisper_cli() -> Self {
+        let program = Self::new(include_str!("programs/whisper-cli.sh"));
+        program.file("model", b"");
+        let token = |text: &str, from: u32, to: u32| json!({ "text": text, "offsets": { "from": from, "to": to } });
+        program.answer_with(&json!({
+            "result": { "language": "en" },
+            "transcription": [{
+                "offsets": { "from": 0, "to": 1400 },
+                "text": " Hello real world.",
+                "tokens": [
+                    token("[_BEG_]", 0, 0),
+                    token(" Hello", 0, 400),
+                    token(" real", 500, 900),
+                    token(" world", 1000, 1400),
+                    token(".", 1400, 1400),
+                ],
+            }],
+        }));
+        program
+    }
+
+    /// With a Whisper model, which tells the language, and a transducer beside it, which tells times.
+    pub fn sherpa_onnx() -> Self {
+        let program = Self::new(include_str!("programs/sherpa-onnx-offline.sh"));
+        for (directory, files) in [
+            (
+                "model",
+                [
+                    "tiny-encoder.onnx",
+                    "tiny-decoder.onnx",
+                    "tiny-tokens.txt",
+                    "README",
+                ],
+            ),
+            (
+                TRANSDUCER,
+                ["encoder.onnx", "decoder.onnx", "joiner.onnx", "tokens.txt"],
+            ),
+        ] {
+            fs::create_dir(program.path(directory)).unwrap();
+            for file in files {
+                program.file(&format!("{directory}/{file}"), b"");
+            }
+        }
+        let tokens = ["\u{2581}Hello", "\u{2581}real", "\u{2581}world"];
+        let whisper = json!({
+            "lang": "en", "text": " Hello real world.", "timestamps": [], "tokens": tokens,
+        });
+        program.file("language.json", whisper.to_string().as_bytes());
+        let transducer = json!({
+            "lang": "", "text": " Hello real world", "timestamps": [0.0, 0.5, 1.0],
+            "durations": [0.4, 0.4, 0.4], "tokens": tokens,
+        });
+        program.file("times.json", transducer.to_string().as_bytes());
+        program
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn binary(&self) -> PathBuf {
+        self.path("program")
+    }
+
+    pub fn model(&self) -> PathBuf {
+        self.path("model")
+    }
+
+    fn file(&self, name: &str, content: &[u8]) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// What is answered from now on to whatever is not refused.
+    pub fn answer_with(&self, said: &Value) {
+        self.file("answer.json", said.to_string().as_bytes());
+    }
+
+    /// Any status is an end with 1; it says on standard error what it was told.
+    pub fn set_mood(&self, mood: &Mood) {
+        let mood = match mood {
+            Mood::Fine => "fine".to_owned(),
+            Mood::Loud => "loud".to_owned(),
+            Mood::Status(..) => "error".to_owned(),
+            Mood::Slow => "hang".to_owned(),
+            Mood::Stall(bytes) => format!("stall {bytes}"),
+            Mood::BreakOff(bytes) => format!("break {bytes}"),
+            Mood::Empty => "empty".to_owned(),
+            Mood::NotAudio => "page".to_owned(),
+            Mood::OtherJson => "other".to_owned(),
+            Mood::Redirect => panic!("a program does not redirect"),
+        };
+        self.file("mood", format!("{mood}\n").as_bytes());
+    }
+
+    /// How it was run, in order.
+    pub fn runs(&self) -> Vec<Run> {
+        let calls = self.path("calls");
+        let directories = (1..).map(|number: usize| calls.join(number.to_string()));
+        directories
+            .take_while(|directory| directory.exists())
+            .filter_map(|directory| run(&directory))
+            .collect()
+    }
+
+    /// Why it refused what it refused.
+    pub fn complaints(&self) -> Vec<String> {
+        let calls = self.path("calls");
+        let directories = (1..).map(|number: usize| calls.join(number.to_string()));
+        directories
+            .take_while(|directory| directory.exists())
+            .filter_map(|directory| fs::read_to_string(directory.join("complaint")).ok())
+            .collect()
+    }
+
+    /// Waits until it was run so often.
+    pub async fn asked(&self, times: usize) {
+        let start = Instant::now();
+        while self.runs().len() < times {
+            let waited = start.elapsed();
+            assert!(waited < Duration::from_secs(10), "the program was not run");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// Whether within a second none of those that were run is left, not even as a zombie.
+    pub async fn was_left(&self) -> bool {
+        let start = Instant::now();
+        let is_there = |run: &Run| test_kill_process(run.pid).is_ok();
+        while self.runs().iter().any(is_there) {
+            if start.elapsed() > Duration::from_secs(1) {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        true
+    }
+}
+
+/// The other model's directory.
+pub const TRANSDUCER: &str = "transducer";
+
+fn run(directory: &Path) -> Option<Run> {
+    let read = |name: &str| fs::read_to_string(directory.join(name)).ok();
+    let pid = read("pid")?.strip_suffix('\n')?.parse().ok()?;
+    let variables = read("environment")?;
+    let variables = variables
+        .lines()
+        .filter_map(|line| line.strip_prefix("export "));
+    Some(Run {
+        arguments: read("arguments")?
+            .split_terminator('\0')
+            .map(str::to_owned)
+            .collect(),
+        stdin: read("stdin").unwrap_or_default(),
+        variables: variables
+            .filter_map(|line| line.split('=').next())
+            .map(str::to_owned)
+            .collect(),
+        directory: read("directory")?.trim_end().into(),
+        audio: fs::read(directory.join("audio")).unwrap_or_default(),
+        pid: Pid::from_raw(pid)?,
+    })
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# whisper-cli, by https://github.com/ggml-org/whisper.cpp, examples/cli/README.md. What it does not know
+# makes it show its usage and end well, without a result; no input is 2, a model that cannot be read 3.
+. "${0%/*}/stand-in.sh"
+noticed
+
+model= file= language=en json= output= quiet=
+while [ $# -gt 0 ]; do
+    case $1 in
+    -ojf | --output-json-full)
+        json=1
+        shift
+        continue
+        ;;
+    -np | --no-prints)
+        quiet=1
+        shift
+        continue
+        ;;
+    esac
+    [ $# -ge 2 ] || refuse 0 "no value: $1"
+    case $1 in
+    -m | --model) model=$2 ;;
+    -f | --file) file=$2 ;;
+    -l | --language) language=$2 ;;
+    -of | --output-file) output=$2 ;;
+    --prompt) ;;
+    *) refuse 0 "unknown argument: $1" ;;
+    esac
+    shift 2
+done
+case $language in
+auto | en | zh | de | es | ru | ko | fr | ja | pt | tr | pl | ca | nl | ar | sv | it | id | hi | fi | vi | he | uk | el | ms | cs | ro | da | hu | ta | no | th | ur | hr | bg | lt | la | mi | ml | cy | sk | te | fa | lv | bn | sr | az | sl | kn | et | mk | br | eu | is | hy | ne | mn | bs | kk | sq | sw | gl | mr | pa | si | km | sn | yo | so | af | oc | ka | be | tg | sd | gu | am | yi | lo | uz | fo | ht | ps | tk | nn | mt | sa | lb | my | bo | tl | mg | as | tt | haw | ln | ha | ba | jw | su | yue) ;;
+*) refuse 0 "unknown language" ;;
+esac
+[ -n "$file" ] || refuse 2 "no input files specified"
+[ -f "$file" ] || refuse 2 "input file not found"
+[ -f "$model" ] || refuse 3 "failed to initialize whisper context"
+must_be_wav "$file" 2
+[ -n "$json" ] && [ -n "$quiet" ] || refuse 0 "nobody reads what it would print"
+
+[ "$mood" = empty ] || give "$place/answer.json" >"${output:-$file}.json"
+end

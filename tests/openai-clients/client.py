@@ -1,0 +1,65 @@
+"""Does what it is told with OpenAI's own client, against a gateway.
+
+Reads {"base_url", "key", "jobs": [{"do", "with"?, "key"?, "to"?}]} from standard input and writes a list:
+for each job {"ok": what came} or {"error": the class, "status", "message"}.
+"""
+
+import base64
+import json
+import sys
+
+import openai
+
+
+def speech(client, job):
+    answer = client.audio.speech.create(**job["with"])
+    return base64.b64encode(answer.content).decode()
+
+
+def stream(client, job):
+    with client.audio.speech.with_streaming_response.create(**job["with"]) as answer:
+        answer.stream_to_file(job["to"])
+        return answer.headers["content-type"]
+
+
+def transcribe(client, job):
+    wanted = dict(job["with"])
+    with open(wanted.pop("file"), "rb") as file:
+        answer = client.audio.transcriptions.create(file=file, **wanted)
+    return answer if isinstance(answer, str) else answer.to_dict()
+
+
+def models(client, _job):
+    return [model.id for model in client.models.list()]
+
+
+def model(client, job):
+    return client.models.retrieve(job["with"]["id"]).to_dict()
+
+
+KINDS = {one.__name__: one for one in (speech, stream, transcribe, models, model)}
+
+
+def run(order, job):
+    # By itself the client tries again what was answered with 5xx.
+    client = openai.OpenAI(
+        base_url=order["base_url"], api_key=job.get("key", order["key"]), max_retries=0, timeout=60
+    )
+    try:
+        return {"ok": KINDS[job["do"]](client, job)}
+    except openai.APIStatusError as error:
+        return {
+            "error": type(error).__name__,
+            "status": error.status_code,
+            # The client puts into its message only what is an object; ours is a sentence.
+            "message": f"{error.message} {error.body}",
+        }
+
+
+def main():
+    order = json.load(sys.stdin)
+    json.dump([run(order, job) for job in order["jobs"]], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
