@@ -73,9 +73,9 @@ fn fragments_are_counted_as_far_as_they_are_there() {
 }
 
 /// A box of this name.
-fn boxed(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
+fn boxed(name: [u8; 4], content: &[u8]) -> Vec<u8> {
     let length = u32::try_from(content.len() + 8).unwrap();
-    [&length.to_be_bytes()[..], name, content].concat()
+    [&length.to_be_bytes()[..], &name, content].concat()
 }
 
 fn numbers(list: &[u32]) -> Vec<u8> {
@@ -89,9 +89,9 @@ fn the_same_bytes_are_not_packets_again_and_again() {
     // A thousand chunks at one place, each of 100 bytes.
     let places = [&[0, 1_000][..], &[0; 1_000]].concat();
     let table = [
-        boxed(b"stsz", &numbers(&[0, 100, u32::MAX])),
-        boxed(b"stsc", &numbers(&[0, 1, 1, 1, 1])),
-        boxed(b"stco", &numbers(&places)),
+        boxed(*b"stsz", &numbers(&[0, 100, u32::MAX])),
+        boxed(*b"stsc", &numbers(&[0, 1, 1, 1, 1])),
+        boxed(*b"stco", &numbers(&places)),
     ]
     .concat();
     for length in [999, 1_000] {
@@ -109,10 +109,10 @@ fn the_same_bytes_are_not_packets_again_and_again() {
 
 #[test]
 fn fragments_do_not_name_the_same_bytes_again_and_again() {
-    let head = boxed(b"tfhd", &numbers(&[0x11, 1, 0, 0, 50]));
-    let runs = boxed(b"trun", &numbers(&[1, 1, 0])).repeat(500);
-    let track = boxed(b"traf", &[head, runs].concat());
-    let bytes = boxed(b"moof", &track);
+    let head = boxed(*b"tfhd", &numbers(&[0x11, 1, 0, 0, 50]));
+    let runs = boxed(*b"trun", &numbers(&[1, 1, 0])).repeat(500);
+    let track = boxed(*b"traf", &[head, runs].concat());
+    let bytes = boxed(*b"moof", &track);
     let mut count = 0;
     samples::in_fragments(&mut File::new(&bytes), &[], 1, &mut |_| {
         count += 1;

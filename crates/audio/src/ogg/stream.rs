@@ -191,8 +191,7 @@ pub(super) fn walk(
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
 ) -> Result<(), AudioError> {
     let mut current: Option<Stream> = None;
-    let mut pages = Pages::new(bytes);
-    while let Some(page) = pages.next() {
+    for page in Pages::new(bytes) {
         if page.first {
             let length: usize = narrow_sum(page.lengths);
             let state = State::begin(page.body.get(..length).unwrap_or(page.body));

@@ -114,7 +114,7 @@ fn tables_of_real_files_are_far_below_the_limit() {
         let known = Setup::read(&file[at(b"\x01vorbis")..], &setup).unwrap();
         assert!(known.tables() < MAX_TABLES / 4, "{}", known.tables());
         assert!((1..=2).contains(&known.modes.len()));
-        assert!(known.blocks[0] < known.blocks[1]);
+        assert!(known.blocks[0] <= known.blocks[1]);
         assert_eq!(known.weight(), 1);
     }
 }
