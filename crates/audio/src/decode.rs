@@ -13,7 +13,7 @@ use crate::{AudioError, Kind, Resampler, Sound, adts, flac, mp3, mp4, ogg, webm}
 /// # Errors
 /// [`AudioError::Unreadable`] when nothing can be decoded; [`AudioError::Empty`] when there is no sound in it;
 /// [`AudioError::TooLong`] as soon as more than `max_seconds` came out, so that no file costs more memory than
-/// that.
+/// that; also as soon as decoding it took more work than that many seconds can ask for.
 pub fn decode(bytes: &[u8], kind: Kind, max_seconds: u32) -> Result<Sound, AudioError> {
     let mut sound = Sound {
         rate: 0,
@@ -136,15 +136,16 @@ fn from_mp3(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
         match event {
             mp3::Event::Part => {
                 current = match parts.next() {
-                    Some(part) => Some((Decoder::mp3()?, Trim::new(part.skip(), part.samples()))),
-                    None => None,
+                    Some(part) if part.samples() > 0 => Some((
+                        output.made(Decoder::mp3()?)?,
+                        Trim::new(part.skip(), part.samples()),
+                    )),
+                    Some(_) | None => None,
                 };
             }
             mp3::Event::Frame(frame) => {
-                if let Some((decoder, trim)) = &mut current
-                    && let Some(block) = decoder.decode(frame)
-                {
-                    output.push(block.rate, trim.keep(&block.samples))?;
+                if let Some((decoder, trim)) = &mut current {
+                    output.packet(decoder, trim, frame)?;
                 }
             }
         }
@@ -157,12 +158,9 @@ fn from_adts(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
     adts::walk(bytes, &mut |header, frame| {
         let decoder = match &mut decoder {
             Some(decoder) => decoder,
-            none => none.insert(Decoder::aac(&header.config())?),
+            none => none.insert(output.made(Decoder::aac(&header.config())?)?),
         };
-        match decoder.decode(frame) {
-            Some(block) => output.push(block.rate, &block.samples),
-            None => Ok(()),
-        }
+        output.packet(decoder, &mut Trim::nothing(), frame)
     })
 }
 

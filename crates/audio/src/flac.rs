@@ -1,4 +1,5 @@
-//! Native FLAC. Its frames do not say how long they are, so symphonia's reader finds them.
+//! FLAC. Native frames do not say how long they are, so symphonia's reader finds them. It looks at up to 33 kB
+//! for each place where a frame could begin, so there may be no more than [`MAX_PLACES`] of those.
 
 use std::io::Cursor;
 
@@ -9,7 +10,8 @@ use symphonia::default::formats::FlacReader;
 
 use crate::AudioError;
 use crate::decoder::Decoder;
-use crate::output::Output;
+use crate::output::{Output, Trim};
+use crate::read::big;
 use crate::sample::millis;
 
 /// How long it lasts, in milliseconds: the sum of the frames that are there.
@@ -35,15 +37,44 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     let mut decoder = None;
     walk(bytes, &mut |stream| {
         match stream {
-            Event::Start(info, _) => decoder = Some(Decoder::flac(info)?),
+            Event::Start(info, _) => decoder = Some(output.made(Decoder::flac(info)?)?),
             Event::Frame(frame, _) => {
-                if let Some(block) = decoder.as_mut().and_then(|decoder| decoder.decode(frame)) {
-                    output.push(block.rate, &block.samples)?;
+                if let Some(decoder) = &mut decoder {
+                    output.packet(decoder, &mut Trim::nothing(), frame)?;
                 }
             }
         }
         Ok(())
     })
+}
+
+/// The most places at which a frame could begin. At 48 kHz and with blocks of 2,048 samples three hours have
+/// fewer.
+const MAX_PLACES: usize = 256 * 1024;
+
+/// How many places there are at which a frame could begin (RFC 9639, 9.1).
+fn places(bytes: &[u8]) -> usize {
+    bytes
+        .windows(2)
+        .filter(|word| matches!(word, [0xFF, 0xF8 | 0xF9]))
+        .count()
+}
+
+/// Samples of each channel in the frame at the start of these bytes (RFC 9639, 9.1.1 and 9.1.6).
+pub(crate) fn frame_samples(frame: &[u8]) -> Option<u64> {
+    let [0xFF, 0xF8 | 0xF9, sizes, _, number] = *frame.first_chunk()? else {
+        return None;
+    };
+    // The number of the frame is written as in UTF-8.
+    let after = 4 + usize::try_from(number.leading_ones().max(1)).ok()?;
+    match sizes >> 4 {
+        1 => Some(192),
+        power @ 2..=5 => Some(144 << power),
+        6 => Some(big(frame, after, 1)? + 1),
+        7 => Some(big(frame, after, 2)? + 1),
+        power @ 8..=15 => Some(1 << power),
+        _ => None,
+    }
 }
 
 enum Event<'a> {
@@ -57,6 +88,9 @@ fn walk(
     bytes: &[u8],
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
 ) -> Result<(), AudioError> {
+    if places(bytes) > MAX_PLACES {
+        return Err(AudioError::Unreadable);
+    }
     let stream = MediaSourceStream::new(
         Box::new(Cursor::new(bytes)),
         MediaSourceStreamOptions::default(),

@@ -1,5 +1,9 @@
 //! Sounds: which kind some bytes are, how long they last, what samples they hold, and how samples become
 //! bytes of another kind. It must not know files, programs, networks or vendors.
+//!
+//! Bytes of strangers are bounded work: recognising and measuring is linear in them, in time and in memory;
+//! decoding takes the memory of its result and of some tables (64 MiB at most), and the time of as many
+//! samples as `max_seconds` of stereo at 48 kHz hold, whatever the bytes claim (`output.rs`).
 
 mod adts;
 mod decode;
@@ -25,6 +29,7 @@ mod read;
 mod resample;
 mod sample;
 mod sniff;
+mod vorbis;
 mod wav;
 mod wav_header;
 mod webm;

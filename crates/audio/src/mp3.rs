@@ -174,11 +174,19 @@ pub(crate) fn walk(
     })
 }
 
+/// The most parts of a file that are read. Each needs a decoder of its own.
+const MAX_PARTS: usize = 1_000;
+
 /// The parts and their lengths, from the headers of all frames.
 pub(crate) fn measure(bytes: &[u8]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
+    let mut over = false;
     let walked = frames::walk(bytes, &mut |header: Header, frame| {
         let tag = Tag::read(&header, frame);
+        over |= tag.is_some() && parts.len() >= MAX_PARTS;
+        if over {
+            return Ok(());
+        }
         if tag.is_some() || parts.is_empty() {
             parts.push(Part {
                 tag: tag.unwrap_or_default(),

@@ -13,6 +13,7 @@ use crate::read::{big, big32};
 use crate::sample::{millis, scale};
 use boxes::{child, children};
 use entry::Codec;
+use samples::File;
 
 /// The first track of sound.
 struct Track<'a> {
@@ -48,10 +49,12 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     let movie = movie(bytes)?;
     let track = Track::find(movie)?;
     let mut trim = Trim::new(track.skip(), track.length(bytes, movie)?);
-    let mut decoder = track.codec.decoder()?;
-    track.walk(bytes, movie, &mut |packet| match decoder.decode(packet) {
-        Some(block) => output.push(block.rate, trim.keep(&block.samples)),
-        None => Ok(()),
+    if trim.is_over() {
+        return Ok(());
+    }
+    let mut decoder = output.made(track.codec.decoder()?)?;
+    track.walk(bytes, movie, &mut |packet| {
+        output.packet(&mut decoder, &mut trim, packet)
     })
 }
 
@@ -127,8 +130,9 @@ impl<'a> Track<'a> {
         movie: &[u8],
         each: &mut dyn FnMut(&[u8]) -> Result<(), AudioError>,
     ) -> Result<(), AudioError> {
-        samples::in_table(bytes, self.table, each)?;
-        samples::in_fragments(bytes, movie, self.id, each)
+        let mut file = File::new(bytes);
+        samples::in_table(&mut file, self.table, each)?;
+        samples::in_fragments(&mut file, movie, self.id, each)
     }
 }
 

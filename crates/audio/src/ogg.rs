@@ -1,13 +1,16 @@
 //! Ogg: from pages to the packets of the streams of sound in it (RFC 3533), and how long those are (RFC 7845,
 //! 4; Vorbis I, A.2; the FLAC-to-Ogg mapping 1.0).
+//!
+//! Measuring decodes nothing and is linear in the bytes. No more than [`MAX_STREAMS`] streams are measured, and
+//! no other is decoded.
 
 mod page;
 mod stream;
 
 use crate::decoder::Decoder;
 use crate::output::{Output, Trim};
-use crate::sample::{millis, wide};
-use crate::{AudioError, opus_decode};
+use crate::sample::millis;
+use crate::{AudioError, flac, opus_decode, vorbis};
 use page::Page;
 use stream::{Event, Setup};
 
@@ -42,17 +45,19 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     stream::walk(bytes, &mut |event| {
         match event {
             Event::Start(setup) => {
-                let length = lengths.next();
-                current = setup
-                    .decoder()
-                    .ok()
-                    .zip(length.map(|length| Trim::new(length.skip, length.samples)));
+                // The length is asked first: a stream that has none is not worth a decoder.
+                let length = lengths.next().filter(|length| length.samples > 0);
+                current = match length.map(|length| (length, setup.decoder())) {
+                    Some((length, Ok(decoder))) => Some((
+                        output.made(decoder)?,
+                        Trim::new(length.skip, length.samples),
+                    )),
+                    Some((_, Err(_))) | None => None,
+                };
             }
             Event::Packet(packet) => {
-                if let Some((decoder, trim)) = &mut current
-                    && let Some(block) = decoder.decode(packet)
-                {
-                    output.push(block.rate, trim.keep(&block.samples))?;
+                if let Some((decoder, trim)) = &mut current {
+                    output.packet(decoder, trim, packet)?;
                 }
             }
             Event::Page(_) => {}
@@ -61,22 +66,24 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     })
 }
 
-/// Counts the samples of packets: those of Opus say how many they hold, the others have to be decoded.
+/// Counts the samples of packets without decoding them.
 enum Counter {
     Opus,
-    Other(Box<Decoder>),
+    /// With the block before.
+    Vorbis(vorbis::Setup, Option<u64>),
+    Flac,
 }
 
 impl Counter {
-    fn count(&mut self, packet: &[u8]) -> (u64, Option<u32>) {
+    /// Samples of each channel that a decoder would make of a packet.
+    fn count(&mut self, packet: &[u8]) -> u64 {
         match self {
-            Self::Opus => (
-                opus_decode::samples(packet).unwrap_or_default(),
-                Some(opus_decode::RATE),
-            ),
-            Self::Other(decoder) => decoder.decode(packet).map_or((0, None), |block| {
-                (wide(block.samples.len()), Some(block.rate))
+            Self::Opus => opus_decode::samples(packet).unwrap_or_default(),
+            Self::Vorbis(setup, before) => setup.block(packet).map_or(0, |block| {
+                // Two blocks overlap by half of each (Vorbis I, 4.3.8).
+                (before.replace(block).unwrap_or(block) + block) / 4
             }),
+            Self::Flac => flac::frame_samples(packet).unwrap_or_default(),
         }
     }
 }
@@ -93,27 +100,28 @@ struct Tally {
     before: u64,
     /// The first position, and the last.
     positions: Option<(u64, u64)>,
-    /// The last packet that a position covers, and those that came after it.
-    last: Vec<u8>,
-    behind: Vec<Vec<u8>>,
+    /// Samples in the packets behind the last position.
+    behind: u64,
 }
 
 impl Tally {
     fn new(setup: &Setup) -> Option<Self> {
         let (counter, skip, rate, most) = match setup {
-            Setup::Opus(head) => (Counter::Opus, head.pre_skip, opus_decode::RATE, 5760),
-            Setup::Vorbis { rate, .. } => (
-                Counter::Other(Box::new(setup.decoder().ok()?)),
-                0,
-                *rate,
-                8192,
+            Setup::Opus(head) => (
+                Counter::Opus,
+                head.pre_skip,
+                opus_decode::RATE,
+                opus_decode::MOST,
             ),
-            Setup::Flac { rate, .. } => (
-                Counter::Other(Box::new(setup.decoder().ok()?)),
-                0,
-                *rate,
-                65_535,
-            ),
+            Setup::Vorbis {
+                identification,
+                setup,
+                rate,
+            } => {
+                let setup = vorbis::Setup::read(identification, setup)?;
+                (Counter::Vorbis(setup, None), 0, *rate, 8192)
+            }
+            Setup::Flac { rate, .. } => (Counter::Flac, 0, *rate, 65_536),
         };
         Some(Self {
             counter,
@@ -123,34 +131,28 @@ impl Tally {
             packets: 0,
             before: 0,
             positions: None,
-            last: Vec::new(),
-            behind: Vec::new(),
+            behind: 0,
         })
     }
 
     fn packet(&mut self, packet: &[u8]) {
         self.packets = self.packets.saturating_add(1);
-        if self.positions.is_none() {
-            if self.packets > BEHIND && matches!(self.counter, Counter::Other(_)) {
-                // A page holds no more; that there is no position yet is a lie that would be costly.
-                return;
-            }
-            self.before = self.before.saturating_add(self.counter.count(packet).0);
-        } else if wide(self.behind.len()) < BEHIND {
-            self.behind.push(packet.to_vec());
-        }
+        let samples = self.counter.count(packet);
+        let sum = if self.positions.is_none() {
+            &mut self.before
+        } else {
+            &mut self.behind
+        };
+        *sum = sum.saturating_add(samples);
     }
 
     fn page(&mut self, position: u64) {
         let first = self.positions.map_or(position, |(first, _)| first);
         self.positions = Some((first, position.max(first)));
-        if let Some(last) = self.behind.pop() {
-            self.last = last;
-        }
-        self.behind.clear();
+        self.behind = 0;
     }
 
-    fn length(mut self) -> Length {
+    fn length(self) -> Length {
         let Some((first, last)) = self.positions else {
             return Length {
                 skip: self.skip,
@@ -160,13 +162,7 @@ impl Tally {
         };
         // A stream that was cut out of a longer one does not begin at 0.
         let start = first.saturating_sub(self.before);
-        let mut samples = last - start;
-        if !self.last.is_empty() {
-            self.counter.count(&self.last);
-        }
-        for packet in &self.behind {
-            samples = samples.saturating_add(self.counter.count(packet).0);
-        }
+        let samples = (last - start).saturating_add(self.behind);
         // A position that no number of samples in these packets can reach is a lie.
         let most = self.packets.saturating_mul(self.most);
         Length {
@@ -179,9 +175,6 @@ impl Tally {
 
 #[cfg(test)]
 mod tests;
-
-/// The most packets that are held to be counted: those of one page.
-const BEHIND: u64 = 255;
 
 /// The most streams one after the other that are read. Reading the headers of one is dear.
 const MAX_STREAMS: usize = 100;

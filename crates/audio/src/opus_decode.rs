@@ -12,6 +12,13 @@ pub(crate) const RATE: u32 = 48_000;
 /// The same, as the decoder takes it.
 const RATE_SIGNED: i32 = 48_000;
 
+/// The most samples of each channel in a packet: 120 ms (RFC 6716, 3.2).
+pub(crate) const MOST: u64 = 5760;
+
+/// The most channels that are decoded: those of the layouts that are speakers (RFC 7845, 5.1.1.2). With 255, of
+/// which each has a decoder of its own, a packet would cost more than any speech is worth.
+const MAX_CHANNELS: usize = 8;
+
 /// What the header of a stream says (RFC 7845, 5.1).
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
@@ -60,6 +67,9 @@ impl Decoder {
     /// One for the stream with this header.
     pub(crate) fn new(head: &Head) -> Result<Self, AudioError> {
         let channels = usize::from(head.channels);
+        if channels > MAX_CHANNELS {
+            return Err(AudioError::Unreadable);
+        }
         let inner = if channels <= 2 {
             let mut decoder =
                 OpusDecoder::new(RATE_SIGNED, channels).map_err(|_| AudioError::Unreadable)?;

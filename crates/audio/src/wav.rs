@@ -14,6 +14,8 @@ const MAX_CHUNK: u32 = 4096;
 pub struct WavStream {
     /// Bytes that wait for the rest of their chunk or frame.
     waiting: Vec<u8>,
+    /// How many of them were read. They are given back once for each piece: chunks may be tiny.
+    read: usize,
     state: State,
     layout: Option<Layout>,
     /// Bytes of sound by the 64-bit header, if there is one.
@@ -65,6 +67,8 @@ impl WavStream {
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<i16>, AudioError> {
         self.waiting.extend_from_slice(bytes);
         while self.step()? {}
+        self.waiting.drain(..self.read.min(self.waiting.len()));
+        self.read = 0;
         let State::Sound(left) = &mut self.state else {
             return Ok(Vec::new());
         };
@@ -112,10 +116,10 @@ impl WavStream {
     fn step(&mut self) -> Result<bool, AudioError> {
         match &mut self.state {
             State::Start => {
-                let Some(head) = self.waiting.first_chunk::<12>() else {
+                let Some(head) = self.ahead().first_chunk::<12>() else {
                     // What cannot become a header any more is refused at once.
                     let known = [&b"RIFF"[..], b"RF64", b"BW64"];
-                    let start = self.waiting.get(..4).unwrap_or(&self.waiting);
+                    let start = self.ahead().get(..4).unwrap_or(self.ahead());
                     let fits = known.iter().any(|word| word.starts_with(start));
                     return if fits {
                         Ok(false)
@@ -127,15 +131,16 @@ impl WavStream {
                 if !known || !head.ends_with(b"WAVE") {
                     return Err(AudioError::Unreadable);
                 }
-                self.waiting.drain(..12);
+                self.pass(12);
                 self.state = State::Chunks;
                 Ok(true)
             }
             State::Skip(left) => {
-                let skipped = narrow(*left).min(self.waiting.len());
+                let ahead = self.waiting.len().saturating_sub(self.read);
+                let skipped = narrow(*left).min(ahead);
                 *left = left.saturating_sub(wide(skipped));
                 let done = *left == 0;
-                self.waiting.drain(..skipped);
+                self.read += skipped;
                 if done {
                     self.state = State::Chunks;
                 }
@@ -144,16 +149,26 @@ impl WavStream {
             State::Chunks => self.chunk(),
             State::Sound(_) => Ok(false),
             State::End => {
-                self.waiting.clear();
+                self.read = self.waiting.len();
                 Ok(false)
             }
         }
     }
 
+    /// Bytes that were not read yet.
+    fn ahead(&self) -> &[u8] {
+        self.waiting.get(self.read..).unwrap_or_default()
+    }
+
+    /// Takes bytes as read.
+    fn pass(&mut self, count: usize) {
+        self.read = self.read.saturating_add(count);
+    }
+
     fn chunk(&mut self) -> Result<bool, AudioError> {
         let (Some(name), Some(length)) = (
-            self.waiting.first_chunk::<4>().copied(),
-            little32(&self.waiting, 4),
+            self.ahead().first_chunk::<4>().copied(),
+            little32(self.ahead(), 4),
         ) else {
             return Ok(false);
         };
@@ -162,7 +177,7 @@ impl WavStream {
             if !is_rate(layout.rate) {
                 return Err(AudioError::Unreadable);
             }
-            self.waiting.drain(..8);
+            self.pass(8);
             // Writers that cannot go back leave 0 or the largest number.
             self.state = State::Sound(match length {
                 u32::MAX => self.long_length.filter(|length| *length > 0),
@@ -172,7 +187,7 @@ impl WavStream {
             return Ok(true);
         }
         if !matches!(&name, b"fmt " | b"ds64") {
-            self.waiting.drain(..8);
+            self.pass(8);
             // A chunk of odd length is followed by a byte that fills up.
             self.state = State::Skip(u64::from(length) + u64::from(length & 1));
             return Ok(true);
@@ -181,7 +196,7 @@ impl WavStream {
             return Err(AudioError::Unreadable);
         }
         let end = 8 + narrow(u64::from(length) + u64::from(length & 1));
-        let Some(body) = self.waiting.get(8..end) else {
+        let Some(body) = self.ahead().get(8..end) else {
             return Ok(false);
         };
         if &name == b"fmt " {
@@ -189,7 +204,7 @@ impl WavStream {
         } else {
             self.long_length = little64(body, 8);
         }
-        self.waiting.drain(..end);
+        self.pass(end);
         Ok(true)
     }
 }

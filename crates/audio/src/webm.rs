@@ -1,5 +1,6 @@
 //! `WebM` and Matroska with Opus or Vorbis, also as a browser records it: without lengths, cut off anywhere
-//! (RFC 8794 for EBML, RFC 9559 for Matroska).
+//! (RFC 8794 for EBML, RFC 9559 for Matroska). Measuring goes by times and heads of packets, decodes nothing and
+//! is linear in the bytes.
 
 mod ebml;
 mod lacing;
@@ -91,26 +92,24 @@ pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
 /// Decodes it.
 pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
     let (track, setup) = find_track(bytes)?;
-    let mut decoder = setup.decoder()?;
     let mut trim = match &setup {
         Setup::Opus(head) => {
             let samples = measure(bytes, track, &setup)?.samples_of(head);
             Trim::new(head.pre_skip, samples)
         }
-        Setup::Vorbis { .. } => Trim::new(0, u64::MAX),
+        Setup::Vorbis { .. } => Trim::nothing(),
     };
+    if trim.is_over() {
+        return Ok(());
+    }
+    let mut decoder = output.made(setup.decoder()?)?;
     ebml::walk(bytes, &mut |event| {
         if let Event::Block(block) = event
             && block.track == track
         {
-            lacing::packets(
-                block.data,
-                block.flags,
-                &mut |packet| match decoder.decode(packet) {
-                    Some(block) => output.push(block.rate, trim.keep(&block.samples)),
-                    None => Ok(()),
-                },
-            )?;
+            lacing::packets(block.data, block.flags, &mut |packet| {
+                output.packet(&mut decoder, &mut trim, packet)
+            })?;
         }
         Ok(())
     })

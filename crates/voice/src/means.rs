@@ -170,17 +170,16 @@ fn retry_after(response: &Response) -> Option<u64> {
         .to_str()
         .ok()?
         .trim();
-    let seconds = match value.parse::<u64>() {
-        Ok(seconds) => seconds,
-        Err(_) => {
-            let at = httpdate::parse_http_date(value).ok()?;
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "a vendor's date is by the wall clock"
-            )]
-            let now = SystemTime::now();
-            at.duration_since(now).ok()?.as_secs()
-        }
+    let seconds = if let Ok(seconds) = value.parse::<u64>() {
+        seconds
+    } else {
+        let at = httpdate::parse_http_date(value).ok()?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a vendor's date is by the wall clock"
+        )]
+        let now = SystemTime::now();
+        at.duration_since(now).ok()?.as_secs()
     };
     Some(seconds.clamp(1, MAX_RETRY_AFTER.as_secs()))
 }

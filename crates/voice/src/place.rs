@@ -46,7 +46,7 @@ impl Wanted<'_> {
     }
 }
 
-fn of_tts<'a>(id: TtsId, settings: &'a TtsProviderSettings) -> Wanted<'a> {
+fn of_tts(id: TtsId, settings: &TtsProviderSettings) -> Wanted<'_> {
     Wanted {
         id: id.as_str(),
         section: "tts",
@@ -65,7 +65,7 @@ fn of_tts<'a>(id: TtsId, settings: &'a TtsProviderSettings) -> Wanted<'a> {
     }
 }
 
-fn of_stt<'a>(id: SttId, settings: &'a SttProviderSettings) -> Wanted<'a> {
+fn of_stt(id: SttId, settings: &SttProviderSettings) -> Wanted<'_> {
     Wanted {
         id: id.as_str(),
         section: "stt",

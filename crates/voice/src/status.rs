@@ -82,7 +82,7 @@ impl Voice {
             list.push(ProviderStatus {
                 id: id.as_str(),
                 name: id.label(),
-                configured: is_there(self.tts_place(&state, *id).await.map(drop)),
+                configured: is_there(&self.tts_place(&state, *id).await.map(drop)),
             });
         }
         list
@@ -100,7 +100,7 @@ impl Voice {
             list.push(ProviderStatus {
                 id: id.as_str(),
                 name: id.label(),
-                configured: is_there(self.stt_place(&state, *id).await.map(drop)),
+                configured: is_there(&self.stt_place(&state, *id).await.map(drop)),
             });
         }
         list
@@ -114,7 +114,7 @@ impl Voice {
             list.push(ProviderStatus {
                 id: id.as_str(),
                 name: id.label(),
-                configured: is_there(self.tts_place(&state, *id).await.map(drop)),
+                configured: is_there(&self.tts_place(&state, *id).await.map(drop)),
             });
         }
         list
@@ -128,7 +128,7 @@ impl Voice {
             list.push(ProviderStatus {
                 id: id.as_str(),
                 name: id.label(),
-                configured: is_there(self.stt_place(&state, *id).await.map(drop)),
+                configured: is_there(&self.stt_place(&state, *id).await.map(drop)),
             });
         }
         list
@@ -158,12 +158,12 @@ impl Voice {
     pub(crate) async fn chosen_tts(&self, state: &State) -> Option<(TtsId, bool)> {
         if let Some(id) = state.settings.tts.provider {
             let place = self.tts_place(state, id).await.map(drop);
-            return Some((id, is_there(place)));
+            return Some((id, is_there(&place)));
         }
         for id in TtsId::ALL {
             let place = self.tts_place(state, *id).await.map(drop);
             if may_be_there(&place) {
-                return Some((*id, is_there(place)));
+                return Some((*id, is_there(&place)));
             }
         }
         None
@@ -173,12 +173,12 @@ impl Voice {
     pub(crate) async fn chosen_stt(&self, state: &State) -> Option<(SttId, bool)> {
         if let Some(id) = state.settings.stt.provider {
             let place = self.stt_place(state, id).await.map(drop);
-            return Some((id, is_there(place)));
+            return Some((id, is_there(&place)));
         }
         for id in SttId::ALL {
             let place = self.stt_place(state, *id).await.map(drop);
             if may_be_there(&place) {
-                return Some((*id, is_there(place)));
+                return Some((*id, is_there(&place)));
             }
         }
         None
@@ -187,7 +187,7 @@ impl Voice {
 
 /// While the vault is sealed nobody can tell whether there is a key: then there is none to use. That
 /// the keys cannot be read for another reason is in the log of whoever uses them.
-fn is_there(place: Result<(), VoiceError>) -> bool {
+const fn is_there(place: &Result<(), VoiceError>) -> bool {
     place.is_ok()
 }
 

@@ -121,6 +121,62 @@ fn one_frame_is_enough_only_where_no_second_fits() {
     }
 }
 
+/// CRC with this polynomial and width, from 0 and the highest bit on (RFC 9639, 9.1.8 and 9.3).
+fn crc(bytes: &[u8], polynomial: u32, width: u32) -> u32 {
+    bytes.iter().fold(0, |sum, byte| {
+        let sum = sum ^ u32::from(*byte) << (width - 8);
+        (0..8).fold(sum, |sum, _| {
+            let over = sum >> (width - 1) & 1 == 1;
+            (sum << 1 ^ if over { polynomial } else { 0 }) & ((1 << width) - 1)
+        })
+    })
+}
+
+/// Native FLAC of silence: 384 kHz, 8 channels, frames of 65,535 samples in 33 bytes or so.
+fn wide_silence(frames: u8) -> Vec<u8> {
+    let mut file = b"fLaC\x80\0\0\x22\xFF\xFF\xFF\xFF\0\0\0\0\0\0".to_vec();
+    // 384,000 in 20 bits, 8 channels, 16 bits, no number of samples.
+    file.extend((384_000_u64 << 44 | 7 << 41 | 15 << 36).to_be_bytes());
+    file.extend([0; 16]);
+    for number in 0..frames {
+        let mut frame = vec![0xFF, 0xF8, 0x70, 0x78, number, 0xFF, 0xFE];
+        frame.push(u8::try_from(crc(&frame, 0x07, 8)).unwrap());
+        frame.extend([0; 3 * 8]);
+        let sum = u16::try_from(crc(&frame, 0x8005, 16)).unwrap();
+        frame.extend(sum.to_be_bytes());
+        file.extend(frame);
+    }
+    file
+}
+
+#[test]
+fn channels_and_high_rates_count_as_work() {
+    // Less than 4 seconds, but as many samples as 109 seconds of stereo at 48 kHz.
+    let file = wide_silence(20);
+    assert!(file.len() < 1_000);
+    let ms = crate::duration_ms(&file, Kind::Flac).unwrap();
+    assert!(ms.abs_diff(20 * 65_535 * 1_000 / 384_000) <= 1, "{ms}");
+    let error = decode(&file, Kind::Flac, 60).unwrap_err();
+    assert_eq!(error, AudioError::TooLong { max_seconds: 60 });
+    let sound = decode(&file, Kind::Flac, 100).unwrap();
+    assert_eq!(sound.samples.len(), 20 * 65_535);
+}
+
+#[test]
+fn places_where_flac_could_begin_are_bounded() {
+    let mut file = wide_silence(2);
+    let at = file.len();
+    file.resize(at + 2 * (256 * 1024 - 2), 0);
+    for place in file[at..].chunks_exact_mut(2) {
+        place.copy_from_slice(&[0xFF, 0xF8]);
+    }
+    // Two places are the frames themselves.
+    assert!(crate::duration_ms(&file, Kind::Flac).is_ok());
+    file.extend([0xFF, 0xF8]);
+    let result = crate::duration_ms(&file, Kind::Flac);
+    assert_eq!(result, Err(AudioError::Unreadable));
+}
+
 fn decoders() -> Vec<Decoder> {
     let head = crate::opus_decode::Head::read(b"OpusHead\x01\x02\0\0\x80\xBB\0\0\0\0\0").unwrap();
     let surround = b"OpusHead\x01\x06\0\0\x80\xBB\0\0\0\0\x01\x04\x02\0\x04\x01\x02\x03\x05";

@@ -1,4 +1,7 @@
 //! Where the packets of a track are: in its table (ISO 14496-12, 8.7), or in fragments (8.8). It knows no codec.
+//!
+//! Tables can say that the same few bytes are millions of packets. So all packets together have no more bytes
+//! than the file, and there are no more of them than that.
 
 use super::boxes::{child, children};
 use crate::AudioError;
@@ -8,10 +11,41 @@ use crate::sample::{narrow, wide};
 /// Takes a packet.
 type Each<'e> = dyn FnMut(&[u8]) -> Result<(), AudioError> + 'e;
 
+/// A file, and how much of it may still be given.
+pub(super) struct File<'a> {
+    bytes: &'a [u8],
+    /// Packets that may still be looked for.
+    packets: usize,
+    /// Bytes that they may still have.
+    left: u64,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            packets: bytes.len(),
+            left: wide(bytes.len()),
+        }
+    }
+
+    /// The packet at this place: empty when it is not whole. Nothing once the file is used up.
+    fn packet(&mut self, place: u64, size: u64) -> Option<&'a [u8]> {
+        self.packets = self.packets.checked_sub(1)?;
+        let end = place.saturating_add(size);
+        let packet = self.bytes.get(narrow(place)..narrow(end));
+        let packet = packet.unwrap_or_default();
+        self.left = self.left.checked_sub(wide(packet.len()))?;
+        Some(packet)
+    }
+}
+
 /// Gives the packets of a table that are in the file.
-///
-/// A table can say that a few bytes are millions of packets. So no more are given than the file has bytes.
-pub(super) fn in_table(bytes: &[u8], table: &[u8], each: &mut Each<'_>) -> Result<(), AudioError> {
+pub(super) fn in_table(
+    file: &mut File<'_>,
+    table: &[u8],
+    each: &mut Each<'_>,
+) -> Result<(), AudioError> {
     let (Some(sizes), Some(runs), Some(chunks)) = (
         child(table, *b"stsz").and_then(Sizes::read),
         child(table, *b"stsc").and_then(|runs| runs.get(8..)),
@@ -26,17 +60,19 @@ pub(super) fn in_table(bytes: &[u8], table: &[u8], each: &mut Each<'_>) -> Resul
         while let Some(run) = runs.next_if(|run| big32(run, 0).is_some_and(|from| from <= chunk)) {
             in_chunk = big32(run, 4).unwrap_or_default();
         }
-        let mut place = narrow(place);
+        let mut place = place;
         for _ in 0..in_chunk {
-            let Some(size) = sizes.get(number).filter(|_| number < bytes.len()) else {
+            let Some(size) = sizes.get(number) else {
+                return Ok(());
+            };
+            let Some(packet) = file.packet(place, size) else {
                 return Ok(());
             };
             number += 1;
-            let end = place.saturating_add(size);
-            if let Some(packet) = bytes.get(place..end).filter(|packet| !packet.is_empty()) {
+            if !packet.is_empty() {
                 each(packet)?;
             }
-            place = end;
+            place = place.saturating_add(size);
         }
     }
     Ok(())
@@ -58,13 +94,13 @@ impl<'a> Sizes<'a> {
         })
     }
 
-    fn get(&self, number: usize) -> Option<usize> {
+    fn get(&self, number: usize) -> Option<u64> {
         if number >= self.count {
             None
         } else if self.all > 0 {
-            Some(narrow(u64::from(self.all)))
+            Some(u64::from(self.all))
         } else {
-            Some(narrow(big(self.list, number.checked_mul(4)?, 4)?))
+            big(self.list, number.checked_mul(4)?, 4)
         }
     }
 }
@@ -100,7 +136,7 @@ impl Iterator for Chunks<'_> {
 
 /// Gives the packets of the fragments of this track.
 pub(super) fn in_fragments(
-    bytes: &[u8],
+    file: &mut File<'_>,
     movie: &[u8],
     track: u32,
     each: &mut Each<'_>,
@@ -112,8 +148,7 @@ pub(super) fn in_fragments(
         .find(|part| big32(part.content, 4) == Some(track))
         .and_then(|part| big32(part.content, 16))
         .unwrap_or_default();
-    let mut left = bytes.len();
-    for fragment in children(bytes).filter(|part| &part.name == b"moof") {
+    for fragment in children(file.bytes).filter(|part| &part.name == b"moof") {
         for part in children(fragment.content).filter(|part| &part.name == b"traf") {
             let head = child(part.content, *b"tfhd")
                 .and_then(|head| Head::read(head, fragment.at, default_size));
@@ -121,7 +156,7 @@ pub(super) fn in_fragments(
                 continue;
             };
             for run in children(part.content).filter(|part| &part.name == b"trun") {
-                in_run(bytes, run.content, &mut head, &mut left, each)?;
+                in_run(file, run.content, &mut head, each)?;
             }
         }
     }
@@ -167,12 +202,11 @@ impl Head {
     }
 }
 
-/// Gives the packets of one run. Never more than `left`, which counts all runs together.
+/// Gives the packets of one run.
 fn in_run(
-    bytes: &[u8],
+    file: &mut File<'_>,
     run: &[u8],
     head: &mut Head,
-    left: &mut usize,
     each: &mut Each<'_>,
 ) -> Result<(), AudioError> {
     let (Some(flags), Some(count)) = (big32(run, 0), big32(run, 4)) else {
@@ -196,17 +230,17 @@ fn in_run(
         } else {
             big32(run, at + size_at)
         };
-        let (Some(size), Some(rest)) = (size, left.checked_sub(1)) else {
+        let Some(size) = size.map(u64::from) else {
             return Ok(());
         };
-        *left = rest;
+        let Some(packet) = file.packet(head.place, size) else {
+            return Ok(());
+        };
         at += width;
-        let end = head.place.saturating_add(u64::from(size));
-        let packet = bytes.get(narrow(head.place)..narrow(end));
-        if let Some(packet) = packet.filter(|packet| !packet.is_empty()) {
+        if !packet.is_empty() {
             each(packet)?;
         }
-        head.place = end;
+        head.place = head.place.saturating_add(size);
     }
     Ok(())
 }

@@ -71,3 +71,62 @@ fn fragments_are_counted_as_far_as_they_are_there() {
         "{half} of {whole}"
     );
 }
+
+/// A box of this name.
+fn boxed(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len() + 8).unwrap();
+    [&length.to_be_bytes()[..], name, content].concat()
+}
+
+fn numbers(list: &[u32]) -> Vec<u8> {
+    list.iter()
+        .flat_map(|number| number.to_be_bytes())
+        .collect()
+}
+
+#[test]
+fn the_same_bytes_are_not_packets_again_and_again() {
+    // A thousand chunks at one place, each of 100 bytes.
+    let places = [&[0, 1_000][..], &[0; 1_000]].concat();
+    let table = [
+        boxed(b"stsz", &numbers(&[0, 100, u32::MAX])),
+        boxed(b"stsc", &numbers(&[0, 1, 1, 1, 1])),
+        boxed(b"stco", &numbers(&places)),
+    ]
+    .concat();
+    for length in [999, 1_000] {
+        let bytes = vec![1; length];
+        let mut count = 0;
+        samples::in_table(&mut File::new(&bytes), &table, &mut |packet| {
+            assert_eq!(packet.len(), 100);
+            count += 1;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(count, length / 100);
+    }
+}
+
+#[test]
+fn fragments_do_not_name_the_same_bytes_again_and_again() {
+    let head = boxed(b"tfhd", &numbers(&[0x11, 1, 0, 0, 50]));
+    let runs = boxed(b"trun", &numbers(&[1, 1, 0])).repeat(500);
+    let track = boxed(b"traf", &[head, runs].concat());
+    let bytes = boxed(b"moof", &track);
+    let mut count = 0;
+    samples::in_fragments(&mut File::new(&bytes), &[], 1, &mut |_| {
+        count += 1;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(count, bytes.len() / 50);
+    assert!(count < 500);
+}
+
+#[test]
+fn an_edit_behind_the_end_is_no_sound() {
+    let bytes = changed(FILE, *b"elst", 16, &0x7FFF_FFFF_u32.to_be_bytes());
+    assert_eq!(duration_ms(&bytes), Err(AudioError::Empty));
+    let result = crate::decode(&bytes, crate::Kind::M4a, 10);
+    assert_eq!(result, Err(AudioError::Empty));
+}

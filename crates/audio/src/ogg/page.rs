@@ -1,4 +1,7 @@
 //! Pages of Ogg (RFC 3533, 6). It knows no packet and no codec.
+//!
+//! Where a page seems to begin, up to 65 kB have to be summed up to know that none does. So what is summed up in
+//! vain is bounded by the length of the file; behind that nothing is found any more, and the walk stays linear.
 
 use crate::read::{find, little32, little64};
 
@@ -21,16 +24,56 @@ pub(crate) struct Page<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// The page at or after this place, and the place behind it. Pages whose checksum is wrong are passed over.
-pub(crate) fn next(bytes: &[u8], from: usize) -> Option<(Page<'_>, usize)> {
-    let mut from = from;
-    loop {
-        let at = find(bytes, from, *b"OggS")?;
-        if let Some((page, length)) = bytes.get(at..).and_then(read) {
-            return Some((page, at.saturating_add(length)));
+/// The pages of a file, in order. Those whose checksum is wrong are passed over.
+pub(super) struct Pages<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Bytes that may still be summed up for pages that are none.
+    patience: usize,
+}
+
+/// Bytes that may be summed up in vain in any file: some broken pages.
+const PATIENCE: usize = 1024 * 1024;
+
+impl<'a> Pages<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            patience: bytes.len().saturating_mul(4).saturating_add(PATIENCE),
         }
-        from = at.saturating_add(4);
     }
+
+    /// Where the next page is looked for: behind the last one that was given.
+    #[cfg(test)]
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+}
+
+impl<'a> Iterator for Pages<'a> {
+    type Item = Page<'a>;
+
+    fn next(&mut self) -> Option<Page<'a>> {
+        loop {
+            let at = find(self.bytes, self.at, *b"OggS")?;
+            let rest = self.bytes.get(at..)?;
+            if let Some((page, length)) = read(rest) {
+                self.at = at.saturating_add(length);
+                return Some(page);
+            }
+            self.patience = self.patience.checked_sub(length(rest).unwrap_or(0))?;
+            self.at = at.saturating_add(4);
+        }
+    }
+}
+
+/// Bytes of the page that seems to begin here.
+fn length(bytes: &[u8]) -> Option<usize> {
+    let segments = usize::from(*bytes.get(26)?);
+    let lengths = bytes.get(27..27 + segments)?;
+    let content: usize = lengths.iter().copied().map(usize::from).sum();
+    Some(27 + segments + content)
 }
 
 fn read(bytes: &[u8]) -> Option<(Page<'_>, usize)> {
@@ -38,9 +81,8 @@ fn read(bytes: &[u8]) -> Option<(Page<'_>, usize)> {
     let (version, flags, segments) = (head.get(4)?, head.get(5)?, usize::from(*head.get(26)?));
     let position = little64(head, 6)?;
     let lengths = bytes.get(27..27 + segments)?;
-    let content: usize = lengths.iter().copied().map(usize::from).sum();
     let start = 27 + segments;
-    let end = start + content;
+    let end = length(bytes)?;
     let whole = bytes.len() >= end;
     let all = bytes.get(..end.min(bytes.len()))?;
     if *version != 0 || (whole && checksum(all) != little32(head, 22)?) {

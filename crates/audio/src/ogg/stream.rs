@@ -1,7 +1,7 @@
 //! Streams of sound in Ogg: which codec, and its packets. It knows no lengths.
 
 use super::Page;
-use super::page;
+use super::page::Pages;
 use crate::decoder::Decoder;
 use crate::opus_decode::Head;
 use crate::read::{big, little32};
@@ -191,9 +191,8 @@ pub(super) fn walk(
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
 ) -> Result<(), AudioError> {
     let mut current: Option<Stream> = None;
-    let mut at = 0;
-    while let Some((page, next)) = page::next(bytes, at) {
-        at = next;
+    let mut pages = Pages::new(bytes);
+    while let Some(page) = pages.next() {
         if page.first {
             let length: usize = narrow_sum(page.lengths);
             let state = State::begin(page.body.get(..length).unwrap_or(page.body));

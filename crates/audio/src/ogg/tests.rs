@@ -9,10 +9,11 @@ const FLAC: &[u8] = include_bytes!("../../tests/fixtures/flac_8000.ogg");
 /// The pages of a file.
 fn pages(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut pages = Vec::new();
+    let mut walk = page::Pages::new(bytes);
     let mut at = 0;
-    while let Some((_, next)) = page::next(bytes, at) {
-        pages.push(bytes[at..next].to_vec());
-        at = next;
+    while walk.next().is_some() {
+        pages.push(bytes[at..walk.at()].to_vec());
+        at = walk.at();
     }
     pages
 }
@@ -113,4 +114,79 @@ fn headers_alone_are_empty() {
         duration_ms(&heads),
         Err(AudioError::Empty | AudioError::Unreadable)
     ));
+}
+
+/// A page with these packets, each shorter than 255 bytes but the last.
+fn page_of(flags: u8, number: u32, position: u64, packets: &[&[u8]]) -> Vec<u8> {
+    let mut lengths = Vec::new();
+    for packet in packets {
+        lengths.extend(vec![255; packet.len() / 255]);
+        lengths.push(u8::try_from(packet.len() % 255).unwrap());
+    }
+    let mut page = b"OggS\0".to_vec();
+    page.push(flags);
+    page.extend(position.to_le_bytes());
+    page.extend(7_u32.to_le_bytes());
+    page.extend(number.to_le_bytes());
+    page.extend([0; 4]);
+    page.push(u8::try_from(lengths.len()).unwrap());
+    page.extend(lengths);
+    page.extend(packets.concat());
+    sealed(page)
+}
+
+fn vorbis_with(setup: &[u8]) -> Vec<u8> {
+    let first = crate::vorbis::tests::identification();
+    [
+        page_of(2, 0, 0, &[&first]),
+        page_of(0, 1, 0, &[b"\x03vorbis\0\0\0\0\0\0\0\0\x01", setup]),
+        page_of(0, 2, 1_000, &[&[0; 50], &[0; 50], &[0; 50]]),
+    ]
+    .concat()
+}
+
+#[test]
+fn vorbis_that_asks_for_gigabytes_is_refused() {
+    let bomb = vorbis_with(&crate::vorbis::tests::with_books(64, 131_072));
+    assert!(bomb.len() < 4_000);
+    assert_eq!(duration_ms(&bomb), Err(AudioError::Empty));
+    let result = crate::decode(&bomb, crate::Kind::Ogg, 10);
+    assert!(matches!(
+        result,
+        Err(AudioError::Empty | AudioError::Unreadable)
+    ));
+    // The same with small tables is measured.
+    let small = vorbis_with(&crate::vorbis::tests::with_books(2, 256));
+    assert!(duration_ms(&small).unwrap() > 0);
+}
+
+#[test]
+fn false_pages_end_the_walk_before_they_become_dear() {
+    let mut bytes = pages(OPUS).concat();
+    let whole = bytes.len();
+    let found = pages(&bytes).len();
+    // Each claims to be 32 kB long.
+    bytes.extend(b"OggS\0\xFF\xFF".repeat(100_000));
+    let mut walk = page::Pages::new(&bytes);
+    assert_eq!(walk.by_ref().count(), found);
+    let tried = (walk.at() - whole) / 7;
+    assert!(tried * 31_000 < bytes.len() * 6 + 2_000_000, "{tried}");
+    assert_eq!(duration_ms(&bytes), Ok(2_000));
+    // A few do no harm to what follows.
+    let few = [&b"OggS\0\xFF\xFF".repeat(10)[..], OPUS].concat();
+    assert_eq!(duration_ms(&few), Ok(2_000));
+}
+
+#[test]
+fn streams_that_are_not_measured_are_not_decoded() {
+    let short: Vec<u8> = pages(OPUS).into_iter().take(3).flatten().collect();
+    let spent = |count: usize| {
+        let mut take = |_: u32, _: &[i16]| Ok(());
+        let mut output = Output::new(7_200, &mut take);
+        let before = output.work();
+        decode(&short.repeat(count), &mut output).unwrap();
+        before - output.work()
+    };
+    assert_eq!(spent(MAX_STREAMS), spent(MAX_STREAMS + 200));
+    assert!(spent(MAX_STREAMS - 1) < spent(MAX_STREAMS));
 }

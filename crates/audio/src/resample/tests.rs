@@ -113,5 +113,5 @@ fn rates_have_limits() {
         assert_eq!(Resampler::new(from, to).is_ok(), fits, "{from} to {to}");
     }
     assert_eq!(through(1_000, 384_000, &[5; 100], 10).len(), 38_400);
-    assert_eq!(through(384_000, 1_000, &[5; 38_400], 1_000).len(), 100);
+    assert_eq!(through(384_000, 1_000, &vec![5; 38_400], 1_000).len(), 100);
 }

@@ -240,3 +240,19 @@ proptest! {
         let _read = read(&bytes);
     }
 }
+
+#[test]
+fn tiny_chunks_in_great_number_are_passed_over() {
+    let mut bytes = b"RIFF\0\0\0\0WAVE".to_vec();
+    bytes.extend(b"junk\0\0\0\0".repeat(200_000));
+    let mut stream = WavStream::new();
+    for piece in bytes.chunks(64 * 1024) {
+        assert!(stream.push(piece).unwrap().is_empty());
+        // All that was whole is gone, in one go.
+        assert!(stream.waiting.len() < 8);
+        assert_eq!(stream.read, 0);
+    }
+    let fmt = b"fmt \x10\0\0\0\x01\0\x01\0\x40\x1F\0\0\x80\x3E\0\0\x02\0\x10\0";
+    let rest = [&fmt[..], b"data\x02\0\0\0\x05\0"].concat();
+    assert_eq!(stream.push(&rest).unwrap(), [5]);
+}

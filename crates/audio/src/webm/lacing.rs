@@ -21,6 +21,8 @@ pub(super) fn packets(
     let count = usize::from(*count) + 1;
     let laced = match kind {
         1 => xiph(rest, count),
+        // More packets than bytes are no packets: a few bytes must not become hundreds of them.
+        2 if rest.len() < count => None,
         2 => Some((vec![rest.len() / count; count - 1], rest)),
         _ => ebml(rest, count),
     };

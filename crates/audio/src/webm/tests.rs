@@ -43,6 +43,8 @@ fn each_lacing_is_taken_apart() {
     assert_eq!(laced(&[2, 1, 9, b'a', b'b'], 0b010), [b"a"]);
     assert!(laced(&[], 0b010).is_empty());
     assert!(laced(&[255, 255], 0b110).is_empty());
+    // More packets than bytes.
+    assert!(laced(&[255, 1, 2, 3], 0b100).is_empty());
 }
 
 #[test]

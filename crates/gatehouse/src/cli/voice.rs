@@ -74,7 +74,7 @@ fn params<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
     let given = members
         .into_iter()
         .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(Map::from_iter(given))
+    Value::Object(given.collect::<Map<_, _>>())
 }
 
 async fn transcribe(client: &Client, out: &Output, asked: Transcribe) -> Result<()> {

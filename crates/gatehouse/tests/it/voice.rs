@@ -12,7 +12,7 @@ const KEY: &str = "sk-vendor-test";
 /// A tenth of a second of silence: 16 bits, mono, 24 kHz.
 const SILENCE: [u8; 4800] = [0; 4800];
 
-/// A vendor as OpenAI's reference describes it (<https://platform.openai.com/docs/api-reference/audio>): what
+/// A vendor as `OpenAI`'s reference describes it (<https://platform.openai.com/docs/api-reference/audio>): what
 /// it was asked to say, and whether it is out of order.
 #[derive(Clone, Default)]
 struct Vendor {

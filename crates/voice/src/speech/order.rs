@@ -124,9 +124,11 @@ impl Voice {
             key: place.key,
             ..first
         };
-        let name = match is_first {
-            true => Some(name(order, id, &first, &stamp(&first.settings).await)),
-            false => None,
+        let name = if is_first {
+            let stamp = stamp(&first.settings).await;
+            Some(name(order, id, &first, &stamp))
+        } else {
+            None
         };
         chosen.ignored.extend(tts::provider(id).ignores(&first));
         let calls = texts.into_iter().map(|text| TtsCall {

@@ -176,23 +176,12 @@ impl Encoding {
     async fn next(&mut self) -> Result<Option<Bytes>, VoiceError> {
         let id = self.id;
         while !self.at_end {
-            let bytes = match self.some().await? {
-                Some(samples) => {
-                    let rate = self.samples.rate().unwrap_or(Format::PCM_RATE);
-                    let encoder = match &mut self.encoder {
-                        Some(encoder) => encoder,
-                        none => none.insert(
-                            Encoder::new(self.format, rate).map_err(|error| broken(id, &error))?,
-                        ),
-                    };
-                    encoder.push(&samples)
-                }
-                None => {
-                    self.at_end = true;
-                    self.encoder
-                        .take()
-                        .map_or_else(|| Ok(Vec::new()), Encoder::finish)
-                }
+            let bytes = if let Some(samples) = self.some().await? {
+                self.encoder()?.push(&samples)
+            } else {
+                self.at_end = true;
+                let encoder = self.encoder.take();
+                encoder.map_or_else(|| Ok(Vec::new()), Encoder::finish)
             };
             let bytes = bytes.map_err(|error| broken(id, &error))?;
             if !bytes.is_empty() {
@@ -201,6 +190,19 @@ impl Encoding {
             tokio::task::yield_now().await;
         }
         Ok(None)
+    }
+
+    /// Made for the rate that came.
+    fn encoder(&mut self) -> Result<&mut Encoder, VoiceError> {
+        let rate = self.samples.rate().unwrap_or(Format::PCM_RATE);
+        let (id, format) = (self.id, self.format);
+        match &mut self.encoder {
+            Some(encoder) => Ok(encoder),
+            none => {
+                let made = Encoder::new(format, rate).map_err(|error| broken(id, &error))?;
+                Ok(none.insert(made))
+            }
+        }
     }
 
     /// Not too many at once.

@@ -12,6 +12,7 @@
 mod conformance_stt;
 mod conformance_tts;
 mod convert;
+mod documented;
 mod harness;
 mod local;
 mod personas;

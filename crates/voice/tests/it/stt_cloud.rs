@@ -5,17 +5,13 @@ mod hears;
 mod long;
 mod reaches;
 
-use crate::harness::{Home, problem, stt_with};
+pub use crate::conformance_stt::desk::Desk;
 use crate::vendor::listener::KEY;
 pub use crate::vendor::listener::Listener;
 use crate::vendor::{deepgram, google_stt, openai_stt};
 use bytes::Bytes;
-use gatehouse_domain::Problem;
-use gatehouse_voice::{
-    SttId, SttProviderSettings, TranscribeRequest, Transcript, Voice, VoiceError, VoiceSettings,
-};
+use gatehouse_voice::{SttId, SttProviderSettings, TranscribeRequest};
 use secrecy::SecretString;
-use std::time::Duration;
 
 /// Who is hosted, or is a server of one's own.
 pub const ALL: [SttId; 6] = [
@@ -26,78 +22,6 @@ pub const ALL: [SttId; 6] = [
     SttId::Mistral,
     SttId::Voxtral,
 ];
-
-/// A room with one listener.
-pub struct Desk {
-    pub id: SttId,
-    pub listener: Listener,
-    pub voice: Voice,
-    pub home: Home,
-}
-
-impl Desk {
-    pub async fn new(id: SttId) -> Self {
-        Self::open(id, |_| ()).await
-    }
-
-    /// One that loses patience soon.
-    pub async fn hasty(id: SttId) -> Self {
-        Self::open(id, |settings| {
-            settings.patience.answer = Duration::from_millis(400);
-            settings.patience.idle = Duration::from_millis(400);
-        })
-        .await
-    }
-
-    /// With settings besides address and key.
-    pub async fn with(id: SttId, change: impl FnOnce(&mut SttProviderSettings)) -> Self {
-        Self::open(id, |settings| {
-            change(settings.stt.providers.get_mut(&id).unwrap());
-        })
-        .await
-    }
-
-    /// It waits longer than any test, unless that is changed.
-    pub async fn open(id: SttId, change: impl FnOnce(&mut VoiceSettings)) -> Self {
-        let listener = listener(id).await;
-        let mut settings = stt_with(id, place(id, &listener));
-        settings.patience.answer = Duration::from_secs(30);
-        settings.patience.idle = Duration::from_secs(30);
-        change(&mut settings);
-        let home = Home::new().await;
-        Self {
-            id,
-            listener,
-            voice: home.voice(settings).await,
-            home,
-        }
-    }
-
-    pub async fn hear(&self, request: TranscribeRequest) -> Result<Transcript, VoiceError> {
-        self.voice.transcribe(request).await
-    }
-
-    /// What was heard, or why the vendor refused.
-    pub async fn heard(&self, request: TranscribeRequest) -> Transcript {
-        let heard = self.hear(request).await;
-        let complaints = self.listener.server.complaints();
-        assert!(complaints.is_empty(), "{}: {complaints:?}", self.id);
-        heard.unwrap_or_else(|error| panic!("{}: {error}", self.id))
-    }
-
-    /// What a caller is told.
-    pub async fn refused(&self, request: TranscribeRequest) -> Problem {
-        match self.hear(request).await {
-            Ok(heard) => panic!("{} heard {heard:?}", self.id),
-            Err(error) => problem(error),
-        }
-    }
-
-    /// The values of a field of the last request that brought audio, wherever this vendor has it.
-    pub async fn sent(&self, name: &str) -> Vec<String> {
-        sent(self.id, &self.listener, name).await
-    }
-}
 
 /// The values of a field of the last request that brought audio, wherever this vendor has it.
 pub async fn sent(id: SttId, listener: &Listener, name: &str) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! What programs send that are made for `OpenAI`'s audio API, when their base URL is the gateway's.
 //!
 //! Read in November 2026:
-//! - Open WebUI: `backend/open_webui/routers/audio.py` (`POST {base}/audio/speech` with the page's `input`
+//! - Open `WebUI`: `backend/open_webui/routers/audio.py` (`POST {base}/audio/speech` with the page's `input`
 //!   and `voice`, the setting `model`, and what `AUDIO_TTS_OPENAI_PARAMS` adds; `POST
 //!   {base}/audio/transcriptions` as a form of `file`, `model` and sometimes `language`, a second time
 //!   without `language` if that was refused; `GET {base}/audio/voices` and `/audio/models`, without a key

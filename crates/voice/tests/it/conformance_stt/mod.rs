@@ -3,7 +3,7 @@
 //! declared, with the reason, in the table of capabilities; [`needs`] says which cases that leaves out.
 
 mod cases;
-mod desk;
+pub mod desk;
 mod needs;
 
 use gatehouse_voice::SttId;

@@ -58,7 +58,7 @@ async fn text_language_words_segments_and_confidence_of_each() {
 #[tokio::test]
 async fn the_language_that_was_heard_counts_more_than_the_one_asked_for() {
     let desk = Desk::new(SttId::OpenAi).await;
-    desk.listener
+    desk.listener()
         .answer_with(json!({"text": "Hallo", "language": "german"}));
     let request = TranscribeRequest {
         language: Some("en".to_owned()),
@@ -96,7 +96,7 @@ async fn a_compatible_server_may_answer_plainly() {
             }
         })
         .await;
-        desk.listener.answer_with(json!({"text": "Plain."}));
+        desk.listener().answer_with(json!({"text": "Plain."}));
         let heard = desk.heard(speech()).await;
         assert_eq!(heard.text, "Plain.");
         assert!(heard.words.is_empty() && heard.segments.is_empty());
@@ -127,7 +127,7 @@ async fn silence_is_an_empty_text_and_no_error() {
             }
         })
         .await;
-        desk.listener.answer_with(silence(id));
+        desk.listener().answer_with(silence(id));
         let heard = desk.heard(speech()).await;
         assert_eq!(heard.text, "", "{id}");
         assert_eq!(heard.confidence, None, "{id}");
@@ -138,7 +138,7 @@ async fn silence_is_an_empty_text_and_no_error() {
 #[tokio::test]
 async fn times_that_make_no_sense_are_made_sane() {
     let desk = Desk::new(SttId::OpenAi).await;
-    desk.listener
+    desk.listener()
         .answer_with(json!({"text": "a b c", "duration": -3.0, "words": [
         {"word": "a", "start": -0.25, "end": -0.5},
         {"word": "b", "start": "NaN", "end": null},
@@ -155,7 +155,7 @@ async fn times_that_make_no_sense_are_made_sane() {
     assert_eq!(heard.confidence, Some(1.0));
     assert!(heard.duration_seconds >= 0.0);
     let google = Desk::new(SttId::Google).await;
-    google.listener.answer_with(
+    google.listener().answer_with(
         json!({"results": [{"alternatives": [{"transcript": "a", "words": [
         {"word": "a", "startTime": "-1s", "endTime": "NaNs"}]}], "resultEndTime": "infs"}]}),
     );
@@ -179,7 +179,7 @@ async fn an_answer_that_lacks_what_the_documents_promise_is_a_failure() {
         (SttId::Google, json!({"results": {"alternatives": []}})),
     ] {
         let desk = Desk::new(id).await;
-        desk.listener.answer_with(answer.clone());
+        desk.listener().answer_with(answer.clone());
         let problem = desk.refused(speech()).await;
         assert_eq!(problem.code, ErrorCode::ProviderFailed, "{id} {answer}");
         assert!(

@@ -23,7 +23,7 @@ async fn a_long_recording_is_heard_in_pieces_and_in_order() {
     let heard = desk
         .heard(recording(&[(50, 1000), (52, 2000), (20, 3000)]))
         .await;
-    assert_eq!(desk.listener.server.requests().len(), 3);
+    assert_eq!(desk.listener().server.requests().len(), 3);
     assert_eq!(
         heard.text,
         "hello one world hello two world hello three world"
@@ -44,7 +44,7 @@ async fn a_long_recording_is_heard_in_pieces_and_in_order() {
 async fn fifty_five_seconds_are_one_request() {
     let desk = Desk::new(SttId::Google).await;
     desk.heard(recording(&[(55, 1000)])).await;
-    assert_eq!(desk.listener.server.requests().len(), 1);
+    assert_eq!(desk.listener().server.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn what_cannot_be_read_here_and_has_no_encoding_there_is_the_callers_fault
     let problem = desk.refused(request).await;
     assert_eq!(problem.code, ErrorCode::InvalidParams);
     assert_eq!(problem.details["field"], "audio");
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.listener().server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -86,10 +86,10 @@ async fn what_cannot_be_cut_has_googles_size() {
     };
     let problem = desk.refused(request(7_400_001)).await;
     assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
-    assert!(desk.listener.server.requests().is_empty());
+    assert!(desk.listener().server.requests().is_empty());
     let problem = desk.refused(request(7_400_000)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    let complaints = desk.listener.server.complaints();
+    let complaints = desk.listener().server.complaints();
     assert!(
         complaints[0].contains("bad encoding"),
         "not its size: {complaints:?}"

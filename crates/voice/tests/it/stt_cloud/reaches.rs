@@ -195,7 +195,7 @@ async fn voxtral_is_asked_for_its_model_only_when_nobody_says_one() {
     let desk = Desk::new(SttId::Voxtral).await;
     desk.heard(speech()).await;
     let paths = |desk: &Desk| -> Vec<String> {
-        let seen = desk.listener.server.requests();
+        let seen = desk.listener().server.requests();
         seen.iter()
             .map(|seen| format!("{} {}", seen.method, seen.path))
             .collect()
@@ -215,7 +215,7 @@ async fn voxtral_is_asked_for_its_model_only_when_nobody_says_one() {
 #[tokio::test]
 async fn a_server_without_a_model_is_the_servers_fault() {
     let desk = Desk::new(SttId::Voxtral).await;
-    desk.listener
+    desk.listener()
         .answer_with(serde_json::json!({"object": "list", "data": []}));
     let problem = desk.refused(speech()).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
@@ -228,7 +228,7 @@ async fn the_file_has_a_name_and_a_type_and_all_its_bytes() {
         let desk = Desk::new(id).await;
         let request = speech();
         desk.heard(request.clone()).await;
-        let seen = desk.listener.server.requests();
+        let seen = desk.listener().server.requests();
         let form = openai_stt::form(seen.last().unwrap()).await.unwrap();
         assert_eq!(form.file_name, "audio.wav");
         assert_eq!(form.media_type, "audio/wav");

@@ -21,7 +21,7 @@ const KEY: &str = "sk-openai-test";
 /// A tenth of a second of silence: 16 bits, mono, 24 kHz.
 const SILENCE: [u8; 4800] = [0; 4800];
 
-/// A vendor of speech and of transcripts, as OpenAI's reference describes them
+/// A vendor of speech and of transcripts, as `OpenAI`'s reference describes them
 /// (<https://platform.openai.com/docs/api-reference/audio>), and what it was sent.
 #[derive(Clone, Default)]
 struct Vendor(Arc<Mutex<Vec<Value>>>);

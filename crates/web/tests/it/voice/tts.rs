@@ -113,6 +113,7 @@ async fn switching_and_choosing_hold_over_a_restart() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named() {
+    let convert = "tts.convert";
     let (_server, owner, vendor) = with_vendor(Options::default()).await;
     for (method, params, field) in [
         ("tts.setProvider", json!({}), "provider"),
@@ -125,71 +126,51 @@ async fn what_is_wrong_is_named() {
         ("tts.enable", json!({ "provider": "" }), "provider"),
         ("tts.enable", json!({ "enabled": true }), "enabled"),
         ("tts.disable", json!({ "provider": "piper" }), "provider"),
-        ("tts.convert", json!({}), "text"),
-        ("tts.convert", json!({ "text": "" }), "text"),
-        ("tts.convert", json!({ "text": " \n" }), "text"),
-        ("tts.convert", json!({ "text": "ä".repeat(4097) }), "text"),
+        (convert, json!({}), "text"),
+        (convert, json!({ "text": "" }), "text"),
+        (convert, json!({ "text": " \n" }), "text"),
+        (convert, json!({ "text": "ä".repeat(4097) }), "text"),
+        (convert, json!({ "text": "a", "speed": 0.249 }), "speed"),
+        (convert, json!({ "text": "a", "speed": 4.001 }), "speed"),
+        (convert, json!({ "text": "a", "speed": "fast" }), "speed"),
         (
-            "tts.convert",
-            json!({ "text": "a", "speed": 0.249 }),
-            "speed",
-        ),
-        (
-            "tts.convert",
-            json!({ "text": "a", "speed": 4.001 }),
-            "speed",
-        ),
-        (
-            "tts.convert",
-            json!({ "text": "a", "speed": "fast" }),
-            "speed",
-        ),
-        (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "stability": -0.001 }),
             "stability",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "stability": 1.001 }),
             "stability",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "similarityBoost": 1.001 }),
             "similarityBoost",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "similarity_boost": -1 }),
             "similarity_boost",
         ),
+        (convert, json!({ "text": "a", "format": "flac" }), "format"),
         (
-            "tts.convert",
-            json!({ "text": "a", "format": "flac" }),
-            "format",
-        ),
-        (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "provider": "whisper" }),
             "provider",
         ),
+        (convert, json!({ "text": "a", "voiceId": "" }), "voiceId"),
         (
-            "tts.convert",
-            json!({ "text": "a", "voiceId": "" }),
-            "voiceId",
-        ),
-        (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "voiceId": "a", "voice_id": "a" }),
             "voiceId",
         ),
         (
-            "tts.convert",
+            convert,
             json!({ "text": "a", "persona": "nobody" }),
             "persona",
         ),
-        ("tts.convert", json!({ "text": "a", "pitch": 1 }), "pitch"),
+        (convert, json!({ "text": "a", "pitch": 1 }), "pitch"),
     ] {
         let refused = blamed(&owner, method, params.clone()).await;
         assert_eq!(refused, bad("INVALID_PARAMS", field), "{method} {params}");

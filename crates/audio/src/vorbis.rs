@@ -1,0 +1,177 @@
+//! The headers of Vorbis, read before a decoder is made of them (Vorbis I specification, 3.2.1 and 4.2). It
+//! says what the tables of a decoder will cost, so that a few hundred bytes cannot ask for gigabytes, and how
+//! many samples a packet holds, so that nothing has to be decoded to be measured. It decodes nothing.
+//!
+//! The time is linear in the bytes of the headers; the memory is a few numbers.
+
+mod bits;
+mod books;
+
+use bits::Bits;
+
+/// The most bytes that the tables of a decoder may take. Those of real files take a few million.
+const MAX_TABLES: u64 = 64 * 1024 * 1024;
+
+/// What the first and the third header say.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    channels: u8,
+    /// Samples of each channel in a short and in a long block.
+    blocks: [u64; 2],
+    /// Whether the packets of each mode are long.
+    modes: Vec<bool>,
+    /// Bytes that the tables of a decoder will take, at most.
+    tables: u64,
+    /// How many times as dear as with the usual floor a packet is.
+    weight: u64,
+}
+
+impl Setup {
+    /// Reads them. Nothing when they are broken or ask for tables that no real file needs.
+    pub(crate) fn read(identification: &[u8], setup: &[u8]) -> Option<Self> {
+        let body = identification.strip_prefix(b"\x01vorbis")?;
+        let channels = *body.get(4)?;
+        let sizes = *body.get(21)?;
+        let (short, long) = (sizes & 0xF, sizes >> 4);
+        if channels == 0 || short > long || !(6..=13).contains(&short) || long > 13 {
+            return None;
+        }
+        let mut bits = Bits::new(setup.strip_prefix(b"\x05vorbis")?);
+        let mut tables = 0_u64;
+        for _ in 0..=bits.take(8)? {
+            tables = tables.saturating_add(books::cost(&mut bits)?);
+            if tables > MAX_TABLES {
+                return None;
+            }
+        }
+        for _ in 0..=bits.take(6)? {
+            bits.take(16).filter(|zero| *zero == 0)?;
+        }
+        let mut weight = 1;
+        for _ in 0..=bits.take(6)? {
+            weight = weight.max(floor(&mut bits)?);
+        }
+        for _ in 0..=bits.take(6)? {
+            residue(&mut bits)?;
+        }
+        for _ in 0..=bits.take(6)? {
+            mapping(&mut bits, channels)?;
+        }
+        let mut modes = Vec::new();
+        for _ in 0..=bits.take(6)? {
+            modes.push(bits.take(1)? == 1);
+            bits.skip(16 + 16 + 8)?;
+        }
+        // A bit that is always set ends it.
+        bits.take(1).filter(|end| *end == 1)?;
+        Some(Self {
+            channels,
+            blocks: [1 << short, 1 << long],
+            modes,
+            tables,
+            weight,
+        })
+    }
+
+    /// Bytes that the tables of a decoder will take, at most.
+    pub(crate) fn tables(&self) -> u64 {
+        self.tables
+    }
+
+    /// How many times as dear as with the usual floor a packet is.
+    pub(crate) fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// The most samples that a packet holds, those of all channels.
+    pub(crate) fn most(&self) -> u64 {
+        self.blocks[1] / 2 * u64::from(self.channels)
+    }
+
+    /// Samples of each channel in the block of a packet, which the next one overlaps (4.3.1). Nothing for a
+    /// packet without sound.
+    pub(crate) fn block(&self, packet: &[u8]) -> Option<u64> {
+        let mut bits = Bits::new(packet);
+        bits.take(1).filter(|kind| *kind == 0)?;
+        let highest = u32::try_from(self.modes.len()).ok()?.checked_sub(1)?;
+        let mode = usize::try_from(bits.take(ilog(highest))?).ok()?;
+        let [short, long] = self.blocks;
+        self.modes
+            .get(mode)
+            .map(|is_long| if *is_long { long } else { short })
+    }
+}
+
+/// Bits that a number needs, 0 for 0 (9.2.1).
+fn ilog(value: u32) -> u32 {
+    u32::BITS - value.leading_zeros()
+}
+
+/// Passes over a floor (6.2.1, 7.2.2), and says how dear it is.
+fn floor(bits: &mut Bits<'_>) -> Option<u64> {
+    if bits.take(16)? == 0 {
+        let order = bits.take(8)?;
+        bits.skip(16 + 16 + 6 + 8)?;
+        let books = bits.take(4)? + 1;
+        bits.skip(u64::from(books) * 8)?;
+        // Each sample of it is a product of as many factors.
+        return Some(1 + u64::from(order) / 8);
+    }
+    let mut of_partition = Vec::new();
+    for _ in 0..bits.take(5)? {
+        of_partition.push(usize::try_from(bits.take(4)?).ok()?);
+    }
+    let mut dimensions = Vec::new();
+    for _ in 0..of_partition.iter().max().map_or(0, |most| most + 1) {
+        dimensions.push(bits.take(3)? + 1);
+        let subclasses = bits.take(2)?;
+        if subclasses > 0 {
+            bits.skip(8)?;
+        }
+        bits.skip(8 << subclasses)?;
+    }
+    bits.skip(2)?;
+    let width = bits.take(4)?;
+    for class in of_partition {
+        bits.skip(u64::from(dimensions.get(class)? * width))?;
+    }
+    Some(1)
+}
+
+/// Passes over a residue (8.6.1).
+fn residue(bits: &mut Bits<'_>) -> Option<()> {
+    bits.skip(16 + 24 + 24 + 24)?;
+    let classes = bits.take(6)? + 1;
+    bits.skip(8)?;
+    let mut books = 0;
+    for _ in 0..classes {
+        books += bits.take(3)?.count_ones();
+        if bits.take(1)? == 1 {
+            books += bits.take(5)?.count_ones();
+        }
+    }
+    bits.skip(u64::from(books) * 8)
+}
+
+/// Passes over a mapping (4.2.4).
+fn mapping(bits: &mut Bits<'_>, channels: u8) -> Option<()> {
+    bits.skip(16)?;
+    let submaps = if bits.take(1)? == 1 {
+        bits.take(4)? + 1
+    } else {
+        1
+    };
+    if bits.take(1)? == 1 {
+        let steps = u64::from(bits.take(8)?) + 1;
+        let width = u64::from(ilog(u32::from(channels) - 1));
+        bits.skip(steps * width * 2)?;
+    }
+    bits.skip(2)?;
+    if submaps > 1 {
+        bits.skip(u64::from(channels) * 4)?;
+    }
+    bits.skip(u64::from(submaps) * 24)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
