@@ -15,7 +15,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     let mut client = gateway.connect().await?;
     let params = json!({ "text": "Your coffee is ready.", "format": "opus" });
     let mut took = Vec::with_capacity(SAMPLES);
-    let mut size = 0;
+    let mut bytes = 0;
     for number in 0..=SAMPLES {
         let begun = Instant::now();
         let method = "tts.convert";
@@ -24,7 +24,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
             .rpc_on(&mut client, method, params.clone())
             .await?;
         if number == 0 {
-            size = answer
+            bytes = answer
                 .get("size")
                 .and_then(Value::as_u64)
                 .unwrap_or_default();
@@ -38,7 +38,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     }
     ensure!(site.vendor.heard().len() == 1, "the vendor was asked again");
     let (p50, p99) = (median(&mut took), percentile(&mut took, 0.99));
-    let what = |which: &str| format!("cache hit of {size} bytes over RPC, {which}");
+    let what = |which: &str| format!("cache hit of {bytes} bytes over RPC, {which}");
     report.value(what("p50"), Aim::Told, millis(p50), (2, "ms"));
     report.value(what("p99"), Aim::AtMost(3.0), millis(p99), (2, "ms"));
     gateway.stop()

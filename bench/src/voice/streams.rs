@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 /// How long a stream may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Measures both in turn.
 pub async fn measure(site: &Site, args: &Args, report: &mut Report) -> Result<()> {

@@ -1,4 +1,4 @@
-//! A vendor that speaks as OpenAI's interface does, each text at its own pace.
+//! A vendor that speaks as `OpenAI`'s interface does, each text at its own pace.
 
 use anyhow::Result;
 use axum::Json;

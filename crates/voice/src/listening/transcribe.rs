@@ -83,6 +83,9 @@ impl Voice {
         looked: &Looked,
     ) -> Result<Heard, VoiceError> {
         let place = self.stt_place(state, id).await?;
+        if matches!(id, SttId::WhisperCli | SttId::SherpaOnnx) {
+            state.means.programs.has_room()?;
+        }
         let (audio, kind) = fitting(&state.means.desk, id, &asked.audio, looked.kind).await?;
         let settings = state.settings.stt.providers.get(&id).cloned();
         let settings = settings.unwrap_or_default();
