@@ -65,7 +65,9 @@ struct Bytes(Vec<u8>);
 
 impl FromRow for Bytes {
     fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
-        Ok(Self(row.try_get(0)?))
+        // SQLite's `substr` makes NULL of nothing.
+        let bytes: Option<Vec<u8>> = row.try_get(0)?;
+        Ok(Self(bytes.unwrap_or_default()))
     }
 }
 
