@@ -157,6 +157,9 @@ fn every_endpoint_with_a_body_has_a_row() {
         .filter(|route| matches!(route.verb, Verb::Post | Verb::Patch))
         // RPC has its own envelope, and what senders of webhooks send is theirs to shape.
         .filter(|route| route.path != "/api/rpc" && !route.path.contains("/ingest/"))
+        // Voice takes larger bodies and forms, and what follows OpenAI takes fields that nobody knows:
+        // their tests are in `audio`.
+        .filter(|route| !is_voice(route.path))
         .map(|route| (route.verb.name(), route.path.replace("{id}", "pk_none")))
         .collect();
     let there: BTreeSet<(&str, &str)> = there
@@ -164,6 +167,10 @@ fn every_endpoint_with_a_body_has_a_row() {
         .map(|(verb, path)| (*verb, path.as_str()))
         .collect();
     assert_eq!(here, there);
+}
+
+fn is_voice(path: &str) -> bool {
+    path.starts_with("/v1/audio/") || path == "/api/tts/stream" || path.ends_with("/audio")
 }
 
 fn shape(reply: &gatehouse_testkit::Reply, code: &str, what: &str) -> Value {

@@ -1,6 +1,9 @@
 //! What was spoken before is not asked for again.
 
-#![expect(clippy::disallowed_methods, reason = "a test looks at small files of its own")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test looks at small files of its own"
+)]
 
 use super::openai;
 use crate::harness::{Home, tts_at};
