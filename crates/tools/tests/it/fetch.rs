@@ -354,7 +354,10 @@ async fn hostile_html_neither_overflows_nor_hangs() {
     ] {
         let url = always("text/html", page.clone()).await;
         let text = fetch(&house, &url, Some(50_000)).await;
-        assert!(text.contains("the text"), "{}… gave {text}", &page[..40]);
+        // A long word behind it may push it to another line.
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let words = words.join(" ");
+        assert!(words.contains("the text"), "{}… gave {text}", &page[..40]);
     }
     // Reading this ends when its time is over, so what comes behind may be left out.
     let url = always("text/html", format!("{attributes}>the text</p>")).await;

@@ -177,6 +177,18 @@ async fn assert_gone(pid: Pid) {
     }
 }
 
+/// What was there is removed within a second, too.
+async fn assert_removed(path: &str) {
+    let start = Instant::now();
+    while exists(path) {
+        assert!(
+            start.elapsed() < Duration::from_secs(1),
+            "it is still there"
+        );
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
 /// A second of 16 kHz silence.
 fn silence() -> Vec<u8> {
     wav(16_000, 1, &vec![0; 16_000])

@@ -1,6 +1,6 @@
 //! Programs that are not there, fail, hang, or are left.
 
-use super::{Place, assert_gone, exists, silence};
+use super::{Place, assert_gone, assert_removed, silence};
 use crate::harness::{Home, problem};
 use bytes::Bytes;
 use futures_util::stream::FuturesUnordered;
@@ -126,7 +126,7 @@ async fn a_program_that_hangs_is_a_time_out() {
     settings.patience.program = Duration::from_millis(400);
     assert_eq!(listen(settings).await.code, ErrorCode::Timeout);
     assert_gone(place.pid().await).await;
-    assert!(!exists(place.read("directory").unwrap().trim_end()));
+    assert_removed(place.read("directory").unwrap().trim_end()).await;
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn who_leaves_takes_the_program_along() {
             _ = place.pid() => {}
         }
         assert_gone(place.pid().await).await;
-        assert!(!exists(place.read("directory").unwrap().trim_end()));
+        assert_removed(place.read("directory").unwrap().trim_end()).await;
     }
 }
 
