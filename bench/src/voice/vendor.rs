@@ -9,6 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::stream;
+use gatehouse_audio::{Format, Sound, encode};
 use serde::Deserialize;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,8 +24,9 @@ const PACE: Duration = Duration::from_millis(40);
 const PIECE_BYTES: usize = 3200;
 /// Pieces of an answer that is streamed.
 const PIECES: usize = 25;
-/// Samples of PCM for a character, at 24 kHz: as fast as people speak.
-const SAMPLES_PER_CHARACTER: usize = 1600;
+/// Samples of a character, at 24 kHz: four times as fast as people speak, so that the longest text is done
+/// while a client waits.
+const SAMPLES_PER_CHARACTER: usize = 400;
 
 #[derive(Deserialize)]
 struct Asked {
@@ -73,6 +75,14 @@ async fn speak(State(heard): State<Heard>, Json(asked): Json<Asked>) -> Response
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .push(asked.input);
+    if asked.response_format == "opus" {
+        let silence = Sound {
+            rate: 24_000,
+            samples: vec![0; characters * SAMPLES_PER_CHARACTER],
+        };
+        let opus = encode(&silence, Format::Opus).unwrap_or_default();
+        return ([(CONTENT_TYPE, "audio/ogg")], opus).into_response();
+    }
     if !is_mp3 {
         let silence = vec![0_u8; characters * SAMPLES_PER_CHARACTER * 2];
         return ([(CONTENT_TYPE, "audio/pcm")], silence).into_response();

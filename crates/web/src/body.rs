@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::{Bytes, BytesMut};
 use gatehouse_auth::{AuthError, Caller, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, input};
+#[cfg(feature = "voice")]
 use gatehouse_rpc::census::{ByteBudget, BytesGuard};
 use http::header::{CONTENT_TYPE, ORIGIN, USER_AGENT};
 use http::request::Parts;
@@ -33,6 +34,7 @@ pub(crate) async fn read(body: Body, max_bytes: usize) -> Result<Bytes, Problem>
 
 /// The same for a body that is so large that it counts against what all requests may hold together. It
 /// does for as long as the guard is there.
+#[cfg(feature = "voice")]
 pub(crate) async fn read_counted(
     body: Body,
     max_bytes: usize,
