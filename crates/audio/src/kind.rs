@@ -1,5 +1,7 @@
 //! What bytes of audio are: container and codec together, as far as anybody has to know.
 
+use crate::Format;
+
 /// A kind of audio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -27,6 +29,26 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind, with samples that have no header at the rate of [`Format::Pcm`](crate::Format::Pcm).
+    pub const ALL: [Self; 9] = [
+        Self::Mp3,
+        Self::OggOpus,
+        Self::Ogg,
+        Self::Aac,
+        Self::Pcm {
+            rate: Format::PCM_RATE,
+        },
+        Self::Wav,
+        Self::Webm,
+        Self::Flac,
+        Self::M4a,
+    ];
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// Its name: that of a file's ending.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use crate::{Voice, VoiceError};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use gatehouse_audio::{Format, Kind, sniff};
+use gatehouse_audio::{Kind, sniff};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, SessionId};
 use gatehouse_store::{SessionAudioRow, StoreError};
@@ -188,15 +188,7 @@ impl Voice {
 /// What the bytes are, by what they look like, else by what the caller says: a file's ending and a media
 /// type out of our own list, so that nothing comes back as a page.
 fn kind_of(data: &[u8], declared: Option<&str>) -> (&'static str, &'static str) {
-    if let Some(kind) = sniff(data) {
-        return (kind.as_str(), kind.mime_type());
-    }
-    let declared = declared.unwrap_or_default();
-    if let Some(format) = Format::parse(declared) {
-        return (format.as_str(), format.mime_type());
-    }
-    let others = [Kind::M4a, Kind::Webm, Kind::Flac];
-    match others.into_iter().find(|kind| kind.as_str() == declared) {
+    match sniff(data).or_else(|| Kind::named(declared?)) {
         Some(kind) => (kind.as_str(), kind.mime_type()),
         None => ("bin", "application/octet-stream"),
     }

@@ -4,17 +4,12 @@ use crate::VoiceError;
 use crate::provider::SttId;
 use crate::settings::SttSettings;
 use bytes::Bytes;
-use gatehouse_audio::{Format, Kind};
+use gatehouse_audio::Kind;
 
 /// The largest audio.
 pub const MAX_AUDIO_BYTES: usize = 25 << 20;
 /// The longest hint.
 const MAX_PROMPT_CHARACTERS: usize = 4000;
-/// The kinds that a caller may declare.
-const DECLARED: [&str; 9] = [
-    "mp3", "opus", "ogg", "aac", "pcm", "wav", "webm", "flac", "m4a",
-];
-
 /// Audio that is to be understood, and what the caller says of it.
 #[derive(Clone, Debug)]
 pub struct TranscribeRequest {
@@ -78,9 +73,10 @@ pub(crate) fn check(
     }
     let declared = request.format.as_deref();
     if let Some(declared) = declared
-        && !DECLARED.contains(&declared)
+        && Kind::named(declared).is_none()
     {
-        let reason = format!("expected one of {}", DECLARED.join(", "));
+        let all = Kind::ALL.map(Kind::as_str).join(", ");
+        let reason = format!("expected one of {all}");
         return Err(VoiceError::invalid("format", reason));
     }
     if let Some(language) = &request.language
@@ -115,11 +111,8 @@ pub(crate) fn check(
 /// What the bytes are: what they look like. Bare samples look like nothing, or by chance like a frame of
 /// what has hardly a header.
 fn kind(declared: Option<&str>, sniffed: Option<Kind>) -> Option<Kind> {
-    let pcm = Kind::Pcm {
-        rate: Format::PCM_RATE,
-    };
     match (declared, sniffed) {
-        (Some("pcm"), None | Some(Kind::Mp3 | Kind::Aac)) => Some(pcm),
+        (Some("pcm"), None | Some(Kind::Mp3 | Kind::Aac)) => Kind::named("pcm"),
         (_, sniffed) => sniffed,
     }
 }

@@ -1,14 +1,13 @@
 //! `POST /api/tts/stream`: `tts.convert`, but what is spoken is handed on as it comes.
 
-use super::MAX_JSON_BYTES;
+use super::read_json;
 use crate::app::App;
-use crate::body;
 use crate::respond::Refusal;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use futures_util::TryStreamExt;
-use gatehouse_domain::{Problem, input};
+use gatehouse_domain::Problem;
 use gatehouse_rpc::method::told;
 use gatehouse_rpc::methods::tts::ConvertParams;
 use gatehouse_voice::{Attempt, Streamed};
@@ -19,10 +18,7 @@ pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let (parts, body) = request.into_parts();
-    let bytes = body::read(body, MAX_JSON_BYTES).await?;
-    body::check_content_type(&parts.headers, &bytes)?;
-    let params: ConvertParams = input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })?;
+    let params: ConvertParams = read_json(&app, request).await?;
     let streamed = app.rooms().voice.stream(params.into()).await;
     Ok(respond(streamed.map_err(told)?)?)
 }

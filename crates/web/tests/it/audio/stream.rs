@@ -119,3 +119,19 @@ async fn before_the_first_byte_an_error_is_one() {
         "voice.tts.enabled"
     );
 }
+
+/// What a text is too long for is the setting's to say, up to its own highest value.
+#[tokio::test]
+async fn a_long_text_is_not_a_large_body() {
+    let house = House::new().await;
+    for (text, code) in [
+        ("\u{fffd}".repeat(1_000_000), "INVALID_PARAMS"),
+        ("x".repeat(8 << 20), "PAYLOAD_TOO_LARGE"),
+    ] {
+        let said = house
+            .owner
+            .post("/api/tts/stream", json!({ "text": text }))
+            .await;
+        assert_eq!(said.code(), code);
+    }
+}

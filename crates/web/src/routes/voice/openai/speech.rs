@@ -1,13 +1,12 @@
 //! `POST /v1/audio/speech` (<https://platform.openai.com/docs/api-reference/audio/createSpeech>).
 
-use super::super::{MAX_JSON_BYTES, renamed, speech};
+use super::super::{read_json, renamed, speech};
 use super::names;
 use crate::app::App;
-use crate::body;
 use crate::respond::Refusal;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use gatehouse_domain::{Problem, input};
+use gatehouse_domain::Problem;
 use gatehouse_rpc::method::told;
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceError};
 use schemars::JsonSchema;
@@ -53,10 +52,7 @@ pub(in crate::routes) async fn post(
     State(app): State<App>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let (parts, body) = request.into_parts();
-    let bytes = body::read(body, MAX_JSON_BYTES).await?;
-    body::check_content_type(&parts.headers, &bytes)?;
-    let body: SpeechBody = input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })?;
+    let body: SpeechBody = read_json(&app, request).await?;
     let voice = &app.rooms().voice;
     let request = read(voice, body).await?;
     let streamed = voice.stream(request).await;
