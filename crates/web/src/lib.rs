@@ -5,6 +5,7 @@
 mod app;
 mod arrival;
 mod body;
+mod etag;
 pub mod gate;
 mod observe;
 mod openapi;

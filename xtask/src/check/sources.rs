@@ -16,7 +16,7 @@ const EMPTY_NAMES: [&str; 6] = ["common", "core", "util", "utils", "helpers", "m
 /// How a program reads or changes its environment.
 const ENVIRONMENT: [&str; 3] = ["env::var", "env::set_var", "env::remove_var"];
 /// Who may: the room of settings, what never ships, and tests, which are told so what they have.
-const MAY_READ: [&str; 8] = [
+const MAY_READ: [&str; 9] = [
     "crates/config/",
     "crates/testkit/",
     "xtask/",
@@ -24,6 +24,8 @@ const MAY_READ: [&str; 8] = [
     "fuzz/",
     "/tests/",
     "/tests.rs",
+    // Cargo tells them what they build.
+    "/build.rs",
     // Behind the feature `testing`, which only dev-dependencies turn on.
     "crates/store/src/testing.rs",
 ];

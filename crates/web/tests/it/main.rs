@@ -15,6 +15,7 @@ mod chat;
 mod connections;
 mod incidents;
 mod matrix;
+mod page_files;
 mod pages;
 mod prepared;
 mod python;

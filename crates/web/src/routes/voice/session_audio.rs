@@ -4,6 +4,7 @@
 use super::form::{self, Fields};
 use super::range::{Part, part};
 use crate::app::App;
+use crate::etag;
 use crate::respond::{Refusal, json};
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
@@ -15,7 +16,7 @@ use gatehouse_rpc::method::told;
 use gatehouse_voice::{StoredAudio, TranscribeRequest};
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
-    ETAG, IF_NONE_MATCH,
+    ETAG,
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
@@ -90,7 +91,7 @@ pub(in crate::routes) async fn get(
     let audio = app.rooms().voice.get_audio(&session.id, &audio).await;
     let audio = audio.map_err(told)?;
     let etag = format!("\"{}\"", audio.id);
-    if knows(&headers, &etag) {
+    if etag::is_known(&headers, &etag) {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return Ok(described(response, &audio, &etag));
@@ -145,16 +146,6 @@ fn empty(length: usize) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     response
-}
-
-/// Whether the caller has it already.
-fn knows(headers: &HeaderMap, etag: &str) -> bool {
-    let known = headers.get_all(IF_NONE_MATCH).iter();
-    let mut known = known.filter_map(|value| value.to_str().ok());
-    known.any(|tags| {
-        let mut tags = tags.split(',').map(str::trim);
-        tags.any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
-    })
 }
 
 fn with_range(mut response: Response, range: &str) -> Response {

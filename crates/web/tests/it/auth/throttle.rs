@@ -71,7 +71,7 @@ async fn a_class_is_one_over_all_its_paths() {
     }
     // Other classes and pages are not in it.
     server.local().get("/api/auth/status").await.expect(200);
-    for path in ["/health", "/", "/assets/app.js"] {
+    for path in ["/health", "/", "/favicon.ico"] {
         assert_eq!(server.local().get(path).await.status, 200, "{path}");
     }
     clock.advance(PATIENT);

@@ -33,7 +33,12 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/metrics", "/metrics", READ),
     ("GET", "/", "/", Needs::Identity),
     ("GET", "/onboarding", "/onboarding", Needs::Identity),
-    ("GET", "/assets/{*path}", "/assets/app.js", Needs::Nothing),
+    (
+        "GET",
+        "/assets/{*path}",
+        "/assets/nothing.js",
+        Needs::Nothing,
+    ),
     ("GET", "/icons/{*path}", "/icons/icon.svg", Needs::Nothing),
     ("GET", "/favicon.ico", "/favicon.ico", Needs::Nothing),
     ("GET", "/manifest.json", "/manifest.json", Needs::Nothing),

@@ -38,7 +38,7 @@ async fn while_sealed_every_api_path_but_the_listed_is_423() {
         "/api/auth/vault/status",
         "/",
         "/health",
-        "/assets/app.js",
+        "/favicon.ico",
         "/metrics",
         "/manifest.json",
         "/sw.js",

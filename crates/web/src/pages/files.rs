@@ -1,0 +1,192 @@
+//! The page's files. What Vite built (`ui/dist`) is embedded, with a `.br` and a `.gz` beside each file
+//! that becomes smaller; a debug build reads the folder instead. A build without Node has a document of
+//! its own (`crates/web/page`) that says so, and the icons as they are (`ui/public`).
+
+use super::compression::{self, Encoding};
+use crate::etag;
+use crate::respond::Refusal;
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use gatehouse_domain::Problem;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use rust_embed::{EmbeddedFile, RustEmbed};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+#[derive(RustEmbed)]
+#[folder = "../../ui/dist/"]
+#[allow_missing = true]
+struct Built;
+
+#[derive(RustEmbed)]
+#[folder = "../../ui/public/"]
+#[allow_missing = true]
+struct Public;
+
+#[derive(RustEmbed)]
+#[folder = "page/"]
+struct Unbuilt;
+
+const BUILT_DOCUMENT: &str = "index.html";
+const UNBUILT_DOCUMENT: &str = "unbuilt.html";
+/// A year. Its name changes with its content, so nobody has to ask again.
+const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// Keeps its name over versions, so a browser asks each time, and is told when nothing changed.
+const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// The document for the page paths, its facts still to be filled in.
+pub(super) fn document() -> Option<Cow<'static, [u8]>> {
+    let found = Built::get(BUILT_DOCUMENT).or_else(|| Unbuilt::get(UNBUILT_DOCUMENT))?;
+    Some(found.data)
+}
+
+#[cfg(test)]
+pub(super) fn documents() -> impl Iterator<Item = Cow<'static, [u8]>> {
+    let built = Built::get(BUILT_DOCUMENT).into_iter();
+    built
+        .chain(Some(Unbuilt::get(UNBUILT_DOCUMENT).unwrap()))
+        .map(|found| found.data)
+}
+
+fn find(path: &str) -> Option<EmbeddedFile> {
+    if Built::get(BUILT_DOCUMENT).is_some() {
+        return Built::get(path);
+    }
+    Unbuilt::get(path).or_else(|| Public::get(path))
+}
+
+/// The file in the form that the caller reads best, or 404: what is not there is never the shell.
+pub(super) fn respond(path: &str, request: &HeaderMap) -> Response {
+    let is_plain = !Encoding::ALL
+        .iter()
+        .any(|encoding| path.ends_with(encoding.suffix()));
+    match is_plain.then(|| find(path)).flatten() {
+        Some(plain) => send(path, plain, request),
+        None => Refusal(Problem::not_found("file")).into_response(),
+    }
+}
+
+fn send(path: &str, plain: EmbeddedFile, request: &HeaderMap) -> Response {
+    let compressed = compression::preferred(request).find_map(|encoding| {
+        let found = find(&format!("{path}{}", encoding.suffix()))?;
+        Some((found, encoding))
+    });
+    let (file, encoding) = match compressed {
+        Some((file, encoding)) => (file, Some(encoding)),
+        None => (plain, None),
+    };
+    let tag = tag(&file);
+    let mut response = if etag::is_known(request, &tag) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        let mut response = Response::new(Body::from(file.data));
+        if let Some(encoding) = encoding {
+            let name = HeaderValue::from_static(encoding.name());
+            response.headers_mut().insert(CONTENT_ENCODING, name);
+        }
+        response
+    };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
+    let keep = if is_hashed(path) { FOR_EVER } else { ASK_AGAIN };
+    headers.insert(CACHE_CONTROL, keep);
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(ETAG, tag);
+    }
+    response
+}
+
+/// Of the bytes that are sent: each encoding has its own, as RFC 9110 (8.8.3.3) wants it.
+fn tag(file: &EmbeddedFile) -> String {
+    let mut tag = String::from("\"");
+    for byte in file.metadata.sha256_hash().iter().take(12) {
+        let _ = write!(tag, "{byte:02x}");
+    }
+    tag.push('"');
+    tag
+}
+
+/// Vite names what it builds `assets/NAME-HASH.EXTENSION`, eight characters of the URL-safe base64.
+fn is_hashed(path: &str) -> bool {
+    const HASH: usize = 8;
+    let Some((name, _)) = path
+        .strip_prefix("assets/")
+        .and_then(|file| file.rsplit_once('.'))
+    else {
+        return false;
+    };
+    let Some((before, hash)) = name.split_at_checked(name.len().saturating_sub(HASH)) else {
+        return false;
+    };
+    let is_of_hash = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    before.len() > 1 && before.ends_with('-') && hash.bytes().all(is_of_hash)
+}
+
+fn content_type(path: &str) -> &'static str {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension);
+    match extension.unwrap_or_default() {
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "html" => "text/html; charset=utf-8",
+        "txt" => "text/plain; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "webp" => "image/webp",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "wasm" => "application/wasm",
+        "json" if path == "manifest.json" => "application/manifest+json",
+        "json" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_a_hash() {
+        for path in [
+            "assets/index-DiwrgTda.js",
+            "assets/index-a_-B0x9z.css",
+            "assets/two-words-0123abcD.woff2",
+        ] {
+            assert!(is_hashed(path), "{path}");
+        }
+        for path in [
+            "assets/offline.html",
+            "assets/unbuilt.css",
+            "assets/-DiwrgTda.js",
+            "assets/DiwrgTda.js",
+            "assets/indexDiwrgTda.js",
+            "assets/index-DiwrgTd.js",
+            "assets/index-Diwrg.da.js",
+            "assets/index-Diwrg\u{e9}a.js",
+            "icons/icon-DiwrgTda.svg",
+            "index-DiwrgTda.js",
+            "assets/",
+            "assets/é.js",
+        ] {
+            assert!(!is_hashed(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn types() {
+        for (path, kind) in [
+            ("manifest.json", "application/manifest+json"),
+            ("assets/modules.json", "application/json"),
+            ("icons/icon-192.png", "image/png"),
+            ("assets/a-DiwrgTda.wasm", "application/wasm"),
+            ("assets/none", "application/octet-stream"),
+        ] {
+            assert_eq!(content_type(path), kind, "{path}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The page: the shell for every page path, and the files that it names. Knows nothing of what the page
+//! does; it is built from `ui/` and embedded.
+
+mod compression;
+mod files;
+mod shell;
+
+pub(crate) use shell::{escape_attribute, shell};
+
+use crate::app::App;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::HeaderMap;
+
+pub(crate) async fn page(State(app): State<App>) -> Response {
+    shell(&app)
+}
+
+pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    files::respond(&format!("assets/{name}"), &headers)
+}
+
+pub(crate) async fn icon(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    files::respond(&format!("icons/{name}"), &headers)
+}
+
+pub(crate) async fn favicon(headers: HeaderMap) -> Response {
+    files::respond("favicon.svg", &headers)
+}
+
+pub(crate) async fn manifest(headers: HeaderMap) -> Response {
+    files::respond("manifest.json", &headers)
+}
+
+pub(crate) async fn service_worker(headers: HeaderMap) -> Response {
+    files::respond("sw.js", &headers)
+}
