@@ -1,0 +1,33 @@
+// The frame around every page.
+import { violations } from './fixtures/axe';
+import { expect, test } from './fixtures/test';
+
+test('the frame: live, navigation, an unknown address, the theme', async ({ home, page }) => {
+  await page.goto('/');
+  await expect(page).toHaveURL(`${home.origin}/chat`);
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries`);
+  await page.goto('/nothing/here');
+  await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Looks and login' }).click();
+  await page.getByRole('menuitem', { name: 'Dark' }).click();
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  expect(await violations(page)).toEqual([]);
+});
+
+test('a stopped gateway is told, and the page comes back by itself', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/chat');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await home.stop();
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
+  await home.run();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  // The vault is sealed after a restart, and can be opened from where the person is.
+  await page.getByRole('button', { name: 'Unlock' }).click();
+  await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+  await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
+  await expect(page.getByText('The vault is sealed.')).toHaveCount(0);
+});

@@ -1,0 +1,25 @@
+// Keeps one page for the time when the gateway does not answer, and nothing else: no answer of the gateway is ever stored. Everything but a
+// visit to a page goes to the network as if this were not there.
+const OFFLINE = ['/assets/offline.html', '/assets/offline.css'];
+const CACHE = 'gatehouse-offline-1';
+
+self.addEventListener('install', (event) => {
+  const keep = caches.open(CACHE).then((cache) => cache.addAll(OFFLINE.map((url) => new Request(url, { cache: 'reload' }))));
+  event.waitUntil(keep.then(() => self.skipWaiting()));
+});
+
+self.addEventListener('activate', (event) => {
+  const clear = caches
+    .keys()
+    .then((names) => Promise.all(names.filter((name) => name !== CACHE).map((name) => caches.delete(name))));
+  event.waitUntil(clear.then(() => self.clients.claim()));
+});
+
+self.addEventListener('fetch', (event) => {
+  const isVisit = event.request.mode === 'navigate';
+  const isKept = OFFLINE.includes(new URL(event.request.url).pathname);
+  if (!isVisit && !isKept) return;
+  event.respondWith(
+    fetch(event.request).catch(() => caches.match(isVisit ? OFFLINE[0] : event.request).then((kept) => kept ?? Response.error())),
+  );
+});

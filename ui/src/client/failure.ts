@@ -1,0 +1,38 @@
+// What went wrong with a call, whichever way it went. `code` is one of the gateway's closed list (docs/generated/error-codes.md), or one of
+// three of the page's own: OFFLINE (nothing answered), LOST (the connection broke before the answer) and TIMED_OUT (no answer in time).
+
+/** What the gateway says besides the code and the sentence. */
+export interface Details {
+  field?: string;
+  reason?: string;
+  retry_after_seconds?: number;
+  required_scope?: string;
+  max_bytes?: number;
+  max_age_seconds?: number;
+  request_id?: string;
+  what?: string;
+  provider?: string;
+  status?: number | string;
+}
+
+export class Failure extends Error {
+  override name = 'Failure';
+  readonly code: string;
+  readonly details: Details;
+
+  constructor(code: string, message: string, details: Details = {}) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Whether `error` is a failure with one of these codes. */
+export const isFailure = (error: unknown, ...codes: string[]): error is Failure =>
+  error instanceof Failure && (codes.length === 0 || codes.includes(error.code));
+
+/** A JSON-RPC error as a `Failure`. */
+export function failureOf(error: { message: string; data?: { code: string } & Details }): Failure {
+  const { code = 'INTERNAL', ...details } = error.data ?? {};
+  return new Failure(code, error.message, details);
+}

@@ -1,0 +1,14 @@
+// What the client needs of the page and must not import: the page puts its own functions here when it starts.
+
+interface Hooks {
+  /** Lets the person prove that they are there; whether they did. */
+  askConfirmation: () => Promise<boolean>;
+  /** Called when the gateway no longer knows who this is. */
+  sessionEnded: () => void;
+}
+
+const hooks: Hooks = { askConfirmation: () => Promise.resolve(false), sessionEnded: () => undefined };
+
+export const setHooks = (own: Partial<Hooks>): void => void Object.assign(hooks, own);
+export const askConfirmation = (): Promise<boolean> => hooks.askConfirmation();
+export const sessionEnded = (): void => hooks.sessionEnded();

@@ -1,0 +1,79 @@
+// Calls of the JSON-RPC interface: over the live socket while it is open, else over HTTP. Typed by the gateway's OpenRPC document.
+import { Failure, failureOf, isFailure, type Details } from './failure';
+import { READS, type Interface } from './generated/rpc';
+import { askConfirmation, sessionEnded } from './hooks';
+import { socket } from './socket';
+
+export type Method = keyof Interface['methods'];
+export type Params<M extends Method> = Interface['methods'][M]['params'];
+export type Result<M extends Method> = Interface['methods'][M]['result'];
+export type EventName = keyof Interface['events'];
+export type EventParams<E extends EventName> = Interface['events'][E];
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** 30 seconds when absent. */
+  timeout_ms?: number;
+}
+
+type Optional<M extends Method> = Record<string, never> extends Params<M> ? [params?: Params<M>] : [params: Params<M>];
+
+/** Calls a method. Throws a `Failure`. */
+export async function rpc<M extends Method>(
+  method: M,
+  ...[params, options]: [...Optional<M>, options?: CallOptions]
+): Promise<Result<M>> {
+  return call(method, params ?? {}, (options as CallOptions | undefined) ?? {}) as Promise<Result<M>>;
+}
+
+async function call(method: Method, params: object, options: CallOptions): Promise<unknown> {
+  try {
+    return await once(method, params, options);
+  } catch (error) {
+    if (isFailure(error, 'CONFIRMATION_REQUIRED') && (await askConfirmation())) return once(method, params, options);
+    // Nothing was changed by a question, so it may be asked again when only its answer was lost.
+    if (isFailure(error, 'LOST') && READS.has(method)) return overHttp(method, params, options);
+    throw error;
+  }
+}
+
+const once = (method: Method, params: object, options: CallOptions): Promise<unknown> =>
+  socket.isOpen ? socket.call(method, params, options) : overHttp(method, params, options);
+
+async function overHttp(method: Method, params: object, options: CallOptions): Promise<unknown> {
+  const signals = [AbortSignal.timeout(options.timeout_ms ?? 30_000)];
+  if (options.signal) signals.push(options.signal);
+  let response: Response;
+  try {
+    response = await fetch('/api/rpc', {
+      method: 'POST',
+      credentials: 'same-origin',
+      cache: 'no-store',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.any(signals),
+    });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    if ((error as Error).name === 'TimeoutError')
+      throw new Failure('TIMED_OUT', 'The gateway took too long to answer.');
+    throw new Failure('OFFLINE', 'The gateway does not answer.');
+  }
+  if (response.status === 401) sessionEnded();
+  let answer: {
+    result?: unknown;
+    error?: string | { message: string; data: { code: string } & Details };
+    code?: string;
+  } & Details;
+  try {
+    answer = await response.json();
+  } catch {
+    throw new Failure('OFFLINE', `The gateway does not answer (status ${response.status}).`);
+  }
+  if (typeof answer.error === 'string') {
+    const { error, code = 'INTERNAL', ...details } = answer;
+    throw new Failure(code, error as string, details as Details);
+  }
+  if (answer.error) throw failureOf(answer.error);
+  return answer.result;
+}

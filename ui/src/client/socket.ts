@@ -1,0 +1,174 @@
+// The live socket: calls and their answers, events, and its own state. It comes back by itself (partysocket) with growing pauses.
+import ReconnectingSocket from 'partysocket/ws';
+import { Failure, failureOf, type Details } from './failure';
+import type { Interface } from './generated/rpc';
+import { sessionEnded } from './hooks';
+
+export type SocketState = 'connecting' | 'open' | 'lost';
+
+interface Waiting {
+  settle: (error: Failure | null, result?: unknown) => void;
+}
+
+interface Frame {
+  id?: number;
+  method?: string;
+  params?: unknown;
+  result?: unknown;
+  error?: { message: string; data?: { code: string } & Details };
+}
+
+/** What the gateway says of itself at the beginning of each connection. */
+export type Greeting = Interface['methods']['connect']['result'];
+
+type Listener = (params: never) => void;
+
+class Socket {
+  #socket: ReconnectingSocket | null = null;
+  #state: SocketState = 'connecting';
+  #waiting = new Map<number, Waiting>();
+  #listeners = new Map<string, Set<Listener>>();
+  #watchers = new Set<(state: SocketState) => void>();
+  #next = 1;
+  /** Of the latest connection. */
+  greeting: Greeting | null = null;
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  get state(): SocketState {
+    return this.#state;
+  }
+
+  /** Connects, and stays connected until `close`. */
+  open(): void {
+    if (this.#socket) return;
+    const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/chat`;
+    const socket = new ReconnectingSocket(url, [], {
+      minReconnectionDelay: 500,
+      maxReconnectionDelay: 15_000,
+      reconnectionDelayGrowFactor: 1.7,
+      connectionTimeout: 8_000,
+      maxEnqueuedMessages: 0,
+    });
+    socket.addEventListener('open', () => void this.#greet());
+    socket.addEventListener('message', (event) => this.#receive(String(event.data)));
+    socket.addEventListener('close', (event) => {
+      this.#become('lost');
+      for (const waiting of this.#waiting.values()) {
+        waiting.settle(new Failure('LOST', 'The connection broke before the answer came.'));
+      }
+      this.#waiting.clear();
+      // A refused upgrade looks like a cut line, so both are settled by asking.
+      void this.#checkSession(event.code);
+    });
+    this.#socket = socket;
+    addEventListener('online', this.#again);
+    document.addEventListener('visibilitychange', this.#again);
+  }
+
+  close(): void {
+    this.#socket?.close();
+    this.#socket = null;
+    removeEventListener('online', this.#again);
+    document.removeEventListener('visibilitychange', this.#again);
+  }
+
+  /** Tries at once instead of at the end of the pause. */
+  retry(): void {
+    if (this.#socket && this.#state !== 'open') this.#socket.reconnect();
+  }
+
+  call(
+    method: string,
+    params: object,
+    { signal, timeout_ms = 30_000 }: { signal?: AbortSignal; timeout_ms?: number },
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const id = this.#next++;
+      const timer = setTimeout(
+        () => settle(new Failure('TIMED_OUT', 'The gateway took too long to answer.')),
+        timeout_ms,
+      );
+      const abort = () => {
+        settle(null);
+        reject(signal?.reason);
+      };
+      const settle: Waiting['settle'] = (error, result) => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        this.#waiting.delete(id);
+        if (error) reject(error);
+        else resolve(result);
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#waiting.set(id, { settle });
+      this.#socket?.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+    });
+  }
+
+  /** Calls `listener` at each such event. Gives the function that ends it. */
+  on<E extends keyof Interface['events']>(name: E, listener: (params: Interface['events'][E]) => void): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener as Listener));
+    return () => void listeners.delete(listener as Listener);
+  }
+
+  /** Calls `watcher` when the connection opens or is lost. */
+  watch(watcher: (state: SocketState) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  async #greet(): Promise<void> {
+    try {
+      const client = { id: 'gatehouse-page', version: '1' };
+      this.greeting = (await this.call('connect', { client }, {})) as Greeting;
+      this.#become('open');
+    } catch {
+      // The connection is cut again or the session is over: `close` sees to both.
+    }
+  }
+
+  #again = () => {
+    if (!document.hidden) this.retry();
+  };
+
+  #become(state: SocketState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    for (const watcher of this.#watchers) watcher(state);
+  }
+
+  #receive(text: string): void {
+    let frame: Frame;
+    try {
+      frame = JSON.parse(text) as Frame;
+    } catch {
+      return;
+    }
+    if (frame.method) {
+      for (const listener of this.#listeners.get(frame.method) ?? []) listener(frame.params as never);
+      return;
+    }
+    const waiting = frame.id === undefined ? undefined : this.#waiting.get(frame.id);
+    if (!waiting) return;
+    if (frame.error) waiting.settle(failureOf(frame.error));
+    else waiting.settle(null, frame.result);
+  }
+
+  async #checkSession(code: number): Promise<void> {
+    if (!this.#socket) return;
+    try {
+      const response = await fetch('/api/auth/status', { credentials: 'same-origin', cache: 'no-store' });
+      const status = (await response.json()) as { authenticated?: boolean };
+      if (status.authenticated === false || code === 4401) sessionEnded();
+    } catch {
+      // Nobody answers: the socket goes on trying.
+    }
+  }
+}
+
+export const socket = new Socket();

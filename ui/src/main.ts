@@ -1,0 +1,21 @@
+// Where the page begins: one small script that asks who is there and loads what they need.
+import { mount } from 'svelte';
+import './style/tokens.css';
+import './style/base.css';
+import './state/theme.svelte';
+import Root from './Root.svelte';
+import { begin, wasInside } from './state/session.svelte';
+import { facts } from './state/facts.svelte';
+
+// Who was inside the last time is most likely inside now: their part of the page loads while the gateway is asked.
+if (wasInside() && !facts.setup_required) void import('./shell/Inside.svelte');
+void begin();
+
+const page = document.getElementById('page');
+if (page) {
+  page.replaceChildren();
+  mount(Root, { target: page });
+}
+if ('serviceWorker' in navigator && window.isSecureContext) {
+  addEventListener('load', () => void navigator.serviceWorker.register('/sw.js').catch(() => undefined));
+}

@@ -1,0 +1,45 @@
+// Moments, spans and sizes in words, by the browser's own rules of the language.
+import { getLocale } from '../paraglide/runtime.js';
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000_000],
+  ['month', 2_592_000_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** How long before or after `now_ms` a moment is: "yesterday", "in 3 hours"; "now" within 45 seconds. */
+export function relative(at_ms: number, now_ms: number): string {
+  const words = new Intl.RelativeTimeFormat(getLocale(), { numeric: 'auto' });
+  const apart = at_ms - now_ms;
+  if (Math.abs(apart) < 45_000) return words.format(0, 'second');
+  const [unit, length] = STEPS.find(([, ms]) => Math.abs(apart) >= ms * 0.95) ?? ['minute', 60_000];
+  return words.format(Math.round(apart / length), unit);
+}
+
+/** Date and time in full. */
+export const full = (at: string): string =>
+  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'long', timeStyle: 'medium' }).format(new Date(at));
+
+/** Date and time, short. */
+export const short = (at: string): string =>
+  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
+
+/** A span: "340 ms", "2.1 s", "3 min 5 s". */
+export function span(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** A size: "12.3 kB". */
+export function size(bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+  const at = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  const options: Intl.NumberFormatOptions = { style: 'unit', unit: units[at] ?? 'byte', maximumFractionDigits: 1 };
+  return new Intl.NumberFormat(getLocale(), options).format(bytes / 1000 ** at);
+}
+
+export const number = (value: number): string => new Intl.NumberFormat(getLocale()).format(value);

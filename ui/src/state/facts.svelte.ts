@@ -1,0 +1,41 @@
+// What the page knows of the gateway before it asks (the shell carries it), kept true afterwards by answers and events.
+import type { Shape } from '../client/http';
+
+export type VaultStatus = 'uninitialized' | 'sealed' | 'unsealed' | 'disabled';
+
+export interface Facts {
+  product: string;
+  vault_status: VaultStatus;
+  voice_enabled: boolean;
+  has_passkeys: boolean;
+  setup_required: boolean;
+  auth_disabled: boolean;
+}
+
+const carried = document.querySelector<HTMLMetaElement>('meta[name=gatehouse]')?.content ?? '{}';
+
+export const facts: Facts = $state({
+  product: 'Gatehouse',
+  vault_status: 'uninitialized',
+  voice_enabled: false,
+  has_passkeys: false,
+  setup_required: false,
+  auth_disabled: false,
+  ...read(carried),
+});
+
+function read(text: string): Partial<Facts> {
+  try {
+    return JSON.parse(text) as Partial<Facts>;
+  } catch {
+    return {};
+  }
+}
+
+/** What `GET /api/auth/status` says, for what else is shown of it. */
+export function learn(status: Shape<'AuthStatus'>): void {
+  facts.vault_status = status.vault_status as VaultStatus;
+  facts.has_passkeys = status.has_passkeys;
+  facts.setup_required = status.setup_required;
+  facts.auth_disabled = status.auth_disabled;
+}

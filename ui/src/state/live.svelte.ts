@@ -1,0 +1,43 @@
+// The live connection as the page shows it, and the events that keep cached answers true.
+import type { QueryClient } from '@tanstack/svelte-query';
+import { keys } from '../client/keys';
+import { socket, type SocketState } from '../client/socket';
+import { facts, type VaultStatus } from './facts.svelte';
+
+export const live = $state<{ state: SocketState; since: number | null }>({ state: 'connecting', since: null });
+
+/** Connects, and tells `queries` what became stale. Gives the function that ends it. */
+export function goLive(queries: QueryClient): () => void {
+  let wasOpen = false;
+  const stale = (queryKey: readonly string[]) => void queries.invalidateQueries({ queryKey });
+  const ends = [
+    socket.watch((state) => {
+      live.state = state;
+      live.since = state === 'lost' ? Date.now() : null;
+      if (state !== 'open') return;
+      const said = socket.greeting?.vault_status as VaultStatus | undefined;
+      if (said) facts.vault_status = said;
+      // Events were missed meanwhile: everything shown is asked anew.
+      if (wasOpen) void queries.invalidateQueries();
+      wasOpen = true;
+    }),
+    socket.on('vault.status', ({ status }) => {
+      facts.vault_status = status as VaultStatus;
+      for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
+    }),
+    socket.on('auth.changed', () => stale(['auth'])),
+    socket.on('webhooks.delivery', () => stale(keys.stats)),
+    socket.on('channel.message', () => stale(keys.inbox)),
+    socket.on('approval.requested', () => stale(keys.approvals)),
+    socket.on('approval.resolved', () => stale(keys.approvals)),
+    socket.on('chat.done', () => stale(keys.sessions)),
+    ...(facts.voice_enabled
+      ? [socket.on('voice.settings', () => stale(keys.voice)), socket.on('voice.persona', () => stale(keys.personas))]
+      : []),
+  ];
+  socket.open();
+  return () => {
+    for (const end of ends) end();
+    socket.close();
+  };
+}

@@ -1,0 +1,81 @@
+// Who is there, and which of the page's four faces they see. Entering and leaving go through here.
+import { http, type Shape } from '../client/http';
+import { isFailure } from '../client/failure';
+import { facts, learn } from './facts.svelte';
+
+export type Face = 'starting' | 'onboarding' | 'login' | 'inside' | 'unreachable';
+
+export const session = $state<{ face: Face; status: Shape<'AuthStatus'> | null; ended: boolean }>({
+  face: 'starting',
+  status: null,
+  /** The person was inside, and the gateway said that this is over. */
+  ended: false,
+});
+
+const WAS_INSIDE = 'gatehouse.inside';
+
+/** Whether this browser was let in the last time: then the inside is loaded while the gateway is asked. */
+export const wasInside = (): boolean => stored() === '1';
+
+/** Asks the gateway who this is, and shows what follows from it. */
+export async function begin(): Promise<void> {
+  try {
+    const status = await http('get', '/api/auth/status');
+    learn(status);
+    session.status = status;
+    session.face = faceOf(status);
+    store(session.face === 'inside');
+  } catch (error) {
+    if (!isFailure(error, 'OFFLINE', 'RATE_LIMITED', 'STORAGE_UNAVAILABLE')) throw error;
+    session.face = 'unreachable';
+  }
+}
+
+function faceOf(status: Shape<'AuthStatus'>): Face {
+  // While auth is disabled everyone is let in, and may set it up again when they choose to.
+  if (status.setup_required && !status.auth_disabled) return 'onboarding';
+  if (status.setup_required && location.pathname === '/onboarding') return 'onboarding';
+  return status.authenticated ? 'inside' : 'login';
+}
+
+/** The gateway let the person in. */
+export async function enter(): Promise<void> {
+  session.ended = false;
+  await begin();
+}
+
+/** The gateway no longer knows this person: the login stands where they were. */
+export function leave(): void {
+  if (session.face !== 'inside') return;
+  session.ended = true;
+  session.face = 'login';
+  store(false);
+}
+
+/** Ends the session at the gateway, too. */
+export async function logOut(): Promise<void> {
+  await http('post', '/api/auth/logout', { keep: true }).catch(() => undefined);
+  store(false);
+  session.ended = false;
+  history.replaceState(null, '', '/');
+  location.reload();
+}
+
+function stored(): string | null {
+  try {
+    return localStorage.getItem(WAS_INSIDE);
+  } catch {
+    return null;
+  }
+}
+
+function store(inside: boolean): void {
+  try {
+    if (inside) localStorage.setItem(WAS_INSIDE, '1');
+    else localStorage.removeItem(WAS_INSIDE);
+  } catch {
+    // Storage may be shut off: the page is only a little slower then.
+  }
+}
+
+export const product = (): string => facts.product;
