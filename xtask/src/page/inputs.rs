@@ -11,8 +11,10 @@ use crate::walk;
 
 /// In `ui/dist`; a path that is not served.
 const STAMP: &str = "dist/.stamp";
-/// Written by the build itself.
-const GENERATED: &str = "ui/src/paraglide/";
+/// Written by the build itself,
+const GENERATED: [&str; 2] = ["ui/src/paraglide/", "ui/project.inlang/"];
+/// but for this.
+const SETTINGS: &str = "ui/project.inlang/settings.json";
 
 /// Whether the last build read what is there now.
 pub fn is_current(root: &Path, folder: &Path) -> Result<bool> {
@@ -46,7 +48,10 @@ pub fn digest(root: &Path, folder: &Path) -> Result<String> {
 /// What is in `ui/`, without what is fetched or built, and the documents that its client is made of.
 fn files(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = walk::all(folder)?;
-    found.retain(|file| !walk::relative(root, file).starts_with(GENERATED));
+    found.retain(|file| {
+        let path = walk::relative(root, file);
+        path == SETTINGS || !GENERATED.iter().any(|folder| path.starts_with(folder))
+    });
     let documents =
         ["openapi.json", "openrpc.json"].map(|name| root.join("docs/generated").join(name));
     found.extend(documents.into_iter().filter(|file| file.is_file()));
@@ -75,6 +80,7 @@ mod tests {
         for unread in [
             "ui/node_modules/a/index.js",
             "ui/src/paraglide/m.js",
+            "ui/project.inlang/cache/x",
             "ui/dist/a.js",
         ] {
             write(unread, "x");
@@ -83,6 +89,7 @@ mod tests {
         for (path, text) in [
             ("ui/src/main.ts", "2"),
             ("ui/package-lock.json", "{}"),
+            ("ui/project.inlang/settings.json", "{}"),
             ("docs/generated/openrpc.json", "{}"),
         ] {
             write(path, text);
