@@ -283,9 +283,7 @@ export interface Interface {
         /**
          * The new value; null takes the change back.
          */
-        value: {
-          [k: string]: unknown;
-        };
+        value: unknown;
       };
       result: SetResult;
     };
@@ -1915,9 +1913,7 @@ export interface Setting {
   /**
    * Its value; a secret is masked, null is unset.
    */
-  value: {
-    [k: string]: unknown;
-  };
+  value: unknown;
   /**
    * Where the value comes from: `command_line`, `environment`, `settings`, `toml` or `default`.
    */
@@ -1941,9 +1937,7 @@ export interface SetResult {
   /**
    * The value that holds now.
    */
-  value: {
-    [k: string]: unknown;
-  };
+  value: unknown;
   /**
    * Where it comes from now.
    */
@@ -1999,9 +1993,7 @@ export interface AuditEvent {
   /**
    * More.
    */
-  detail: {
-    [k: string]: unknown;
-  };
+  detail: unknown;
 }
 /**
  * Result of `env.list`.
@@ -2603,9 +2595,7 @@ export interface Approval {
   /**
    * What it would be called with.
    */
-  arguments: {
-    [k: string]: unknown;
-  };
+  arguments: unknown;
   /**
    * The session's id.
    */
