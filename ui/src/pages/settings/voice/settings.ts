@@ -12,12 +12,12 @@ export const settingsQuery = () => ({
   queryKey: [...keys.config, 'voice'],
   queryFn: async (): Promise<Values> => {
     const { values } = await rpc('config.get', { keys: ['voice'] });
-    return new Map(values.map(({ key, value, origin }) => [key, { value: value as unknown, origin }]));
+    return new Map(values.map(({ key, value, origin }) => [key, { value, origin }]));
   },
 });
 
 /** Changes a setting; null returns to what the file says. */
-export const setSetting = (key: string, value: unknown) => rpc('config.set', { key, value: value as never });
+export const setSetting = (key: string, value: unknown) => rpc('config.set', { key, value: value });
 
 /** Whether it was given when the gateway was started, so that it cannot be changed here. */
 export const isFixed = (value: Value | undefined): boolean =>

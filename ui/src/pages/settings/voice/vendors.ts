@@ -62,7 +62,8 @@ const file = (name: string, label: () => string, example: string, hint?: () => s
   example,
   ...(hint ? { hint } : {}),
 });
-const program = (example: string) => file('binary_path', m.voice_set_binary_path, example, m.voice_set_binary_path_hint);
+const program = (example: string) =>
+  file('binary_path', m.voice_set_binary_path, example, m.voice_set_binary_path_hint);
 const share = (name: string, label: () => string, hint: () => string): VendorSetting => ({
   name,
   label,
@@ -133,7 +134,12 @@ const SPEAKERS: readonly Vendor[] = [
     missing: m.voice_missing_voice_file,
     settings: [
       file('model_path', m.voice_set_voice_file, 'voices/en_US-lessac-medium.onnx'),
-      file('config_path', m.voice_set_voice_config, 'voices/en_US-lessac-medium.onnx.json', m.voice_set_voice_config_hint),
+      file(
+        'config_path',
+        m.voice_set_voice_config,
+        'voices/en_US-lessac-medium.onnx.json',
+        m.voice_set_voice_config_hint,
+      ),
       program('piper'),
       { name: 'speaker_id', label: m.voice_set_speaker, kind: 'number', min: 0, step: 1 },
       {
