@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/svelte-query';
 import { keys } from '../client/keys';
 import { socket, type SocketState } from '../client/socket';
 import { facts, type VaultStatus } from './facts.svelte';
+import { refresh } from './session.svelte';
 
 export const live = $state<{ state: SocketState; since: number | null }>({ state: 'connecting', since: null });
 
@@ -18,14 +19,20 @@ export function goLive(queries: QueryClient): () => void {
       const said = socket.greeting?.vault_status as VaultStatus | undefined;
       if (said) facts.vault_status = said;
       // Events were missed meanwhile: everything shown is asked anew.
-      if (wasOpen) void queries.invalidateQueries();
+      if (wasOpen) {
+        void queries.invalidateQueries();
+        void refresh();
+      }
       wasOpen = true;
     }),
     socket.on('vault.status', ({ status }) => {
       facts.vault_status = status as VaultStatus;
       for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),
-    socket.on('auth.changed', () => stale(['auth'])),
+    socket.on('auth.changed', ({ what }) => {
+      stale(['auth']);
+      if (['auth_disabled', 'setup', 'password', 'passkeys'].includes(what)) void refresh();
+    }),
     socket.on('webhooks.delivery', () => stale(keys.stats)),
     socket.on('channel.message', () => stale(keys.inbox)),
     socket.on('approval.requested', () => stale(keys.approvals)),

@@ -44,6 +44,19 @@ export async function enter(): Promise<void> {
   await begin();
 }
 
+/** Asks again what may have changed meanwhile (a password set, authentication removed), without disturbing who is inside. */
+export async function refresh(): Promise<void> {
+  try {
+    const status = await http('get', '/api/auth/status');
+    learn(status);
+    session.status = status;
+    if (session.face === 'inside' && !status.authenticated) leave();
+  } catch (error) {
+    // Nobody answers: the socket says so, and asks again when it is back.
+    if (!isFailure(error)) throw error;
+  }
+}
+
 /** The gateway no longer knows this person: the login stands where they were. */
 export function leave(): void {
   if (session.face !== 'inside') return;
