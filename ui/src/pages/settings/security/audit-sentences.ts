@@ -89,13 +89,18 @@ export const SENTENCES: Record<string, Sentence> = {
   'webhook.deleted': { title: m.audit_webhook_deleted, more: named('name') },
 };
 
-/** What a row says: what happened, and with what. A kind that is not known here is told by its name. */
-export function sentence(kind: string, detail: Detail): { title: string; more: string } {
+/** What a row says: what happened, and with what. A kind that is not known here is told by its name; `labels` names keys and devices by their ids. */
+export function sentence(
+  kind: string,
+  detail: Detail,
+  labels: ReadonlyMap<string, string>,
+): { title: string; more: string } {
   const found = SENTENCES[kind];
   const title = found?.title() ?? kind;
   // Failures of one caller within a minute are one row.
   if (typeof detail.collapsed === 'number') return { title, more: m.audit_collapsed({ count: detail.collapsed }) };
-  return { title, more: found?.more?.(detail) ?? '' };
+  const label = labels.get(text(detail.api_key ?? detail.device));
+  return { title, more: [label, found?.more?.(detail)].filter(Boolean).join(', ') };
 }
 
 /** Who did it. `labels` names API keys and devices by their ids. */
