@@ -38,23 +38,23 @@ function faceOf(status: Shape<'AuthStatus'>): Face {
   return status.authenticated ? 'inside' : 'login';
 }
 
-/** The gateway let the person in. */
-export async function enter(): Promise<void> {
-  session.ended = false;
-  await begin();
-}
-
-/** Asks again what may have changed meanwhile (a password set, authentication removed), without disturbing who is inside. */
+/** Credentials or the state of authentication changed while the person is inside: what is shown of them is asked anew. */
 export async function refresh(): Promise<void> {
   try {
     const status = await http('get', '/api/auth/status');
     learn(status);
     session.status = status;
-    if (session.face === 'inside' && !status.authenticated) leave();
+    if (!status.authenticated) leave();
   } catch (error) {
-    // Nobody answers: the socket says so, and asks again when it is back.
+    // Nobody answers: the live connection tells, and asks again when it is back.
     if (!isFailure(error)) throw error;
   }
+}
+
+/** The gateway let the person in. */
+export async function enter(): Promise<void> {
+  session.ended = false;
+  await begin();
 }
 
 /** The gateway no longer knows this person: the login stands where they were. */
