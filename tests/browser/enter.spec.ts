@@ -296,11 +296,11 @@ test('a reload in the middle goes on where one was', async ({ gateway, page }) =
   await expect(heading(page, 'Choose a model provider')).toBeVisible();
   await page.goto('/onboarding?step=webhook');
   await press(page, 'Create webhook');
-  await expect(page.getByText('Secret, shown this once')).toBeVisible();
+  await expect(page.getByText('Secret, for the header X-Webhook-Secret; shown this once')).toBeVisible();
   await page.reload();
   await expect(page.getByText('Its secret was shown once')).toBeVisible();
   await press(page, 'Make a new secret');
-  await expect(page.getByText('Secret, shown this once')).toBeVisible();
+  await expect(page.getByText('Secret, for the header X-Webhook-Secret; shown this once')).toBeVisible();
   expect(page.url()).toBe(`${gateway.origin}/onboarding?step=webhook`);
 });
 
