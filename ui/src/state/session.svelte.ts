@@ -38,6 +38,19 @@ function faceOf(status: Shape<'AuthStatus'>): Face {
   return status.authenticated ? 'inside' : 'login';
 }
 
+/** Credentials or the state of authentication changed while the person is inside: what is shown of them is asked anew. */
+export async function refresh(): Promise<void> {
+  try {
+    const status = await http('get', '/api/auth/status');
+    learn(status);
+    session.status = status;
+    if (!status.authenticated) leave();
+  } catch (error) {
+    // Nobody answers: the live connection tells, and asks again when it is back.
+    if (!isFailure(error)) throw error;
+  }
+}
+
 /** The gateway let the person in. */
 export async function enter(): Promise<void> {
   session.ended = false;
