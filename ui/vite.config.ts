@@ -23,6 +23,8 @@ export default defineConfig({
     // The polyfill would be one more script before first paint; every browser above has modulepreload.
     modulePreload: { polyfill: false },
     manifest: 'assets/modules.json',
+    // What others wrote travels with its licence.
+    license: { fileName: 'assets/licenses.txt' },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
   },

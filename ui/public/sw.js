@@ -4,7 +4,9 @@ const OFFLINE = ['/assets/offline.html', '/assets/offline.css'];
 const CACHE = 'gatehouse-offline-1';
 
 self.addEventListener('install', (event) => {
-  const keep = caches.open(CACHE).then((cache) => cache.addAll(OFFLINE.map((url) => new Request(url, { cache: 'reload' }))));
+  const keep = caches
+    .open(CACHE)
+    .then((cache) => cache.addAll(OFFLINE.map((url) => new Request(url, { cache: 'reload' }))));
   event.waitUntil(keep.then(() => self.skipWaiting()));
 });
 
@@ -20,6 +22,8 @@ self.addEventListener('fetch', (event) => {
   const isKept = OFFLINE.includes(new URL(event.request.url).pathname);
   if (!isVisit && !isKept) return;
   event.respondWith(
-    fetch(event.request).catch(() => caches.match(isVisit ? OFFLINE[0] : event.request).then((kept) => kept ?? Response.error())),
+    fetch(event.request).catch(() =>
+      caches.match(isVisit ? OFFLINE[0] : event.request).then((kept) => kept ?? Response.error()),
+    ),
   );
 });

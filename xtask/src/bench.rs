@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use crate::page;
 use crate::process::{cargo, run as run_command};
 
 /// What `bench` takes.
@@ -22,6 +23,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     if !root.join("bench/Cargo.toml").is_file() {
         bail!("there is no harness yet: bench/ (crate gatehouse-bench) is not in this tree");
     }
+    page::build_or_leave_out(root)?;
     run_command(cargo(root).args(["build", "--release", "--package", "gatehouse"]))?;
     let mut harness = cargo(root);
     harness.args([

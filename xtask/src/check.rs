@@ -5,6 +5,7 @@ mod dependencies;
 mod licences;
 mod links;
 mod metadata;
+mod page_packages;
 mod promises;
 mod sources;
 
@@ -37,6 +38,7 @@ pub fn run(root: &Path) -> Result<()> {
         ("sources", sources::check(root)?),
         ("run-time crates", dependencies::check(&tree)),
         ("licences", licences::check(&policy, &tree, &metadata)),
+        ("packages of the page", page_packages::check(root, &policy)?),
         ("links in documents", links::check(root)?),
         ("promises of docs/SECURITY.md", promises::check(root)?),
     ];

@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask run | test | check | gen | bench | fuzz`.
+//! What a developer runs: `cargo xtask run | test | check | page | gen | bench | fuzz`.
 //! Owns the rules of the house that the compiler cannot check. No part of the product depends on it.
 #![expect(
     clippy::disallowed_methods,
@@ -9,6 +9,7 @@ mod bench;
 mod check;
 mod fuzz;
 mod generate;
+mod page;
 mod process;
 mod run;
 mod test;
@@ -34,7 +35,9 @@ enum Command {
     Test(test::Args),
     /// Check the rules of the house: arrows, sizes, names, crate count, licences, links
     Check,
-    /// Write the generated files in docs/generated
+    /// Build the page into ui/dist, when its sources changed
+    Page(page::Args),
+    /// Write the generated files: docs/generated, and the page's client
     Gen(generate::Args),
     /// Measure, in release mode, and print one table
     Bench(bench::Args),
@@ -58,6 +61,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Run(args) => run::run(&root, &args),
         Command::Test(args) => test::run(&root, &args),
         Command::Check => check::run(&root),
+        Command::Page(args) => page::run(&root, &args),
         Command::Gen(args) => generate::run(&root, &args),
         Command::Bench(args) => bench::run(&root, &args),
         Command::Fuzz(args) => fuzz::run(&root, &args),

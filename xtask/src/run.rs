@@ -1,11 +1,12 @@
-//! `cargo xtask run`: from a fresh clone to a gateway that answers. Needs Rust alone.
-//! There is no page to build yet, so Node is not asked for; when `ui/` exists, it is built here first.
+//! `cargo xtask run`: from a fresh clone to a gateway that answers. Needs Rust alone; where Node is, the
+//! page is built first.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::page;
 use crate::process::{cargo, shown};
 
 /// What `run` takes.
@@ -24,6 +25,7 @@ pub struct Args {
 
 /// Builds, then becomes the gateway: signals and the terminal are the gateway's own.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
+    page::build_or_leave_out(root)?;
     let mut command = cargo(root);
     // The caller's folder, so that a relative `--data-dir` means what it says.
     command.current_dir(std::env::current_dir().context("no working directory")?);

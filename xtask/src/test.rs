@@ -6,6 +6,7 @@ mod browser;
 mod doctests;
 mod node;
 mod openai;
+mod page;
 mod postgres;
 mod python;
 mod report;
@@ -17,6 +18,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::check::Metadata;
+use crate::page::Page;
 use crate::process::{cargo, find_program, is_set, run as run_command};
 use crate::{check, generate};
 use report::Report;
@@ -67,9 +69,11 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     session.prepare_voice(&target);
     session.prepare_openai(&target);
     let browser = session.prepare_browser(&target);
+    // Before Rust, which embeds it or reads it.
+    let page = session.prepare_page();
     match &args.filter {
         Some(filter) => session.tests(Some(filter)),
-        None => session.everything(&target, browser.as_deref())?,
+        None => session.everything(&target, page.as_ref(), browser.as_deref())?,
     }
     session.report.finish(strict)
 }
@@ -206,7 +210,12 @@ impl Session<'_> {
 
     /// One profile and one set of features: what `build` builds, the tests and the generators use
     /// again; and the clippy steps share nearly every crate but ours.
-    fn everything(&mut self, target: &Path, browser: Option<&Path>) -> Result<()> {
+    fn everything(
+        &mut self,
+        target: &Path,
+        page: Option<&Page>,
+        browser: Option<&Path>,
+    ) -> Result<()> {
         self.step("format", &["fmt", "--all", "--check"]);
         let root = self.root;
         self.report.step("rules of the house", || check::run(root));
@@ -233,15 +242,27 @@ impl Session<'_> {
         self.report.step("generated files", || {
             generate::check(root, Command::new(&binary))
         });
+        if let Some(page) = page {
+            self.check_page(page);
+        }
         if let Some(folder) = browser.filter(|folder| browser::has_tests(folder)) {
-            let mut npm = Command::new("npm");
-            npm.args(["test"]).current_dir(folder);
-            npm.envs(self.environment.iter().map(|(name, value)| (name, value)));
-            npm.env("GATEHOUSE_TEST_BINARY", &binary);
-            self.report
-                .step("browser", || run_command(&mut npm).context("npm test"));
+            self.browser(folder, &binary, page.is_some());
         }
         Ok(())
+    }
+
+    /// Journeys through the page, which the binary serves.
+    fn browser(&mut self, folder: &Path, binary: &Path, has_page: bool) {
+        if !has_page {
+            let why = anyhow::anyhow!("the page is not built");
+            return self.report.left_out("tests in a browser", &why);
+        }
+        let mut npm = Command::new("npm");
+        npm.args(["test"]).current_dir(folder);
+        npm.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        npm.env("GATEHOUSE_TEST_BINARY", binary);
+        self.report
+            .step("browser", || run_command(&mut npm).context("npm test"));
     }
 
     fn tests(&mut self, filter: Option<&str>) {

@@ -5,10 +5,26 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// Folders that hold nothing of ours.
-const SKIPPED: [&str; 6] = ["target", "node_modules", ".git", ".venv", "dist", "corpus"];
+const SKIPPED: [&str; 8] = [
+    "target",
+    "node_modules",
+    ".git",
+    ".venv",
+    "dist",
+    "corpus",
+    "test-results",
+    "playwright-report",
+];
 
 /// Every file under `folder` with this extension, sorted. A folder that is not there has none.
 pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = all(folder)?;
+    found.retain(|path| path.extension().is_some_and(|found| found == extension));
+    Ok(found)
+}
+
+/// Every file under `folder`, sorted. A folder that is not there has none.
+pub fn all(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_path_buf()];
     while let Some(folder) = waiting.pop() {
@@ -27,7 +43,7 @@ pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
                 .is_some_and(|name| SKIPPED.contains(&name));
             if kind.is_dir() && !skipped {
                 waiting.push(path);
-            } else if kind.is_file() && path.extension().is_some_and(|found| found == extension) {
+            } else if kind.is_file() {
                 found.push(path);
             }
         }

@@ -3,8 +3,22 @@ import type { QueryClient } from '@tanstack/svelte-query';
 import { keys } from '../client/keys';
 import { socket, type SocketState } from '../client/socket';
 import { facts, type VaultStatus } from './facts.svelte';
+import { refresh } from './session.svelte';
 
 export const live = $state<{ state: SocketState; since: number | null }>({ state: 'connecting', since: null });
+
+/** Under which names the lists are kept that `records.changed` tells of. */
+const RECORDS: Record<string, readonly string[]> = {
+  agents: keys.agents,
+  channels: keys.channels,
+  config: keys.config,
+  env: keys.env,
+  inbox: keys.inbox,
+  providers: keys.providers,
+  sessions: keys.sessions,
+  ssh_keys: keys.sshKeys,
+  webhooks: ['webhooks'],
+};
 
 /** Connects, and tells `queries` what became stale. Gives the function that ends it. */
 export function goLive(queries: QueryClient): () => void {
@@ -18,14 +32,21 @@ export function goLive(queries: QueryClient): () => void {
       const said = socket.greeting?.vault_status as VaultStatus | undefined;
       if (said) facts.vault_status = said;
       // Events were missed meanwhile: everything shown is asked anew.
-      if (wasOpen) void queries.invalidateQueries();
+      if (wasOpen) {
+        void queries.invalidateQueries();
+        void refresh();
+      }
       wasOpen = true;
     }),
     socket.on('vault.status', ({ status }) => {
       facts.vault_status = status as VaultStatus;
       for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),
-    socket.on('auth.changed', () => stale(['auth'])),
+    socket.on('records.changed', ({ what }) => stale(RECORDS[what] ?? [])),
+    socket.on('auth.changed', () => {
+      stale(['auth']);
+      void refresh();
+    }),
     socket.on('webhooks.delivery', () => stale(keys.stats)),
     socket.on('channel.message', () => stale(keys.inbox)),
     socket.on('approval.requested', () => stale(keys.approvals)),

@@ -53,7 +53,7 @@ impl Policy {
 
     /// Whether we may ship this crate under this expression. `OR` needs one allowed side, `AND` both;
     /// an exception (`WITH`) only ever gives more than the licence it is added to.
-    fn allows(&self, name: &str, expression: &str) -> Result<bool> {
+    pub fn allows(&self, name: &str, expression: &str) -> Result<bool> {
         let of_crate = |exception: &&Exception| exception.name == name;
         let exceptions = self.licenses.exceptions.iter().filter(of_crate);
         let allowed: Vec<&String> = self

@@ -1,4 +1,4 @@
-//! Rules over the text of our Rust files: length, names, and who reads the environment.
+//! Rules over the text of our files: length and names; for Rust also who reads the environment.
 
 use std::path::Path;
 
@@ -30,7 +30,13 @@ const MAY_READ: [&str; 9] = [
     "crates/store/src/testing.rs",
 ];
 
-/// All of our Rust.
+/// Where the page and its journeys are, and the extensions of what people write there.
+const PAGE_FOLDERS: [&str; 3] = ["ui/src", "ui/scripts", "tests/browser"];
+const PAGE_EXTENSIONS: [&str; 5] = ["ts", "svelte", "css", "js", "mjs"];
+/// Written by generators, as long as it must be.
+const GENERATED: [&str; 2] = ["ui/src/client/generated/", "ui/src/paraglide/"];
+
+/// All of our Rust, and all of the page.
 pub fn check(root: &Path) -> Result<Findings> {
     let mut findings = Findings::default();
     for folder in ["crates", "xtask", "bench", "fuzz"] {
@@ -44,7 +50,28 @@ pub fn check(root: &Path) -> Result<Findings> {
             }
         }
     }
+    check_page(root, &mut findings)?;
     Ok(findings)
+}
+
+fn check_page(root: &Path, findings: &mut Findings) -> Result<()> {
+    for folder in PAGE_FOLDERS {
+        for file in walk::all(&root.join(folder))? {
+            let path = walk::relative(root, &file);
+            let extension = file
+                .extension()
+                .and_then(|it| it.to_str())
+                .unwrap_or_default();
+            let is_generated = GENERATED.iter().any(|folder| path.starts_with(folder));
+            if is_generated || !PAGE_EXTENSIONS.contains(&extension) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).with_context(|| path.clone())?;
+            check_length(&path, text.lines().count(), findings);
+            findings.wrong.extend(empty_names(&path, ""));
+        }
+    }
+    Ok(())
 }
 
 fn check_length(path: &str, lines: usize, findings: &mut Findings) {
@@ -62,8 +89,9 @@ fn check_length(path: &str, lines: usize, findings: &mut Findings) {
 /// Empty names among the folders, the file and the modules written inside it.
 fn empty_names(path: &str, text: &str) -> Vec<String> {
     let files = path
-        .trim_end_matches(".rs")
         .split('/')
+        // `name.test.ts` is the file `name`.
+        .map(|part| part.split('.').next().unwrap_or(part))
         .map(|part| part.strip_prefix("gatehouse-").unwrap_or(part));
     let modules = text.lines().filter_map(|line| {
         let line = line.trim();
@@ -80,7 +108,7 @@ fn empty_names(path: &str, text: &str) -> Vec<String> {
     });
     let mut wrong: Vec<String> = files
         .chain(modules)
-        .filter(|name| EMPTY_NAMES.contains(name))
+        .filter(|name| EMPTY_NAMES.contains(&name.to_ascii_lowercase().as_str()))
         .map(|name| format!("{path}: `{name}` says nothing about what is inside"))
         .collect();
     wrong.dedup();
@@ -132,6 +160,9 @@ mod tests {
             empty_names("crates/a/src/b.rs", "mod misc;\npub mod core;").len(),
             2
         );
+        assert_eq!(empty_names("ui/src/utils/time.test.ts", "").len(), 1);
+        assert_eq!(empty_names("ui/src/parts/helpers.svelte.ts", "").len(), 1);
+        assert_eq!(empty_names("tests/browser/Helpers.ts", "").len(), 1);
         assert!(empty_names("crates/a/src/utility.rs", "use core::fmt;\nmod scores;").is_empty());
     }
 

@@ -23,12 +23,18 @@ pub const WEBHOOKS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Copies `tests` to `folder`, so that the working tree stays clean, and installs there what its
-/// `package.json` names.
-pub fn install(tests: &Path, folder: &Path) -> Result<()> {
+/// Node and npm are there, if need be Debian's.
+pub fn ensure() -> Result<()> {
     if find_program("npm").is_none() {
         apt::install(&["nodejs", "npm"])?;
     }
+    Ok(())
+}
+
+/// Copies `tests` to `folder`, so that the working tree stays clean, and installs there what its
+/// `package.json` names.
+pub fn install(tests: &Path, folder: &Path) -> Result<()> {
+    ensure()?;
     copy(tests, folder)?;
     let locked = folder.join("package-lock.json").is_file();
     let mut npm = Command::new("npm");
@@ -46,16 +52,75 @@ pub fn version() -> Result<String> {
     Ok(format!("Node {}", version.trim()))
 }
 
+/// Folders that are neither copied nor removed: what is installed, and what tests leave behind.
+const KEPT: [&str; 4] = [
+    "node_modules",
+    "python",
+    "test-results",
+    "playwright-report",
+];
+
+/// Makes `to` what `from` is: a test that was removed or renamed must not run from an old copy.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
+    for entry in to.read_dir()? {
+        let entry = entry?;
+        let (old, name) = (entry.path(), entry.file_name());
+        if KEPT.iter().any(|kept| name == *kept) || from.join(&name).exists() {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            std::fs::remove_dir_all(&old)
+        } else {
+            std::fs::remove_file(&old)
+        }
+        .with_context(|| old.display().to_string())?;
+    }
     for entry in from.read_dir()? {
         let entry = entry?;
-        let target = to.join(entry.file_name());
+        let (name, target) = (entry.file_name(), to.join(entry.file_name()));
         if !entry.file_type()?.is_dir() {
             std::fs::copy(entry.path(), &target).with_context(|| target.display().to_string())?;
-        } else if entry.file_name() != "node_modules" {
+        } else if !KEPT.iter().any(|kept| name == *kept) {
             copy(&entry.path(), &target)?;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_loses_what_was_removed_and_keeps_what_was_installed() {
+        let root = tempfile::tempdir().unwrap();
+        let (from, to) = (root.path().join("from"), root.path().join("to"));
+        let write = |path: std::path::PathBuf| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
+        for path in ["a.spec.ts", "fixtures/x.ts", "node_modules/own.js"] {
+            write(from.join(path));
+        }
+        for path in [
+            "old.spec.ts",
+            "gone/y.ts",
+            "fixtures/z.ts",
+            "node_modules/its.js",
+        ] {
+            write(to.join(path));
+        }
+        copy(&from, &to).unwrap();
+        let has = |path: &str| to.join(path).exists();
+        assert!(has("a.spec.ts") && has("fixtures/x.ts") && has("node_modules/its.js"));
+        for path in [
+            "old.spec.ts",
+            "gone",
+            "fixtures/z.ts",
+            "node_modules/own.js",
+        ] {
+            assert!(!has(path), "{path}");
+        }
+    }
 }

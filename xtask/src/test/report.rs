@@ -26,19 +26,21 @@ impl Report {
         self.engines.push(name.to_owned());
     }
 
-    /// Runs one step and notes how it ended.
-    pub fn step(&mut self, name: &str, action: impl FnOnce() -> Result<()>) {
+    /// Runs one step and notes how it ended. Whether it ended well.
+    pub fn step(&mut self, name: &str, action: impl FnOnce() -> Result<()>) -> bool {
         eprintln!("\n=== {name}");
         let start = Instant::now();
         let failure = action().err().map(|error| format!("{error:#}"));
         if let Some(failure) = &failure {
             eprintln!("FAILED {name}: {failure}");
         }
+        let is_well = failure.is_none();
         self.steps.push(Step {
             name: name.to_owned(),
             took: start.elapsed(),
             failure,
         });
+        is_well
     }
 
     /// Something could not be had: loud now and at the end, and a failure in CI.

@@ -213,6 +213,14 @@ export type FallbackPolicy = 'preserve-persona' | 'provider-defaults' | 'fail';
  */
 export type DeviceId = string;
 /**
+ * What `records.changed` tells of.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Records".
+ */
+export type Records =
+  'agents' | 'channels' | 'config' | 'env' | 'inbox' | 'providers' | 'sessions' | 'ssh_keys' | 'webhooks';
+/**
  * Where a tool call is.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -283,9 +291,7 @@ export interface Interface {
         /**
          * The new value; null takes the change back.
          */
-        value: {
-          [k: string]: unknown;
-        };
+        value: unknown;
       };
       result: SetResult;
     };
@@ -1662,6 +1668,7 @@ export interface Interface {
     'vault.status': VaultStatusParams;
     'vault.progress': VaultProgressParams;
     'auth.changed': AuthChangedParams;
+    'records.changed': RecordsChangedParams;
     'chat.delta': Delta;
     'chat.tool': ToolProgress;
     'chat.message': Message;
@@ -1915,9 +1922,7 @@ export interface Setting {
   /**
    * Its value; a secret is masked, null is unset.
    */
-  value: {
-    [k: string]: unknown;
-  };
+  value: unknown;
   /**
    * Where the value comes from: `command_line`, `environment`, `settings`, `toml` or `default`.
    */
@@ -1941,9 +1946,7 @@ export interface SetResult {
   /**
    * The value that holds now.
    */
-  value: {
-    [k: string]: unknown;
-  };
+  value: unknown;
   /**
    * Where it comes from now.
    */
@@ -1999,9 +2002,7 @@ export interface AuditEvent {
   /**
    * More.
    */
-  detail: {
-    [k: string]: unknown;
-  };
+  detail: unknown;
 }
 /**
  * Result of `env.list`.
@@ -2603,9 +2604,7 @@ export interface Approval {
   /**
    * What it would be called with.
    */
-  arguments: {
-    [k: string]: unknown;
-  };
+  arguments: unknown;
   /**
    * The session's id.
    */
@@ -3991,6 +3990,18 @@ export interface AuthChangedParams {
    * What changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`, `setup` or `auth_disabled`.
    */
   what: string;
+}
+/**
+ * Params of `records.changed`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RecordsChangedParams".
+ */
+export interface RecordsChangedParams {
+  /**
+   * The methods that list them begin with it.
+   */
+  what: Records;
 }
 /**
  * A piece of an answer.

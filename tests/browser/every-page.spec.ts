@@ -1,0 +1,106 @@
+// What holds for each page: no violation that axe finds in either theme, no horizontal scroll from 320 to 2560 px, everything reached by Tab with
+// a focus that is seen, and no motion for whoever wants none.
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { ModelServer } from './fixtures/model';
+import { places } from './fixtures/places';
+import { expect, test } from './fixtures/test';
+import { seed, type Seeded } from './pictures/seed';
+
+const WIDTHS = [320, 390, 600, 768, 1024, 1440, 2560];
+const NAMES = Object.keys(places({ session: '', webhook: '', delivery: '' }));
+
+async function arrive(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible();
+  await page.waitForLoadState('networkidle');
+  await expect(page.getByText('Loading…')).toHaveCount(0);
+}
+
+/** Names of what Tab must reach, in the page as it is; marks each so that it is known again. */
+const tabbable = (page: Page) =>
+  page.evaluate(() => {
+    const found: string[] = [];
+    const all = document.querySelectorAll<HTMLElement>(
+      'a[href], button, input, select, textarea, summary, audio[controls], [tabindex]:not([tabindex="-1"])',
+    );
+    const radios = new Set<string>();
+    for (const one of all) {
+      if (one.tabIndex < 0 || one.matches(':disabled') || one.closest('[inert]')) continue;
+      if (!one.checkVisibility({ visibilityProperty: true }) || one.getClientRects().length === 0) continue;
+      if (one instanceof HTMLInputElement && one.type === 'radio') {
+        // One of a group is reached by Tab, the others by arrow keys.
+        if (radios.has(one.name)) continue;
+        radios.add(one.name);
+        one.dataset.tab = `radio ${one.name}`;
+      } else {
+        one.dataset.tab = `${found.length} ${one.tagName} ${(one.getAttribute('aria-label') ?? one.textContent ?? '').trim().slice(0, 40)}`;
+      }
+      found.push(one.dataset.tab);
+    }
+    return found;
+  });
+
+async function walk(page: Page, most: number): Promise<{ reached: Set<string>; unseen: string[] }> {
+  const reached = new Set<string>();
+  const unseen: string[] = [];
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  for (let step = 0; step < most; step++) {
+    await page.keyboard.press('Tab');
+    const at = await page.evaluate(() => {
+      const one = document.activeElement as HTMLElement | null;
+      if (!one || one === document.body) return null;
+      const style = getComputedStyle(one);
+      const seen = style.outlineStyle !== 'none' || style.boxShadow !== 'none';
+      const name = one instanceof HTMLInputElement && one.type === 'radio' ? `radio ${one.name}` : one.dataset.tab;
+      return { name: name ?? one.outerHTML.slice(0, 80), seen };
+    });
+    if (!at) continue;
+    reached.add(at.name);
+    if (!at.seen) unseen.push(at.name);
+  }
+  return { reached, unseen };
+}
+
+test.describe('each page', () => {
+  let model: ModelServer;
+  let seeded: Seeded;
+
+  test.use({ environment: async ({}, use) => {
+    model = await ModelServer.start();
+    await use(model.environment);
+    await model.close();
+  } });
+
+  for (const half of [0, 1]) {
+    test(`axe, widths, keyboard, motion (${half + 1} of 2)`, async ({ home, page }) => {
+      test.setTimeout(400_000);
+      seeded = await seed(home, model);
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      for (const name of NAMES.filter((_, at) => at % 2 === half)) {
+        await test.step(name, async () => {
+          await page.setViewportSize({ width: 1280, height: 900 });
+          await arrive(page, places(seeded)[name] ?? '/');
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+            expect.soft(await violations(page), `${name}, ${colorScheme}`).toEqual([]);
+          }
+          const moving = await page.evaluate(() =>
+            document.getAnimations().filter((one) => Number(one.effect?.getComputedTiming().duration ?? 0) > 10).length,
+          );
+          expect.soft(moving, `${name}: motion for somebody who wants none`).toBe(0);
+          for (const width of WIDTHS) {
+            await page.setViewportSize({ width, height: 900 });
+            const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+            expect.soft(over, `${name} at ${width} px scrolls sideways`).toBeLessThanOrEqual(0);
+          }
+          await page.setViewportSize({ width: 1280, height: 900 });
+          const wanted = await tabbable(page);
+          const { reached, unseen } = await walk(page, wanted.length + 6);
+          expect.soft(wanted.filter((one) => !reached.has(one)), `${name}: not reached by Tab`).toEqual([]);
+          expect.soft(unseen, `${name}: focus that is not seen`).toEqual([]);
+        });
+      }
+    });
+  }
+});

@@ -1,0 +1,49 @@
+// What makes the page an application of its own: manifest, icons, and a page for the time when the gateway does not answer.
+import { expect, test } from './fixtures/test';
+
+interface Icon {
+  src: string;
+  sizes: string;
+  purpose: string;
+}
+
+test('the manifest can be installed, and its icons are what it says', async ({ home, page }) => {
+  await page.goto('/');
+  const session = await page.context().newCDPSession(page);
+  const { errors } = await session.send('Page.getAppManifest');
+  expect(errors).toEqual([]);
+  const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
+  // An incognito window installs nothing, and a test runs in one.
+  expect(installabilityErrors.map((error) => error.errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
+  const manifest = (await (await fetch(`${home.origin}/manifest.json`)).json()) as { icons: Icon[] };
+  for (const icon of manifest.icons) {
+    const size = await page.evaluate(async (src) => {
+      const image = new Image();
+      image.src = src;
+      await image.decode();
+      return `${image.naturalWidth}x${image.naturalHeight}`;
+    }, icon.src);
+    if (icon.sizes !== 'any') expect(size, icon.src).toBe(icon.sizes);
+  }
+});
+
+test('a visit while the gateway is down shows a page that says so, and goes on when it is back', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/chat');
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  await expect.poll(() => page.evaluate(() => caches.keys())).toHaveLength(1);
+  await home.stop();
+  await page.goto('/deliveries?status=failed');
+  await expect(page.getByRole('heading', { name: 'The gateway does not answer' })).toBeVisible();
+  await home.run();
+  await page.getByRole('link', { name: 'Try again' }).click();
+  await expect(page).toHaveURL(`${home.origin}/deliveries?status=failed`);
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  // Nothing of what the gateway answered is kept in the browser.
+  const kept = await page.evaluate(async () => {
+    const names = await caches.keys();
+    const urls = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map((one) => new URL(one.url).pathname)));
+    return urls.flat().sort();
+  });
+  expect(kept).toEqual(['/assets/offline.css', '/assets/offline.html']);
+});

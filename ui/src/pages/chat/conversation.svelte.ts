@@ -1,0 +1,204 @@
+// A conversation as it is shown: what is stored, what comes in by events, and what was sent and not yet confirmed.
+import { SvelteMap } from 'svelte/reactivity';
+import { failureOf, isFailure, type Failure } from '../../client/failure';
+import { rpc, type EventParams } from '../../client/rpc';
+import { LiveTurn } from './liveTurn.svelte';
+import { merge, turnsOf, type Message, type Turn } from './turns';
+
+const PAGE = 50;
+
+/** What a person sends. */
+export interface Input {
+  text: string;
+  audio_id?: string;
+}
+
+/** A text that the gateway did not confirm yet, or refused. */
+export class Pending {
+  error = $state<Failure | null>(null);
+  turn = $state<string | null>(null);
+
+  constructor(
+    readonly key: number,
+    readonly input: Input,
+  ) {}
+}
+
+export class Conversation {
+  /** `null` until the first text made the session. */
+  id = $state<string | null>(null);
+  messages = $state.raw<readonly Message[]>([]);
+  pending = $state.raw<readonly Pending[]>([]);
+  readonly live = new SvelteMap<string, LiveTurn>();
+  /** Written and not sent. */
+  draft = $state('');
+  /** Who shall answer from now on; the session's agent when `null`. */
+  agent = $state<string | null>(null);
+  /** Which model shall answer what is sent from here; the agent's when `null`. */
+  model = $state<string | null>(null);
+  ready = $state(false);
+  error = $state.raw<unknown>(null);
+  olderError = $state.raw<unknown>(null);
+  loadingOlder = $state(false);
+  stopping = $state(false);
+  /** Where the older page begins. */
+  #before = $state<string | null>(null);
+  #shown: Turn[] = [];
+  #arrived: Set<string> | null = null;
+  #next = 1;
+
+  readonly turns = $derived.by(() => (this.#shown = turnsOf(this.messages, this.#shown)));
+  readonly busy = $derived([...this.live.values()].some((turn) => turn.running));
+
+  constructor(id: string | null) {
+    this.id = id;
+    this.ready = id === null;
+  }
+
+  get hasOlder(): boolean {
+    return this.#before !== null;
+  }
+
+  /** Nothing would be lost if it were forgotten. */
+  get idle(): boolean {
+    return !this.busy && this.draft === '' && this.pending.length === 0;
+  }
+
+  /** Asks for the newest messages, also again after the connection was lost. */
+  async load(): Promise<void> {
+    if (this.id === null || this.#arrived) return;
+    const arrived = (this.#arrived = new Set<string>());
+    try {
+      const page = await rpc('chat.history', { session: this.id, limit: PAGE });
+      const merged = merge(this.messages, page.messages, arrived);
+      this.messages = merged.messages;
+      if (!merged.keepsOlder) this.#before = page.next_cursor ?? null;
+      this.error = null;
+      this.ready = true;
+      this.#settle();
+    } catch (error) {
+      this.error = error;
+    } finally {
+      this.#arrived = null;
+    }
+  }
+
+  async loadOlder(): Promise<void> {
+    if (this.id === null || this.#before === null || this.loadingOlder) return;
+    this.loadingOlder = true;
+    this.olderError = null;
+    try {
+      const page = await rpc('chat.history', { session: this.id, limit: PAGE, before: this.#before });
+      const there = new Set(this.messages.map((message) => message.id));
+      this.messages = [...page.messages.filter((message) => !there.has(message.id)), ...this.messages];
+      this.#before = page.next_cursor ?? null;
+    } catch (error) {
+      this.olderError = error;
+    } finally {
+      this.loadingOlder = false;
+    }
+  }
+
+  /** Sends a text. What becomes of it is seen in the conversation. */
+  async send(input: Input): Promise<void> {
+    const pending = new Pending(this.#next++, input);
+    this.pending = [...this.pending, pending];
+    await this.deliver(pending);
+  }
+
+  /** Sends what was not taken, once more. */
+  async deliver(pending: Pending): Promise<void> {
+    pending.error = null;
+    try {
+      const sent = await rpc('chat.send', {
+        ...pending.input,
+        session: this.id,
+        agent: this.agent,
+        model: this.model,
+      });
+      this.id = sent.session;
+      pending.turn = sent.turn_id;
+      if (!this.live.has(sent.turn_id)) this.live.set(sent.turn_id, new LiveTurn());
+      this.#settle();
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      pending.error = error;
+    }
+  }
+
+  discard(pending: Pending): void {
+    this.pending = this.pending.filter((one) => one !== pending);
+  }
+
+  async stop(): Promise<void> {
+    if (this.id === null) return;
+    this.stopping = true;
+    try {
+      await rpc('chat.abort', { session: this.id });
+    } finally {
+      this.stopping = false;
+    }
+  }
+
+  /** The connection is gone: what runs is not known any more. */
+  forget(): void {
+    for (const [id, turn] of this.live) if (turn.running) this.live.delete(id);
+  }
+
+  hearMessage(message: Message): void {
+    this.#arrived?.add(message.id);
+    if (!this.messages.some((one) => one.id === message.id)) this.messages = [...this.messages, message];
+    const turn = this.#turn(message.turn_id, message.role === 'user');
+    if (message.role === 'assistant') {
+      turn.text = '';
+      turn.joined = false;
+    }
+    this.#settle();
+  }
+
+  hearDelta({ turn_id, text }: EventParams<'chat.delta'>): void {
+    this.#turn(turn_id).text += text;
+  }
+
+  hearTool({ turn_id, id, state, summary }: EventParams<'chat.tool'>): void {
+    this.#turn(turn_id).tools.set(id, { state, summary });
+  }
+
+  hearDone({ turn_id, usage, error, audio_error }: EventParams<'chat.done'>): void {
+    const turn = this.#turn(turn_id);
+    turn.running = false;
+    turn.usage = usage;
+    if (audio_error) turn.audioError = audio_error.message;
+    if (!error) return;
+    const { message, ...data } = error;
+    turn.error = failureOf({ message, data });
+  }
+
+  #turn(id: string, fresh = false): LiveTurn {
+    const known = this.live.get(id);
+    if (known) return known;
+    const turn = new LiveTurn();
+    turn.joined = !fresh;
+    this.live.set(id, turn);
+    return turn;
+  }
+
+  /** What was sent stands in the conversation by now, and is no longer pending. */
+  #settle(): void {
+    if (this.pending.length === 0) return;
+    const turns = new Set(this.messages.map((message) => message.turn_id));
+    const said = this.messages.slice(-PAGE).filter((message) => message.role === 'user');
+    this.pending = this.pending.filter((one) => {
+      if (one.turn !== null) return !turns.has(one.turn);
+      // Its confirmation is still under way, or was lost with the connection.
+      if (one.error && !isFailure(one.error, 'LOST', 'TIMED_OUT')) return true;
+      const at = said.findLastIndex((message) => message.content === one.input.text);
+      return at < 0 || this.#answeredBefore(said[at]);
+    });
+  }
+
+  /** An older question with the same words is not the one that was just sent. */
+  #answeredBefore(message: Message | undefined): boolean {
+    return message === undefined || (this.turns.find((turn) => turn.id === message.turn_id)?.answered ?? false);
+  }
+}

@@ -1,0 +1,85 @@
+// Messages as they are stored, put together as people see them: a question, and what came of it.
+import type { EventParams } from '../../client/rpc';
+
+export type Message = EventParams<'chat.message'>;
+
+/** A call of a tool, and what it gave, once it gave something. */
+export interface Call {
+  id: string;
+  name: string;
+  arguments: string;
+  output: Message | null;
+}
+
+export type Part =
+  { kind: 'text'; key: string; message: Message } | { kind: 'call'; key: string; call: Call };
+
+export interface Turn {
+  id: string;
+  /** `null` while it stands on an older page that is not loaded. */
+  question: Message | null;
+  parts: Part[];
+  /** The agent said its last word. */
+  answered: boolean;
+  began_at: string;
+  /** How many messages it is made of. */
+  size: number;
+}
+
+/** The turns of a conversation, in order. Those that have nothing new are taken from `before`, so that they are not drawn again. */
+export function turnsOf(messages: readonly Message[], before: readonly Turn[] = []): Turn[] {
+  const groups = new Map<string, Message[]>();
+  for (const message of messages) {
+    const group = groups.get(message.turn_id);
+    if (group) group.push(message);
+    else groups.set(message.turn_id, [message]);
+  }
+  const known = new Map(before.map((turn) => [turn.id, turn]));
+  return [...groups].map(([id, group]) => {
+    const old = known.get(id);
+    return old && old.size === group.length ? old : turnOf(id, group);
+  });
+}
+
+function turnOf(id: string, group: Message[]): Turn {
+  const question = group.find((message) => message.role === 'user') ?? null;
+  const outputs = group.filter((message) => message.role === 'tool');
+  const parts: Part[] = [];
+  const taken = new Set<Message>();
+  for (const message of group) {
+    if (message.role !== 'assistant') continue;
+    if (message.content.trim()) parts.push({ kind: 'text', key: message.id, message });
+    for (const call of message.tool_calls ?? []) {
+      // Providers may use an id again in a later answer of the same turn.
+      const output = outputs.find((one) => one.tool_call_id === call.id && !taken.has(one)) ?? null;
+      if (output) taken.add(output);
+      parts.push({ kind: 'call', key: `${message.id} ${call.id}`, call: { ...call, output } });
+    }
+  }
+  const last = group.at(-1);
+  return {
+    id,
+    question,
+    parts,
+    answered: last?.role === 'assistant' && !last.tool_calls?.length,
+    began_at: group[0]?.created_at ?? '',
+    size: group.length,
+  };
+}
+
+/** What the agent said in a turn, for copying. */
+export const textOf = (turn: Turn): string =>
+  turn.parts.flatMap((part) => (part.kind === 'text' ? [part.message.content] : [])).join('\n\n');
+
+/** A newer page put behind what is there. `arrived` came by itself since the page was asked for. */
+export function merge(
+  there: readonly Message[],
+  page: readonly Message[],
+  arrived: ReadonlySet<string>,
+): { messages: Message[]; keepsOlder: boolean } {
+  const ids = new Set(page.map((message) => message.id));
+  const overlap = there.findIndex((message) => ids.has(message.id));
+  const older = overlap > 0 ? there.slice(0, overlap) : [];
+  const newer = there.filter((message) => arrived.has(message.id) && !ids.has(message.id));
+  return { messages: [...older, ...page, ...newer], keepsOlder: overlap > 0 };
+}

@@ -1,0 +1,102 @@
+//! Whether `ui/dist` is what the sources make: a digest of all that the build reads, kept beside what it
+//! wrote. Vite empties the folder first, so a build that was broken off leaves no stamp.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use crate::walk;
+
+/// In `ui/dist`; a path that is not served.
+const STAMP: &str = "dist/.stamp";
+/// Written by the build itself,
+const GENERATED: [&str; 2] = ["ui/src/paraglide/", "ui/project.inlang/"];
+/// but for this.
+const SETTINGS: &str = "ui/project.inlang/settings.json";
+
+/// Whether the last build read what is there now.
+pub fn is_current(root: &Path, folder: &Path) -> Result<bool> {
+    match std::fs::read_to_string(folder.join(STAMP)) {
+        Ok(stamp) => Ok(stamp == digest(root, folder)?),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Remembers what was built.
+pub fn write_stamp(folder: &Path, digest: &str) -> Result<()> {
+    std::fs::write(folder.join(STAMP), digest).with_context(|| format!("cannot write {STAMP}"))
+}
+
+/// Of each input's path, length and content.
+pub fn digest(root: &Path, folder: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    for file in files(root, folder)? {
+        let path = walk::relative(root, &file);
+        let content = std::fs::read(&file).with_context(|| path.clone())?;
+        hash.update(format!("{path}\n{}\n", content.len()));
+        hash.update(content);
+    }
+    let mut text = String::new();
+    for byte in hash.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+/// What is in `ui/`, without what is fetched or built, and the documents that its client is made of.
+fn files(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = walk::all(folder)?;
+    found.retain(|file| {
+        let path = walk::relative(root, file);
+        path == SETTINGS || !GENERATED.iter().any(|folder| path.starts_with(folder))
+    });
+    let documents =
+        ["openapi.json", "openrpc.json"].map(|name| root.join("docs/generated").join(name));
+    found.extend(documents.into_iter().filter(|file| file.is_file()));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_holds_until_an_input_changes() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let folder = root.join("ui");
+        let write = |path: &str, text: &str| {
+            let file = root.join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        };
+        write("ui/src/main.ts", "1");
+        write("ui/dist/index.html", "built");
+        assert!(!is_current(root, &folder).unwrap());
+        write_stamp(&folder, &digest(root, &folder).unwrap()).unwrap();
+        assert!(is_current(root, &folder).unwrap());
+        for unread in [
+            "ui/node_modules/a/index.js",
+            "ui/src/paraglide/m.js",
+            "ui/project.inlang/cache/x",
+            "ui/dist/a.js",
+        ] {
+            write(unread, "x");
+            assert!(is_current(root, &folder).unwrap(), "{unread}");
+        }
+        for (path, text) in [
+            ("ui/src/main.ts", "2"),
+            ("ui/package-lock.json", "{}"),
+            ("ui/project.inlang/settings.json", "{}"),
+            ("docs/generated/openrpc.json", "{}"),
+        ] {
+            write(path, text);
+            assert!(!is_current(root, &folder).unwrap(), "{path}");
+            write_stamp(&folder, &digest(root, &folder).unwrap()).unwrap();
+        }
+        std::fs::remove_file(root.join("ui/src/main.ts")).unwrap();
+        assert!(!is_current(root, &folder).unwrap());
+    }
+}
