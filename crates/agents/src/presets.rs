@@ -45,10 +45,12 @@ impl Agents {
                     agent.id = free_id(conn, &agent.name).await?;
                 }
                 match conn.insert_agent(&agent.row()?).await {
-                    Ok(()) => Ok(agent),
-                    Err(StoreError::Duplicate(_)) => Err(AgentsError::IdTaken),
-                    Err(error) => Err(error.into()),
+                    Ok(()) => {}
+                    Err(StoreError::Duplicate(_)) => return Err(AgentsError::IdTaken),
+                    Err(error) => return Err(error.into()),
                 }
+                conn.insert_change("agents", now).await?;
+                Ok(agent)
             })
         });
         write.await
@@ -66,6 +68,7 @@ impl Agents {
                 agent.check()?;
                 agent.updated_at = now;
                 conn.update_agent(&agent.row()?).await?;
+                conn.insert_change("agents", now).await?;
                 Ok(agent)
             })
         });
@@ -80,13 +83,14 @@ impl Agents {
         if id.contains('\0') {
             return Err(AgentsError::NotFound("agent"));
         }
-        let id = id.to_owned();
+        let (id, now) = (id.to_owned(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
                 if !conn.delete_agent(&id).await? {
                     return Err(AgentsError::NotFound("agent"));
                 }
                 conn.update_chat_session_agents(&id, DEFAULT_AGENT).await?;
+                conn.insert_change("agents", now).await?;
                 Ok(())
             })
         });

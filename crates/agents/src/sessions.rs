@@ -105,13 +105,14 @@ impl Agents {
             let reason = format!("one line of 1 to {MAX_LABEL_CHARACTERS} characters");
             return Err(AgentsError::invalid("label", reason));
         }
-        let name = name.to_owned();
+        let (name, now) = (name.to_owned(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
                 let mut row = find(conn, &name)
                     .await?
                     .ok_or(AgentsError::NotFound("session"))?;
                 conn.update_chat_session_label(&row.id, &label).await?;
+                conn.insert_change("sessions", now).await?;
                 row.label = label;
                 Ok(Session::from(row))
             })
@@ -121,13 +122,14 @@ impl Agents {
 
     /// Deletes a session with its messages and its share, and stops what runs and waits in it.
     pub async fn delete_session(&self, name: &str) -> Result<(), AgentsError> {
-        let name = name.to_owned();
+        let (name, now) = (name.to_owned(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
                 let row = find(conn, &name)
                     .await?
                     .ok_or(AgentsError::NotFound("session"))?;
                 conn.delete_chat_session(&row.id).await?;
+                conn.insert_change("sessions", now).await?;
                 Ok::<_, AgentsError>(row.id)
             })
         });

@@ -75,6 +75,7 @@ impl Agents {
                     detail: json!({ "session": row.session_id }),
                 };
                 conn.append_audit(&entry, now, &*random).await?;
+                conn.insert_change("sessions", now).await?;
                 Ok(Share { id: stored.id })
             })
         });
@@ -98,6 +99,7 @@ impl Agents {
                     detail: json!({ "session": session.id }),
                 };
                 conn.append_audit(&entry, now, &*random).await?;
+                conn.insert_change("sessions", now).await?;
                 Ok(())
             })
         });

@@ -330,6 +330,7 @@ impl Inner {
         };
         let now: Timestamp = self.clock.now();
         conn.append_audit(&entry, now, &*self.random).await?;
+        conn.insert_change("channels", now).await?;
         Ok(())
     }
 }

@@ -86,11 +86,16 @@ impl Channels {
 
     /// Marks one as read.
     pub async fn mark_read(&self, id: &InboxMessageId) -> Result<(), ChannelsError> {
-        let id = id.clone();
-        let write = self
-            .0
-            .store
-            .write(move |conn| Box::pin(async move { conn.update_inbox_message_read(&id).await }));
+        let (id, now) = (id.clone(), self.0.clock.now());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                let is_there = conn.update_inbox_message_read(&id).await?;
+                if is_there {
+                    conn.insert_change("inbox", now).await?;
+                }
+                Ok(is_there)
+            })
+        });
         if write.await.map_err(ChannelsError::Store)? {
             Ok(())
         } else {

@@ -35,6 +35,7 @@ pub const EVENTS: &[EventKind] = &[
     VAULT_STATUS,
     VAULT_PROGRESS,
     AUTH_CHANGED,
+    RECORDS_CHANGED,
     kinds::CHAT_DELTA,
     kinds::CHAT_TOOL,
     kinds::CHAT_MESSAGE,
@@ -70,6 +71,13 @@ const AUTH_CHANGED: EventKind = EventKind {
     params: |generator| generator.subschema_for::<AuthChangedParams>(),
 };
 
+const RECORDS_CHANGED: EventKind = EventKind {
+    name: "records.changed",
+    summary: "A list of the kind that is named would be another one now; it may be told twice.",
+    scope: Scope::Read,
+    params: |generator| generator.subschema_for::<RecordsChangedParams>(),
+};
+
 /// Params of `vault.status`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VaultStatusParams {
@@ -93,6 +101,59 @@ pub struct VaultProgressParams {
 pub struct AuthChangedParams {
     /// What changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`, `setup` or `auth_disabled`.
     pub what: &'static str,
+}
+
+/// Params of `records.changed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RecordsChangedParams {
+    /// The methods that list them begin with it.
+    pub what: Records,
+}
+
+/// What `records.changed` tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each is its name")]
+pub enum Records {
+    Agents,
+    Channels,
+    Config,
+    Env,
+    Inbox,
+    Providers,
+    Sessions,
+    SshKeys,
+    Webhooks,
+}
+
+impl Records {
+    const ALL: [Self; 9] = [
+        Self::Agents,
+        Self::Channels,
+        Self::Config,
+        Self::Env,
+        Self::Inbox,
+        Self::Providers,
+        Self::Sessions,
+        Self::SshKeys,
+        Self::Webhooks,
+    ];
+
+    /// By the subject in the table `changes`.
+    fn of(subject: &str) -> Option<Self> {
+        match subject {
+            "agents" => Some(Self::Agents),
+            "channels" => Some(Self::Channels),
+            "settings" => Some(Self::Config),
+            "env" => Some(Self::Env),
+            "inbox" => Some(Self::Inbox),
+            "sessions" => Some(Self::Sessions),
+            "ssh_keys" => Some(Self::SshKeys),
+            "webhooks" => Some(Self::Webhooks),
+            // `auth.changed` and `vault.status` tell of the others, and provider keys are no rows.
+            _ => None,
+        }
+    }
 }
 
 /// An event on its way.

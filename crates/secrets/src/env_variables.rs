@@ -123,6 +123,7 @@ impl Secrets {
                 let row = conn.update_env_variable(&row).await?;
                 let detail = json!({ "key": row.key, "encrypted": u8::from(row.encrypted) });
                 inner.note(conn, "env.set", &actor, detail).await?;
+                conn.insert_change("env", now).await?;
                 Ok(EnvVariable::of(row, stored.warning))
             })
         });
@@ -139,6 +140,7 @@ impl Secrets {
                 }
                 let detail = json!({ "key": key });
                 inner.note(conn, "env.deleted", &actor, detail).await?;
+                conn.insert_change("env", inner.now()).await?;
                 Ok(())
             })
         });

@@ -143,6 +143,7 @@ impl Secrets {
                 }
                 let detail = json!({ "name": name });
                 inner.note(conn, "ssh_key.deleted", &actor, detail).await?;
+                conn.insert_change("ssh_keys", inner.now()).await?;
                 Ok(())
             })
         });
@@ -200,6 +201,7 @@ impl Secrets {
                 let detail = json!({ "name": row.name, "fingerprint": row.fingerprint,
                     "encrypted": u8::from(row.encrypted) });
                 inner.note(conn, kind, &actor, detail).await?;
+                conn.insert_change("ssh_keys", now).await?;
                 Ok(SshKey::of(row, stored.warning))
             })
         });

@@ -15,7 +15,7 @@ const KEPT_MS: i64 = 3_600_000;
 pub struct ChangeRow {
     /// Its number.
     pub seq: i64,
-    /// What changed, such as `auth_sessions`, `auth_api_keys`, `auth_state`, `settings`, `vault`.
+    /// What changed, such as `auth_sessions`, `auth_state`, `settings`, `vault`, `agents`.
     pub subject: String,
 }
 
@@ -29,8 +29,11 @@ impl FromRow for ChangeRow {
 }
 
 impl Conn {
-    /// Notes that something changed.
+    /// Notes that something changed: for the other nodes, and, after the commit, for who listens here.
     pub async fn insert_change(&mut self, subject: &str, now: Timestamp) -> Result<(), StoreError> {
+        if !self.changed.iter().any(|known| known == subject) {
+            self.changed.push(subject.to_owned());
+        }
         let query = sqlx::query(
             "INSERT INTO changes (seq, subject, at)
              SELECT COALESCE(MAX(seq), 0) + 1, $1, $2 FROM changes",

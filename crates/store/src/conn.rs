@@ -14,11 +14,16 @@ pub(crate) type Bound<'q> = Query<'q, Any, sqlx::any::AnyArguments>;
 #[derive(Debug)]
 pub struct Conn {
     raw: PoolConnection<Any>,
+    /// Subjects that were noted as changed since the transaction began.
+    pub(crate) changed: Vec<String>,
 }
 
 impl Conn {
     pub(crate) const fn new(raw: PoolConnection<Any>) -> Self {
-        Self { raw }
+        Self {
+            raw,
+            changed: Vec::new(),
+        }
     }
 
     /// Gives up the connection for good: its state is unknown.

@@ -83,6 +83,8 @@ pub use webhooks::{WebhookRow, WebhookSecretRow};
 
 use futures_util::future::BoxFuture;
 use sqlx::AnyPool;
+use std::sync::Arc;
+use tokio::sync::broadcast;
 use writer::Writer;
 
 /// The database, open.
@@ -91,12 +93,22 @@ pub struct Store {
     engine: Engine,
     readers: AnyPool,
     writer: Writer,
+    changed: broadcast::Sender<Arc<str>>,
 }
+
+/// How many changes a listener may be behind.
+const CHANGES: usize = 256;
 
 impl Store {
     /// Which engine it is, for display and metrics; SQL never asks.
     pub const fn engine(&self) -> Engine {
         self.engine
+    }
+
+    /// What this process noted as changed, after its commit. A listener that lags should take that for
+    /// everything.
+    pub fn changes(&self) -> broadcast::Receiver<Arc<str>> {
+        self.changed.subscribe()
     }
 
     /// Reads. What the closure reads in several statements is not one snapshot.

@@ -2,12 +2,13 @@
 
 use crate::dialect::{Engine, Role};
 use crate::writer::Writer;
-use crate::{OpenError, Store};
+use crate::{CHANGES, OpenError, Store};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, AnyPool, Connection, Executor, SqlSafeStr};
 use std::path::Path;
 use std::time::Duration;
+use tokio::sync::broadcast;
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
 const MIGRATIONS: [(i64, &str, &str); 9] = [
@@ -167,11 +168,13 @@ impl Store {
         let writer = location.pool(Role::Writer).await?;
         migrate(location.engine, &writer, version).await?;
         let readers = location.pool(Role::Reader).await?;
-        let writer = Writer::start(location.engine, writer);
+        let changed = broadcast::Sender::new(CHANGES);
+        let writer = Writer::start(location.engine, writer, changed.clone());
         Ok(Self {
             engine: location.engine,
             readers,
             writer,
+            changed,
         })
     }
 }

@@ -8,7 +8,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sqlx::AnyPool;
 use std::panic::AssertUnwindSafe;
-use tokio::sync::{mpsc, oneshot};
+use std::sync::Arc;
+use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 /// How many writes share one commit at most.
@@ -43,10 +44,14 @@ fn stopped() -> StoreError {
 }
 
 impl Writer {
-    pub(crate) fn start(engine: Engine, pool: AnyPool) -> Self {
+    pub(crate) fn start(
+        engine: Engine,
+        pool: AnyPool,
+        changed: broadcast::Sender<Arc<str>>,
+    ) -> Self {
         let (orders, inbox) = mpsc::channel(QUEUE_LIMIT);
         let tasks = TaskTracker::new();
-        tasks.spawn(serve(engine, pool, inbox));
+        tasks.spawn(serve(engine, pool, changed, inbox));
         tasks.close();
         Self { orders, tasks }
     }
@@ -94,12 +99,17 @@ impl Writer {
     }
 }
 
-async fn serve(engine: Engine, pool: AnyPool, mut inbox: mpsc::Receiver<Order>) {
+async fn serve(
+    engine: Engine,
+    pool: AnyPool,
+    changed: broadcast::Sender<Arc<str>>,
+    mut inbox: mpsc::Receiver<Order>,
+) {
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Run(first) => {
                 let (group, next) = gather(first, &mut inbox);
-                run_group(engine, &pool, group).await;
+                run_group(engine, &pool, &changed, group).await;
                 match next {
                     Some(Order::Checkpoint(reply)) => {
                         drop(reply.send(empty_log(engine, &pool).await));
@@ -128,7 +138,12 @@ fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Or
     (group, None)
 }
 
-async fn run_group(engine: Engine, pool: &AnyPool, group: Vec<Job>) {
+async fn run_group(
+    engine: Engine,
+    pool: &AnyPool,
+    changed: &broadcast::Sender<Arc<str>>,
+    group: Vec<Job>,
+) {
     metrics::histogram!("store_group_size").record(u32::try_from(group.len()).unwrap_or(u32::MAX));
     let mut conn = match begin(engine, pool).await {
         Ok(conn) => conn,
@@ -150,6 +165,7 @@ async fn run_group(engine: Engine, pool: &AnyPool, group: Vec<Job>) {
         None => conn.plain("COMMIT").await,
         Some(error) => Err(error),
     };
+    let told = std::mem::take(&mut conn.changed);
     if outcome.is_err() && conn.plain("ROLLBACK").await.is_err() {
         // The engine may have rolled back by itself, or the connection is gone: take a new one.
         conn.discard();
@@ -159,6 +175,12 @@ async fn run_group(engine: Engine, pool: &AnyPool, group: Vec<Job>) {
             error = error as &dyn std::error::Error,
             "a group of writes was not committed"
         );
+    }
+    if outcome.is_ok() {
+        for subject in told {
+            // Nobody listening is no error.
+            drop(changed.send(Arc::from(subject)));
+        }
     }
     for acknowledge in acknowledgements {
         acknowledge(copy_of(&outcome));
@@ -184,6 +206,7 @@ async fn run_one(
     alone: bool,
 ) -> Result<Option<Acknowledge>, StoreError> {
     conn.plain("SAVEPOINT job").await?;
+    let before = conn.changed.len();
     // A panic in a job must not take the writer with it. Its caller's channel closes: "not committed".
     let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
     match ran {
@@ -194,11 +217,15 @@ async fn run_one(
             Ok(Some(acknowledge))
         }
         Ok(Ran::Undo(acknowledge)) => {
+            conn.changed.truncate(before);
             let undone = conn.plain("ROLLBACK TO SAVEPOINT job").await;
             acknowledge(Ok(()));
             undone.map(|()| None)
         }
-        Err(_panic) => conn.plain("ROLLBACK TO SAVEPOINT job").await.map(|()| None),
+        Err(_panic) => {
+            conn.changed.truncate(before);
+            conn.plain("ROLLBACK TO SAVEPOINT job").await.map(|()| None)
+        }
     }
 }
 

@@ -7,6 +7,19 @@ import { refresh } from './session.svelte';
 
 export const live = $state<{ state: SocketState; since: number | null }>({ state: 'connecting', since: null });
 
+/** Under which names the lists are kept that `records.changed` tells of. */
+const RECORDS: Record<string, readonly string[]> = {
+  agents: keys.agents,
+  channels: keys.channels,
+  config: keys.config,
+  env: keys.env,
+  inbox: keys.inbox,
+  providers: keys.providers,
+  sessions: keys.sessions,
+  ssh_keys: keys.sshKeys,
+  webhooks: ['webhooks'],
+};
+
 /** Connects, and tells `queries` what became stale. Gives the function that ends it. */
 export function goLive(queries: QueryClient): () => void {
   let wasOpen = false;
@@ -29,6 +42,7 @@ export function goLive(queries: QueryClient): () => void {
       facts.vault_status = status as VaultStatus;
       for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),
+    socket.on('records.changed', ({ what }) => stale(RECORDS[what] ?? [])),
     socket.on('auth.changed', () => {
       stale(['auth']);
       void refresh();

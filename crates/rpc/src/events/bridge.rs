@@ -1,8 +1,8 @@
 //! Carries what the rooms tell to the bus, until shutdown. A room knows its own channel and no bus.
 
 use super::{
-    AUTH_CHANGED, AuthChangedParams, EventBus, VAULT_PROGRESS, VAULT_STATUS, VaultProgressParams,
-    VaultStatusParams, kinds,
+    AUTH_CHANGED, AuthChangedParams, EventBus, RECORDS_CHANGED, Records, RecordsChangedParams,
+    VAULT_PROGRESS, VAULT_STATUS, VaultProgressParams, VaultStatusParams, kinds,
 };
 use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
@@ -13,6 +13,7 @@ use gatehouse_voice::{SttStatus, TtsStatus};
 use std::sync::Arc;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -38,6 +39,18 @@ pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &Ta
         Arc::clone(rooms),
         rooms.auth.foreign_changes(),
     )));
+    for changes in [rooms.store.changes(), rooms.auth.foreign_changes()] {
+        let work = follow_records(rooms.events.clone(), changes);
+        tasks.spawn(shutdown.clone().run_until_cancelled_owned(work));
+    }
+    tasks.spawn(
+        shutdown
+            .clone()
+            .run_until_cancelled_owned(follow_provider_keys(
+                rooms.events.clone(),
+                rooms.secrets.subscribe_provider_keys(),
+            )),
+    );
     #[cfg(feature = "voice")]
     tasks.spawn(
         shutdown
@@ -108,6 +121,36 @@ async fn follow_settings(rooms: Arc<Rooms>) {
         settings.mark_unchanged();
         // Its failure is in the log; the next change tries again.
         drop(rooms.apply_settings().await);
+        tell(&rooms.events, Records::Config);
+    }
+}
+
+fn tell(bus: &EventBus, what: Records) {
+    bus.publish_kind(&RECORDS_CHANGED, &RecordsChangedParams { what });
+}
+
+/// Tells which lists are others now: what was committed here, or what another node committed.
+async fn follow_records(bus: EventBus, mut changes: Receiver<Arc<str>>) {
+    loop {
+        match changes.recv().await {
+            Ok(subject) if &*subject != "*" => {
+                if let Some(what) = Records::of(&subject) {
+                    tell(&bus, what);
+                }
+            }
+            Ok(_) | Err(RecvError::Lagged(_)) => {
+                for what in Records::ALL {
+                    tell(&bus, what);
+                }
+            }
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+async fn follow_provider_keys(bus: EventBus, mut keys: watch::Receiver<()>) {
+    while keys.changed().await.is_ok() {
+        tell(&bus, Records::Providers);
     }
 }
 

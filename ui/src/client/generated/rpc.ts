@@ -213,6 +213,14 @@ export type FallbackPolicy = 'preserve-persona' | 'provider-defaults' | 'fail';
  */
 export type DeviceId = string;
 /**
+ * What `records.changed` tells of.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Records".
+ */
+export type Records =
+  'agents' | 'channels' | 'config' | 'env' | 'inbox' | 'providers' | 'sessions' | 'ssh_keys' | 'webhooks';
+/**
  * Where a tool call is.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -1660,6 +1668,7 @@ export interface Interface {
     'vault.status': VaultStatusParams;
     'vault.progress': VaultProgressParams;
     'auth.changed': AuthChangedParams;
+    'records.changed': RecordsChangedParams;
     'chat.delta': Delta;
     'chat.tool': ToolProgress;
     'chat.message': Message;
@@ -3981,6 +3990,18 @@ export interface AuthChangedParams {
    * What changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`, `setup` or `auth_disabled`.
    */
   what: string;
+}
+/**
+ * Params of `records.changed`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RecordsChangedParams".
+ */
+export interface RecordsChangedParams {
+  /**
+   * The methods that list them begin with it.
+   */
+  what: Records;
 }
 /**
  * A piece of an answer.

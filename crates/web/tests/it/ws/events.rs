@@ -81,3 +81,71 @@ async fn events_are_for_who_may_read() {
     // Events are sent in their order: the reader has this one, so the other would have it too.
     assert!(!hears_before_an_answer(&mut other, "auth.changed").await);
 }
+
+#[tokio::test]
+async fn changes_of_records_are_told_by_kind_whoever_made_them() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let mut socket = server.socket(&owner, "/ws").await;
+    let calls = [
+        ("env.set", json!({ "key": "A", "value": "1" }), "env"),
+        ("env.delete", json!({ "key": "A" }), "env"),
+        ("ssh_keys.generate", json!({ "name": "a" }), "ssh_keys"),
+        ("ssh_keys.delete", json!({ "name": "a" }), "ssh_keys"),
+        ("agents.create", json!({ "id": "a", "name": "A" }), "agents"),
+        ("agents.update", json!({ "id": "a", "name": "B" }), "agents"),
+        ("agents.delete", json!({ "id": "a" }), "agents"),
+        (
+            "channels.create",
+            json!({ "type": "log", "label": "L", "id": "l", "fields": {} }),
+            "channels",
+        ),
+        (
+            "channels.update",
+            json!({ "id": "l", "label": "M" }),
+            "channels",
+        ),
+        ("channels.delete", json!({ "id": "l" }), "channels"),
+        (
+            "config.set",
+            json!({ "key": "tools.require_approval", "value": ["calc"] }),
+            "config",
+        ),
+        (
+            "webhooks.create",
+            json!({ "name": "w", "auth_mode": "none", "deliver_only": true }),
+            "webhooks",
+        ),
+        (
+            "providers.set_key",
+            json!({ "id": "openai", "key": "sk-something-long-enough" }),
+            "providers",
+        ),
+    ];
+    for (method, params, what) in calls {
+        // Over HTTP, by somebody else: the socket has asked for nothing.
+        owner
+            .rpc(method, params)
+            .await
+            .unwrap_or_else(|error| panic!("{method}: {error:?}"));
+        assert_eq!(
+            socket.event("records.changed").await.unwrap(),
+            json!({ "what": what }),
+            "{method}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_was_refused_is_not_told() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let mut socket = server.socket(&owner, "/ws").await;
+    for (method, params) in [
+        ("env.delete", json!({ "key": "NONE" })),
+        ("agents.delete", json!({ "id": "none" })),
+        ("inbox.mark_read", json!({ "id": "imsg_none" })),
+        ("sessions.delete", json!({ "id": "ses_none" })),
+    ] {
+        owner.rpc(method, params).await.unwrap_err();
+    }
+    assert!(!hears_before_an_answer(&mut socket, "records.changed").await);
+}

@@ -1,0 +1,15 @@
+// Lists that are shown whole: their pages, one after the other.
+
+/** Every page of a list. */
+export async function everyPage<Page extends { next_cursor?: string | null }>(
+  ask: (at: { limit: number; cursor: string | null }) => Promise<Page>,
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page = await ask({ limit: 500, cursor });
+    pages.push(page);
+    cursor = page.next_cursor ?? null;
+  } while (cursor !== null);
+  return pages;
+}

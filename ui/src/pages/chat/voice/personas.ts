@@ -1,0 +1,20 @@
+// The personas, all of them: a list is as long as a person makes it.
+import { keys } from '../../../client/keys';
+import { rpc, type Result } from '../../../client/rpc';
+
+export type Personas = Result<'voice.personas.list'>;
+export type Persona = Personas['personas'][number];
+
+export const personasQuery = () => ({
+  queryKey: keys.personas,
+  queryFn: async (): Promise<Personas> => {
+    const all = await rpc('voice.personas.list');
+    let cursor = all.next_cursor;
+    while (cursor) {
+      const more = await rpc('voice.personas.list', { cursor });
+      all.personas.push(...more.personas);
+      cursor = more.next_cursor;
+    }
+    return all;
+  },
+});

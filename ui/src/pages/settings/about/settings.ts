@@ -1,0 +1,64 @@
+// Settings as people read and type them.
+import type { Setting } from '../../../client/generated/rpc';
+import { m } from '../../../paraglide/messages.js';
+
+export type Kind = 'flag' | 'number' | 'list' | 'text' | 'object';
+
+/** What a value is, told by what it is now; what is not set is taken for text. */
+export function kindOf(value: unknown): Kind {
+  if (typeof value === 'boolean') return 'flag';
+  if (typeof value === 'number') return 'number';
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'object' && value !== null) return 'object';
+  return 'text';
+}
+
+/** A value as it is typed: lists have a line for each entry. */
+export function typed(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.join('\n');
+  return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
+}
+
+/** What was typed, as a value. What does not fit is handed on as text: the gateway says what it expected. */
+export function parse(text: string, kind: Kind): unknown {
+  switch (kind) {
+    case 'flag':
+      return text === 'true';
+    case 'number':
+      return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+    case 'list':
+      return text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean);
+    case 'object':
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        return text;
+      }
+    case 'text':
+      return text;
+  }
+}
+
+/** A value in a line. */
+export function shown({ value }: Setting): string {
+  const known: unknown = value;
+  if (typeof known === 'boolean') return known ? m.about_setting_on() : m.about_setting_off();
+  if (Array.isArray(known)) return known.join(', ');
+  return typed(known);
+}
+
+/** Where a value comes from. */
+export function originOf({ origin }: Setting): string {
+  const names: Record<string, () => string> = {
+    command_line: m.about_origin_command_line,
+    environment: m.about_origin_environment,
+    settings: m.about_origin_settings,
+    toml: m.about_origin_toml,
+    default: m.about_origin_default,
+  };
+  return names[origin]?.() ?? origin;
+}

@@ -1,0 +1,54 @@
+import { expect, test, vi } from 'vitest';
+import type { Persona } from '../../chat/voice/personas';
+
+// The table of vendors carries texts, which are compiled for the page alone.
+vi.mock('./vendors', () => ({
+  vendor: (id: string) => (id === 'tts_cloud_3' ? { binding: ['voice_id', 'speed', 'pitch'] } : undefined),
+}));
+const { draftOf, fieldsOf, same } = await import('./draft');
+
+const PERSONA: Persona = {
+  id: 'narrator',
+  label: 'Narrator',
+  description: '',
+  provider: 'tts_cloud_3',
+  prompt: { profile: 'An old sailor', style: '', accent: '', pacing: 'slow', scene: '', constraints: '' },
+  providerBindings: [
+    {
+      provider: 'tts_cloud_3',
+      voice_id: 'en-GB-Neural2-B',
+      model: null,
+      speed: 0.9,
+      stability: null,
+      similarity_boost: null,
+      pitch: -2,
+    },
+  ],
+  fallbackPolicy: 'fail',
+  active: true,
+  created_at: '2026-11-01T00:00:00Z',
+  updated_at: '2026-11-01T00:00:00Z',
+};
+
+test('a persona goes through the form and comes out as it was', () => {
+  expect(fieldsOf(draftOf(PERSONA))).toEqual({
+    label: 'Narrator',
+    description: null,
+    provider: 'tts_cloud_3',
+    prompt: { profile: 'An old sailor', style: null, accent: null, pacing: 'slow', scene: null, constraints: null },
+    providerBindings: [{ provider: 'tts_cloud_3', voice_id: 'en-GB-Neural2-B', speed: 0.9, pitch: -2 }],
+    fallbackPolicy: 'fail',
+  });
+});
+
+test('what was emptied is cleared, and blanks are no change', () => {
+  const draft = draftOf(PERSONA);
+  draft.prompt.pacing = '  ';
+  draft.bindings[0]!.values.pitch = '';
+  expect(fieldsOf(draft).prompt?.pacing).toBeNull();
+  expect(fieldsOf(draft).providerBindings?.[0]).not.toHaveProperty('pitch');
+  expect(same(draft, draftOf(PERSONA))).toBe(false);
+  const blanks = draftOf(PERSONA);
+  blanks.label = ' Narrator ';
+  expect(same(blanks, draftOf(PERSONA))).toBe(true);
+});

@@ -1,0 +1,67 @@
+// A persona as it stands in the fields of its form: text everywhere, so that nothing half typed is lost.
+import type { Params } from '../../../client/rpc';
+import type { Persona } from '../../chat/voice/personas';
+import { vendor, type BindingField } from './vendors';
+
+export const PROMPT = ['profile', 'style', 'accent', 'pacing', 'scene', 'constraints'] as const;
+export type PromptField = (typeof PROMPT)[number];
+export type Policy = Persona['fallbackPolicy'];
+
+export interface Binding {
+  provider: string;
+  values: Partial<Record<BindingField, string>>;
+}
+
+export interface Draft {
+  label: string;
+  description: string;
+  provider: string;
+  prompt: Record<PromptField, string>;
+  bindings: Binding[];
+  fallbackPolicy: Policy;
+}
+
+const NUMBERS: readonly BindingField[] = ['speed', 'stability', 'similarity_boost', 'pitch'];
+const FIELDS: readonly BindingField[] = ['voice_id', 'model', ...NUMBERS];
+
+export function draftOf(persona: Persona | null): Draft {
+  const prompt = {} as Record<PromptField, string>;
+  for (const field of PROMPT) prompt[field] = persona?.prompt[field] ?? '';
+  return {
+    label: persona?.label ?? '',
+    description: persona?.description ?? '',
+    provider: persona?.provider ?? '',
+    prompt,
+    bindings: (persona?.providerBindings ?? []).map((binding) => ({
+      provider: binding.provider,
+      values: Object.fromEntries(
+        FIELDS.map((field) => [field, binding[field] ?? (field === 'speed' ? binding.speaking_rate : null)])
+          .filter(([, value]) => value !== null && value !== undefined)
+          .map(([field, value]) => [field, String(value)]),
+      ),
+    })),
+    fallbackPolicy: persona?.fallbackPolicy ?? 'preserve-persona',
+  };
+}
+
+/** The same as the gateway takes it. A binding says only what its provider follows. */
+export function fieldsOf(draft: Draft): Params<'voice.personas.create'> {
+  return {
+    label: draft.label.trim(),
+    description: draft.description.trim() || null,
+    provider: draft.provider || null,
+    prompt: Object.fromEntries(PROMPT.map((field) => [field, draft.prompt[field].trim() || null])),
+    providerBindings: draft.bindings.map(({ provider, values }) => ({
+      provider,
+      ...Object.fromEntries(
+        (vendor(provider)?.binding ?? FIELDS)
+          .map((field) => [field, values[field]?.trim() ?? ''] as const)
+          .filter(([, text]) => text !== '')
+          .map(([field, text]) => [field, NUMBERS.includes(field) ? Number(text) : text]),
+      ),
+    })),
+    fallbackPolicy: draft.fallbackPolicy,
+  };
+}
+
+export const same = (a: Draft, b: Draft): boolean => JSON.stringify(fieldsOf(a)) === JSON.stringify(fieldsOf(b));
