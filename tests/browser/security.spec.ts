@@ -371,7 +371,7 @@ test('the audit log tells in words what was done, filters and pages', async ({ h
   await expect(rows).toHaveCount(1);
   await expect(rows).toContainText('Vault unlocked: by password');
   await expect(page).toHaveURL(/kind=vault\.unsealed/);
-  await rows.getByText('Detail').click();
+  await rows.locator('summary').click();
   await expect(rows.locator('pre')).toContainText('"kind": "vault.unsealed"');
   await page.reload();
   await expect(rows).toHaveCount(1);
