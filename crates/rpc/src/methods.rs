@@ -61,6 +61,7 @@ pub static METHODS: &[Method] = &[
     agents::DELETE,
     sessions::LIST,
     sessions::GET,
+    sessions::CREATE,
     sessions::RENAME,
     sessions::DELETE,
     sessions::SHARE,

@@ -275,6 +275,7 @@ pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("agents.delete", WRITE),
     ("sessions.list", READ),
     ("sessions.get", READ),
+    ("sessions.create", WRITE),
     ("sessions.rename", WRITE),
     ("sessions.delete", WRITE),
     ("sessions.share", WRITE),
