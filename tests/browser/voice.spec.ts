@@ -139,7 +139,7 @@ test('providers: set up, a key stored and removed, chosen, asked when another fa
   await page.getByRole('switch', { name: 'Speaking is switched on' }).click();
   await expect(other.getByRole('switch', { name: 'Speaking is switched on' })).not.toBeChecked();
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
-  await expect(page.getByRole('alert').filter({ hasText: 'enabled' })).toBeVisible();
+  await expect(page.getByRole('alert').filter({ hasText: 'switched off' })).toBeVisible();
   await page.getByRole('switch', { name: 'Speaking is switched on' }).click();
   await expect(other.getByRole('switch', { name: 'Speaking is switched on' })).toBeChecked();
 
