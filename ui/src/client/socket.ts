@@ -164,7 +164,8 @@ class Socket {
     try {
       const response = await fetch('/api/auth/status', { credentials: 'same-origin', cache: 'no-store' });
       const status = (await response.json()) as { authenticated?: boolean };
-      if (status.authenticated === false || code === 4401) sessionEnded();
+      // The credential of this socket may have ended while everybody is let in: then the page goes on.
+      if (status.authenticated === false || (code === 4401 && status.authenticated === undefined)) sessionEnded();
     } catch {
       // Nobody answers: the socket goes on trying.
     }

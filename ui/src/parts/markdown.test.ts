@@ -14,8 +14,7 @@ function shown(text: string): HTMLDivElement {
   return box;
 }
 
-const ALLOWED =
-  /^(A|P|BR|STRONG|EM|DEL|CODE|PRE|BLOCKQUOTE|UL|OL|LI|H3|H4|H5|H6|HR|TABLE|THEAD|TBODY|TR|TH|TD)$/;
+const ALLOWED = /^(A|P|BR|STRONG|EM|DEL|CODE|PRE|BLOCKQUOTE|UL|OL|LI|H3|H4|H5|H6|HR|TABLE|THEAD|TBODY|TR|TH|TD)$/;
 const HOSTILE = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(1)>',
@@ -94,9 +93,7 @@ describe('links', () => {
 
 describe('what is kept', () => {
   it('blocks of all kinds', () => {
-    expect(html('a **b** _c_ ~~d~~ `e`')).toBe(
-      '<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>',
-    );
+    expect(html('a **b** _c_ ~~d~~ `e`')).toBe('<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>');
     expect(html('3. a\n4. b')).toContain('<ol start="3">');
     expect(html('- [x] a')).toContain('☑ a');
     expect(html('| a | b |\n|---|:-:|\n| c<br>d | e |')).toContain('<td>c<br>d</td>');

@@ -26,6 +26,10 @@ export const full = (at: string): string =>
 export const short = (at: string): string =>
   new Intl.DateTimeFormat(getLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
 
+/** A date alone. */
+export const day = (at: string): string =>
+  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'medium' }).format(new Date(at));
+
 /** A span: "340 ms", "2.1 s", "3 min 5 s". */
 export function span(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -34,8 +34,17 @@ export async function begin(): Promise<void> {
 function faceOf(status: Shape<'AuthStatus'>): Face {
   // While auth is disabled everyone is let in, and may set it up again when they choose to.
   if (status.setup_required && !status.auth_disabled) return 'onboarding';
-  if (status.setup_required && location.pathname === '/onboarding') return 'onboarding';
-  return status.authenticated ? 'inside' : 'login';
+  if (!status.authenticated) return 'login';
+  // Whoever is let in goes on with what follows setup, when the address says so.
+  const steps = status.setup_required || new URLSearchParams(location.search).has('step');
+  return location.pathname === '/onboarding' && steps ? 'onboarding' : 'inside';
+}
+
+/** The address changed: another face may belong to it. */
+export function reconsider(): void {
+  if (!session.status) return;
+  session.face = faceOf(session.status);
+  store(session.face === 'inside');
 }
 
 /** Credentials or the state of authentication changed while the person is inside: what is shown of them is asked anew. */
@@ -59,7 +68,8 @@ export async function enter(): Promise<void> {
 
 /** The gateway no longer knows this person: the login stands where they were. */
 export function leave(): void {
-  if (session.face !== 'inside') return;
+  const within = session.face === 'inside' || (session.face === 'onboarding' && !session.status?.setup_required);
+  if (!within) return;
   session.ended = true;
   session.face = 'login';
   store(false);

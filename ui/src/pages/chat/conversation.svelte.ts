@@ -21,6 +21,8 @@ export class Pending {
   constructor(
     readonly key: number,
     readonly input: Input,
+    /** The messages that were there before. */
+    readonly known: ReadonlySet<string>,
   ) {}
 }
 
@@ -101,7 +103,7 @@ export class Conversation {
 
   /** Sends a text. What becomes of it is seen in the conversation. */
   async send(input: Input): Promise<void> {
-    const pending = new Pending(this.#next++, input);
+    const pending = new Pending(this.#next++, input, new Set(this.messages.map((message) => message.id)));
     this.pending = [...this.pending, pending];
     await this.deliver(pending);
   }
@@ -187,18 +189,12 @@ export class Conversation {
   #settle(): void {
     if (this.pending.length === 0) return;
     const turns = new Set(this.messages.map((message) => message.turn_id));
-    const said = this.messages.slice(-PAGE).filter((message) => message.role === 'user');
     this.pending = this.pending.filter((one) => {
       if (one.turn !== null) return !turns.has(one.turn);
-      // Its confirmation is still under way, or was lost with the connection.
-      if (one.error && !isFailure(one.error, 'LOST', 'TIMED_OUT')) return true;
-      const at = said.findLastIndex((message) => message.content === one.input.text);
-      return at < 0 || this.#answeredBefore(said[at]);
+      // Its confirmation is still under way, or was lost with the connection; any other refusal means that it was not taken.
+      if (one.error && !isFailure(one.error, 'LOST', 'TIMED_OUT', 'OFFLINE')) return true;
+      const { text } = one.input;
+      return !this.messages.some(({ id, role, content }) => role === 'user' && content === text && !one.known.has(id));
     });
-  }
-
-  /** An older question with the same words is not the one that was just sent. */
-  #answeredBefore(message: Message | undefined): boolean {
-    return message === undefined || (this.turns.find((turn) => turn.id === message.turn_id)?.answered ?? false);
   }
 }

@@ -4,7 +4,8 @@ import type { EventName, EventParams } from '../../client/rpc';
 import { socket } from '../../client/socket';
 import { Conversation } from './conversation.svelte';
 
-type Heard = { [E in EventName & `chat.${string}`]: { event: E; params: EventParams<E> } }[EventName & `chat.${string}`];
+type Heard = { [E in EventName & `chat.${string}`]: { event: E; params: EventParams<E> } }[EventName &
+  `chat.${string}`];
 
 /** How many are kept besides those with something in them that would be lost. */
 const KEPT = 12;

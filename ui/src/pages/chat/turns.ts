@@ -11,8 +11,7 @@ export interface Call {
   output: Message | null;
 }
 
-export type Part =
-  { kind: 'text'; key: string; message: Message } | { kind: 'call'; key: string; call: Call };
+export type Part = { kind: 'text'; key: string; message: Message } | { kind: 'call'; key: string; call: Call };
 
 export interface Turn {
   id: string;

@@ -14,23 +14,35 @@ const LEVELS = 40;
 const STEP_MS = 80;
 const TYPES = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus', 'audio/webm'];
 
+export interface Recorded {
+  blob: Blob;
+  seconds: number;
+  /** It ended by itself, as long as one may be. */
+  full: boolean;
+}
+
 export class Recording {
-  state = $state<'idle' | 'asking' | 'recording' | 'done'>('idle');
+  state = $state<'idle' | 'asking' | 'recording'>('idle');
   hindrance = $state<Hindrance | null>(null);
   seconds = $state(0);
   /** The latest loudness values from 0 to 1, the newest last. */
   levels = $state.raw<readonly number[]>(Array<number>(LEVELS).fill(0));
   silent = $state(false);
-  /** It ended by itself, as long as one may be. */
-  full = $state(false);
-  blob = $state.raw<Blob | null>(null);
 
   #stream: MediaStream | null = null;
   #recorder: MediaRecorder | null = null;
   #context: AudioContext | null = null;
   #timer = 0;
   #attempt = 0;
-  #ended: Promise<void> = Promise.resolve();
+  /** Who gets the recording instead of `onend`. */
+  #taken: ((made: Recorded) => void) | null = null;
+  #full = false;
+  readonly #onend: (made: Recorded) => void;
+
+  /** `onend` gets each recording that ends, by `stop` or by itself. */
+  constructor(onend: (made: Recorded) => void) {
+    this.#onend = onend;
+  }
 
   get level(): number {
     return this.levels.at(-1) ?? 0;
@@ -72,16 +84,14 @@ export class Recording {
       bytes += data.size;
       if (bytes > MAX_BYTES - 512 * 1024) this.#end(true);
     };
-    this.#ended = new Promise((resolve) => {
-      recorder.onstop = () => {
-        if (this.#recorder === recorder) {
-          this.blob = new Blob(parts, { type: (recorder.mimeType || mimeType || '').split(';')[0] ?? '' });
-          this.state = 'done';
-          this.#release();
-        }
-        resolve();
-      };
-    });
+    recorder.onstop = () => {
+      if (this.#recorder !== recorder) return;
+      const blob = new Blob(parts, { type: (recorder.mimeType || mimeType || '').split(';')[0] ?? '' });
+      const made = { blob, seconds: this.seconds, full: this.#full };
+      const give = this.#taken ?? this.#onend;
+      this.drop();
+      give(made);
+    };
     // A microphone that is pulled out ends the recording; what was said stays.
     stream.getTracks()[0]?.addEventListener('ended', () => this.#end(false));
     recorder.start(1000);
@@ -118,15 +128,22 @@ export class Recording {
 
   #end(full: boolean): void {
     if (this.#recorder?.state !== 'recording') return;
-    this.full = full;
+    this.#full = full;
     this.#recorder.stop();
   }
 
-  /** Ends the recording and gives it; null when there is none. */
-  async stop(): Promise<Blob | null> {
+  /** Ends the recording, which goes to `onend`. */
+  stop(): void {
     this.#end(false);
-    await this.#ended;
-    return this.blob;
+  }
+
+  /** Ends the recording and gives it to the caller alone; null when there is none. */
+  take(): Promise<Recorded | null> {
+    if (this.#recorder?.state !== 'recording') return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.#taken = resolve;
+      this.#end(false);
+    });
   }
 
   /** Forgets everything, and lets the microphone go. */
@@ -138,8 +155,8 @@ export class Recording {
     this.#release();
     this.state = 'idle';
     this.hindrance = null;
-    this.blob = null;
-    this.full = false;
+    this.#taken = null;
+    this.#full = false;
     this.silent = false;
     this.seconds = 0;
     this.levels = Array<number>(LEVELS).fill(0);

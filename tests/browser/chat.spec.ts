@@ -1,0 +1,321 @@
+// Conversations: from the first question to one that is long, shared, and cut off by a restart.
+import type { Page, WebSocketRoute } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { ModelServer } from './fixtures/model';
+import { expect, test, watch } from './fixtures/test';
+
+let model: ModelServer;
+
+test.use({
+  environment: async ({}, use) => {
+    model = await ModelServer.start();
+    await use({ ...model.environment, SERVICE_TOOLS__REQUIRE_APPROVAL: '["web_fetch"]' });
+    await model.close();
+  },
+});
+
+const writing = (page: Page) => page.getByRole('textbox', { name: 'Message' });
+const messages = (page: Page) => page.getByRole('region', { name: 'Messages' });
+
+async function open(page: Page, path = '/chat'): Promise<void> {
+  await page.goto(path);
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await expect(writing(page)).toBeVisible();
+}
+
+async function ask(page: Page, text: string): Promise<void> {
+  await writing(page).fill(text);
+  await writing(page).press('Enter');
+  await expect(writing(page)).toHaveValue('');
+}
+
+test('an answer streams, in every window that looks', async ({ home, page, context }) => {
+  await open(page);
+  model.next({ text: ['The first answer ', 'begins', ' and ends.'], hold: true });
+  await ask(page, 'A first question');
+  await expect(messages(page).getByText('The first answer begins')).toBeVisible();
+  // The conversation has its address without the page having been loaded anew.
+  await expect(page).toHaveURL(/\/chat\/ses_/);
+  await expect(page.getByRole('heading', { level: 1, name: 'A first question' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  model.go();
+  await expect(messages(page).getByText('The first answer begins and ends.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
+  await expect(messages(page).getByText('12 tokens read, 7 written')).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'says: The first answer begins and ends.' })).toHaveCount(1);
+  await expect(writing(page)).toBeFocused();
+
+  const other = await context.newPage();
+  await open(other, new URL(page.url()).pathname);
+  await expect(messages(other).getByText('The first answer begins and ends.')).toBeVisible();
+  model.next({ text: ['Now **both** see ', 'it'], hold: true });
+  await ask(page, 'And now?');
+  for (const window of [page, other]) {
+    await expect(messages(window).getByText('And now?')).toHaveCount(1);
+    await expect(messages(window).getByText('Now both see')).toBeVisible();
+  }
+  model.go();
+  for (const window of [page, other]) await expect(messages(window).getByText('Now both see it')).toBeVisible();
+  expect((await home.rpc<{ messages: unknown[] }>('chat.history', { session: page.url().split('/').at(-1) })).messages).toHaveLength(4);
+});
+
+test('stopped, and asked again; refused by the model, and asked again', async ({ home, page }) => {
+  await open(page);
+  model.next({ text: ['As far as this', ' and no further'], hold: true });
+  await ask(page, 'Say something long');
+  await expect(messages(page).getByText('As far as this')).toBeVisible();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(messages(page).getByText('The turn was stopped.')).toBeVisible();
+  // What was said so far stays, also when the page is loaded anew.
+  await expect(messages(page).getByText('As far as this')).toBeVisible();
+  model.next({ refuse: 400 });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(messages(page).getByRole('alert')).toHaveCount(2);
+  model.next({ text: ['At last.'] });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(messages(page).getByText('At last.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0);
+  await page.reload();
+  await expect(messages(page).getByText('As far as this')).toBeVisible();
+  await expect(messages(page).getByText('Say something long')).toHaveCount(3);
+  const asked = model.asked.at(-1)?.messages.findLast((message) => message.role === 'user');
+  expect(JSON.stringify(asked)).toContain('Say something long');
+});
+
+test('a call of a tool is a folded card', async ({ home, page }) => {
+  await open(page);
+  model.next({ tool: { name: 'calc', arguments: { expression: '0.175 * 2480' } } });
+  model.next({ text: ['It is 434.'] });
+  await ask(page, 'Work it out');
+  await expect(messages(page).getByText('It is 434.')).toBeVisible();
+  const card = messages(page).getByRole('group').filter({ hasText: 'calc' });
+  await expect(card.getByText('Done')).toBeVisible();
+  await expect(page.getByRole('group', { name: 'What it was given' })).toHaveCount(0);
+  await card.getByText('calc').click();
+  await expect(page.getByRole('group', { name: 'What it was given' })).toContainText('0.175 * 2480');
+  await expect(page.getByRole('group', { name: 'What it gave' })).toHaveText('434');
+});
+
+test('a tool that needs a yes gets a no, and a yes', async ({ home, page, context }) => {
+  await open(page);
+  const call = { tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/secret' } } };
+  model.next(call);
+  model.next({ text: ['Then not.'] });
+  await ask(page, 'Fetch it');
+  await expect(page.getByRole('heading', { name: 'May the agent use “web_fetch”?' })).toBeVisible();
+  // It is also there for whoever comes later, and the list says where somebody is waited for.
+  const other = await context.newPage();
+  await other.goto(new URL(page.url()).pathname);
+  await expect(other.getByRole('link', { name: /Fetch it Needs your answer/ })).toBeVisible();
+  await other.getByRole('button', { name: 'Refuse' }).click();
+  await expect(messages(page).getByText('Then not.')).toBeVisible();
+  await expect(messages(page).getByText('Refused')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Allow' })).toHaveCount(0);
+  model.next(call);
+  model.next({ text: ['I tried.'] });
+  await ask(page, 'Fetch it all the same');
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await expect(messages(page).getByText('I tried.')).toBeVisible();
+  // It may not reach this machine's own addresses, but it was allowed to try.
+  await expect(messages(page).getByText('Failed')).toBeVisible();
+});
+
+test('a hostile answer does nothing', async ({ home, page }) => {
+  await open(page);
+  page.on('dialog', () => expect(true, 'a dialog of the answer').toBe(false));
+  const hostile = [
+    '# Title\n\n<script>window.pwned = 1</script>\n\n<img src="https://evil.example/x.png" onerror="window.pwned = 2">\n\n',
+    '![pixel](https://evil.example/pixel.png) [click](javascript:window.pwned=3) [fine](https://a.example/page)\n\n',
+    '<p style="position:fixed;inset:0;background:red" onclick="window.pwned=4">cover</p>\n\n<style>body{display:none}</style>\n\n',
+    '<a href="javascript:window.pwned=5">raw</a> <iframe srcdoc="<script>parent.pwned=6</script>"></iframe>\n\n',
+    '```js\nwindow.pwned = 7\n```\n\nThe end of it.',
+  ];
+  model.next({ text: hostile });
+  await ask(page, 'Be nasty');
+  await expect(messages(page).getByText('The end of it.')).toBeVisible();
+  const answer = page.locator('.markdown');
+  await expect(answer.locator('img, script, style, iframe, [style], [onclick], [onerror]')).toHaveCount(0);
+  await expect(answer.getByRole('link')).toHaveCount(2);
+  await expect(answer.getByRole('link', { name: 'fine' })).toHaveAttribute('rel', 'noopener noreferrer');
+  await expect(answer.getByRole('link', { name: 'Image: pixel' })).toHaveAttribute('target', '_blank');
+  await answer.getByText('cover').click();
+  expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await answer.getByRole('button', { name: 'Copy the code' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('window.pwned = 7');
+  expect(await violations(page)).toEqual([]);
+});
+
+test('renamed, found, shared and deleted', async ({ home, page, browser, complaints }) => {
+  await home.rpc('chat.send_sync', { text: 'About bread' });
+  await home.rpc('chat.send_sync', { text: 'About cheese' });
+  await open(page);
+  const list = page.getByRole('list', { name: 'Conversations' });
+  await expect(list.getByRole('listitem')).toHaveCount(2);
+  await list.getByRole('link', { name: /About bread/ }).click();
+  await expect(messages(page).getByText('You said: About bread')).toBeVisible();
+
+  await page.getByRole('button', { name: 'Rename, share or delete' }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Rye and wheat');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'Rye and wheat' })).toBeVisible();
+  await expect(list.getByRole('link', { name: /Rye and wheat/ })).toBeVisible();
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('cheese');
+  await expect(list.getByRole('listitem')).toHaveCount(1);
+  await page.getByRole('searchbox').fill('nothing of the kind');
+  await expect(page.getByText('No conversation is named like')).toBeVisible();
+  await page.getByRole('searchbox').fill('');
+
+  await page.getByRole('button', { name: 'Rename, share or delete' }).click();
+  await page.getByRole('menuitem', { name: 'Share…' }).click();
+  await expect(page.getByRole('dialog')).toContainText('Everyone who has the link can read this conversation');
+  await page.getByRole('button', { name: 'Create the link' }).click();
+  const link = await page.getByRole('textbox', { name: 'Link' }).inputValue();
+  const stranger = await browser.newContext();
+  watch(stranger, home.origin, complaints);
+  const reading = await stranger.newPage();
+  expect((await reading.goto(home.origin + new URL(link).pathname))?.status()).toBe(200);
+  await expect(reading.getByText('You said: About bread')).toBeVisible();
+  await page.getByRole('button', { name: 'Stop sharing' }).click();
+  await expect(page.getByRole('button', { name: 'Create the link' })).toBeVisible();
+  expect((await reading.reload())?.status()).toBe(404);
+  await stranger.close();
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('button', { name: 'More for Rye and wheat' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await page.getByLabel('Type delete to confirm').fill('delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page).toHaveURL(/\/chat$/);
+  await expect(list.getByRole('listitem')).toHaveCount(1);
+  const { sessions } = await home.rpc<{ sessions: { label: string }[] }>('sessions.list');
+  expect(sessions.map((one) => one.label)).toEqual(['About cheese']);
+});
+
+test('a restart in the middle of an answer: the question stands, and is asked again', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await open(page);
+  model.next({ text: ['This will be ', 'lost'], hold: true });
+  await ask(page, 'Are you there?');
+  await expect(messages(page).getByText('This will be')).toBeVisible();
+  await home.stop('SIGKILL');
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
+  await home.run();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await expect(messages(page).getByText('Are you there?')).toHaveCount(1);
+  await expect(messages(page).getByText('There is no answer yet.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(messages(page).getByText('You said: Are you there?')).toBeVisible();
+});
+
+test('a connection lost in the middle of an answer: its end is there all the same', async ({ home, page }) => {
+  const lines: WebSocketRoute[] = [];
+  await page.routeWebSocket(/\/ws\/chat$/, (line) => {
+    lines.push(line);
+    line.connectToServer();
+  });
+  await open(page);
+  model.next({ text: ['Half of it ', 'and the rest.'], hold: true });
+  await ask(page, 'Tell me all');
+  await expect(messages(page).getByText('Half of it')).toBeVisible();
+  await lines.at(-1)?.close({ code: 1011 });
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
+  model.go();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await expect(messages(page).getByText('Half of it and the rest.')).toBeVisible();
+  await expect(messages(page).getByText('Tell me all')).toHaveCount(1);
+  await expect(page.getByRole('button', { name: /Stop|Try again/ })).toHaveCount(0);
+});
+
+test('by keyboard alone, and as narrow as it gets', async ({ home, page }) => {
+  model.next({ tool: { name: 'calc', arguments: { expression: '1 + 1' } } });
+  model.next({ text: ['# A heading\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode that is long enough to be wider than any phone there is\n```'] });
+  await home.rpc('chat.send_sync', { text: 'Show me' });
+  await open(page);
+  await expect(writing(page)).toBeFocused();
+  await page.keyboard.type('First line');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('second line');
+  await expect(writing(page)).toHaveValue('First line\nsecond line');
+  await page.keyboard.press('Enter');
+  await expect(messages(page).getByText('You said: First line')).toBeVisible();
+  await expect(writing(page)).toBeFocused();
+  // A draft stays with its conversation.
+  await page.keyboard.type('Not sent yet');
+  const link = page.getByRole('link', { name: /Show me/ });
+  for (let step = 0; step < 40 && !(await link.evaluate((one) => one === document.activeElement)); step++) {
+    await page.keyboard.press('Shift+Tab');
+  }
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: 'Show me' })).toBeVisible();
+  await expect(writing(page)).toHaveValue('');
+  await page.locator('summary').focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('group', { name: 'What it gave' })).toHaveText('2');
+  await page.goBack();
+  await expect(writing(page)).toHaveValue('Not sent yet');
+  await page.goForward();
+  await expect(page.getByRole('group', { name: 'Table' })).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  await page.getByRole('button', { name: 'Conversations', exact: true }).click();
+  await expect(page.getByRole('dialog', { name: 'Conversations' }).getByRole('link', { name: /First line/ })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: /First line/ }).click();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(page.getByRole('heading', { level: 1, name: 'First line' })).toBeVisible();
+});
+
+test('agent and model are chosen', async ({ home, page }) => {
+  await home.rpc('agents.create', { id: 'poet', name: 'Poet', system_prompt: 'Rhyme.' });
+  await open(page, '/chat?agent=poet');
+  await expect(page.getByLabel('Agent that answers from now on')).toHaveValue('poet');
+  await page.getByLabel('Model for the next messages').selectOption('local/other-model');
+  await ask(page, 'Roses are red');
+  await expect(messages(page).getByText('You said: Roses are red')).toBeVisible();
+  expect(model.asked.at(-1)?.model).toBe('other-model');
+  expect(JSON.stringify(model.asked.at(-1)?.messages)).toContain('Rhyme.');
+  await page.reload();
+  await expect(page.getByLabel('Agent that answers from now on')).toHaveValue('poet');
+});
+
+test('a long conversation opens at its end, and its beginning comes when it is looked for', async ({ home, page }) => {
+  test.setTimeout(240_000);
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Question 1' });
+  for (let number = 2; number <= 150; number++) await home.rpc('chat.send_sync', { session, text: `Question ${number}` });
+  await open(page, `/chat/${session}`);
+  await expect(messages(page).getByText('You said: Question 150')).toBeInViewport();
+  await expect(messages(page).getByText('Question 1', { exact: true })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Jump to latest' })).toHaveCount(0);
+  const first = messages(page).getByText('Question 1', { exact: true });
+  await expect(async () => {
+    await messages(page).evaluate((box) => (box.scrollTop = 0));
+    await expect(first).toBeVisible({ timeout: 500 });
+  }).toPass();
+  // All of it is there, once and in order.
+  const numbers = await messages(page).getByText(/^Question \d+$/).allTextContents();
+  expect(numbers.map((text) => Number(text.slice(9)))).toEqual(Array.from({ length: 150 }, (_, at) => at + 1));
+  await page.getByRole('button', { name: 'Jump to latest' }).click();
+  await expect(messages(page).getByText('You said: Question 150')).toBeInViewport();
+});
+
+test.describe('without a model provider', () => {
+  test.use({ environment: {} });
+
+  test('it says so, and where to set one up', async ({ home, page }) => {
+    await open(page);
+    await expect(page.getByText('No model provider is set up yet')).toBeVisible();
+    await page.getByRole('button', { name: /Work out/ }).click();
+    await expect(writing(page)).toHaveValue(/Work out/);
+    await writing(page).press('Enter');
+    await expect(messages(page).getByRole('alert')).toBeVisible();
+    await page.getByRole('link', { name: 'Set up a model provider' }).click();
+    await expect(page).toHaveURL(/\/settings\/providers/);
+  });
+});

@@ -1,0 +1,24 @@
+// Why a delivery was refused: the gateway's labels in words. What an agent or a channel says is shown as it is.
+import { m } from '../../paraglide/messages.js';
+
+const REASONS: Record<string, () => string> = {
+  missing_signature: m.deliveries_reason_missing_signature,
+  wrong_signature: m.deliveries_reason_wrong_signature,
+  malformed_signature: m.deliveries_reason_malformed_signature,
+  missing_timestamp: m.deliveries_reason_missing_timestamp,
+  stale_timestamp: m.deliveries_reason_stale_timestamp,
+  future_timestamp: m.deliveries_reason_future_timestamp,
+  too_many_signatures: m.deliveries_reason_malformed_signature,
+  header_too_large: m.deliveries_reason_malformed_signature,
+  no_secret: m.deliveries_reason_no_secret,
+  address_not_allowed: m.deliveries_reason_address_not_allowed,
+  body_too_large: m.deliveries_reason_body_too_large,
+  empty_body: m.deliveries_reason_empty_body,
+  not_utf8: m.deliveries_reason_not_json,
+  not_json: m.deliveries_reason_not_json,
+  no_payload_field: m.deliveries_reason_not_json,
+  too_deep: m.deliveries_reason_too_large,
+  too_large: m.deliveries_reason_too_large,
+};
+
+export const reasonOf = (error: string): string => REASONS[error]?.() ?? error;

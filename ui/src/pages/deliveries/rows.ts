@@ -1,0 +1,109 @@
+// The rows of the list as data: what is kept of a delivery, which ones a filter shows, and how what comes live is joined in. Pure.
+import type { Delivery, Status } from './status';
+
+/** What a row shows. Previews and headers are not kept: a long list would hold megabytes that nobody sees. */
+export interface Row {
+  id: string;
+  webhook_id: string;
+  status: Status;
+  event_type: string | null;
+  entity_key: string | null;
+  received_at: string;
+  duration_ms: number | null;
+  error: string | null;
+}
+
+export interface Filters {
+  webhook: string;
+  status: Status | '';
+  event: string;
+  q: string;
+}
+
+export const NO_FILTERS: Filters = { webhook: '', status: '', event: '', q: '' };
+
+export const isFiltered = (filters: Filters): boolean => Object.values(filters).some(Boolean);
+
+export const rowOf = (delivery: Delivery): Row => ({
+  id: delivery.id,
+  webhook_id: delivery.webhook_id,
+  status: delivery.status,
+  event_type: delivery.event_type ?? null,
+  entity_key: delivery.entity_key ?? null,
+  received_at: delivery.received_at,
+  duration_ms: delivery.duration_ms ?? null,
+  error: delivery.error ?? null,
+});
+
+/** Whether the gateway would list it under these filters. */
+export function matches(delivery: Delivery, { webhook, status, event, q }: Filters): boolean {
+  if (webhook && delivery.webhook_id !== webhook) return false;
+  if (status && delivery.status !== status) return false;
+  if (event && delivery.event_type !== event) return false;
+  if (!q) return true;
+  const wanted = q.toLowerCase();
+  const searched = [delivery.event_type, delivery.entity_key, delivery.error, delivery.body_preview];
+  return searched.some((text) => text?.toLowerCase().includes(wanted));
+}
+
+/** Where a row stands, the newest first: ids sort by time. -1 when it is not there. */
+export function indexOf(rows: readonly Row[], id: string): number {
+  const at = placeOf(rows, id);
+  return rows[at]?.id === id ? at : -1;
+}
+
+function placeOf(rows: readonly Row[], id: string): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rows[middle]?.id ?? '') > id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export interface Joined {
+  rows: Row[];
+  /** What the list does not show yet, the newest first. */
+  fresh: Row[];
+}
+
+/**
+ * Joins what came live into the list. Known rows are changed in place. New ones go to their places, or, while the person reads further
+ * down (`hold`), to `fresh`, so that nothing moves under them. Older ones than the oldest loaded row come with their page.
+ */
+export function join(
+  before: Joined,
+  came: readonly Delivery[],
+  options: { filters: Filters; hold: boolean; complete: boolean },
+): Joined {
+  const rows = [...before.rows];
+  let fresh = [...before.fresh];
+  for (const delivery of came) {
+    const row = rowOf(delivery);
+    const at = placeOf(rows, row.id);
+    if (rows[at]?.id === row.id) {
+      rows[at] = row;
+      continue;
+    }
+    const waiting = indexOf(fresh, row.id);
+    if (waiting >= 0) {
+      fresh = fresh.toSpliced(waiting, 1, row);
+      continue;
+    }
+    if (!matches(delivery, options.filters)) continue;
+    if (at === rows.length && rows.length > 0 && !options.complete) continue;
+    if (options.hold) fresh.splice(placeOf(fresh, row.id), 0, row);
+    else rows.splice(at, 0, row);
+  }
+  return { rows, fresh };
+}
+
+/** Two runs of rows as one, the newest first; of a row in both, that of `newer` stays. */
+export function merge(newer: readonly Row[], older: readonly Row[]): Row[] {
+  const known = new Set(newer.map((row) => row.id));
+  return [...newer, ...older.filter((row) => !known.has(row.id))].sort((a, b) =>
+    a.id < b.id ? 1 : a.id > b.id ? -1 : 0,
+  );
+}

@@ -1,0 +1,120 @@
+// What each kind of row of the audit log says, in words. The kinds are those of the gateway (crates/*/src, `append_audit`).
+import { m } from '../../../paraglide/messages.js';
+
+export type Detail = Record<string, unknown>;
+type More = (detail: Detail) => string;
+
+interface Sentence {
+  title: () => string;
+  more?: More;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+const named =
+  (...fields: string[]): More =>
+  (detail) =>
+    text(fields.map((field) => detail[field]).find((value) => text(value) !== ''));
+const count =
+  (field: string, say: (inputs: { count: number }) => string): More =>
+  (detail) =>
+    typeof detail[field] === 'number' && detail[field] > 0 ? say({ count: detail[field] }) : '';
+const by: More = ({ method, by: way }) => {
+  const how = text(method ?? way);
+  if (how === 'passkey') return m.audit_by_passkey();
+  if (how === 'password') return m.audit_by_password();
+  return how === 'recovery_key' || how === 'recovery' ? m.audit_by_recovery_key() : how;
+};
+const stored: More = (detail) => {
+  const encrypted = detail.encrypted === 1 || detail.encrypted === true;
+  return m.audit_stored({
+    name: named('key', 'name')(detail),
+    how: encrypted ? m.audit_encrypted() : m.audit_plaintext(),
+  });
+};
+const setting: More = ({ key, value }) =>
+  value === null || value === undefined ? text(key) : `${text(key)} = ${JSON.stringify(value)}`;
+const channel: More = ({ label, type }) => `${text(label)} (${text(type)})`;
+const scopes: More = ({ scopes: list }) => (Array.isArray(list) ? list.map(text).join(', ') : '');
+
+export const SENTENCES: Record<string, Sentence> = {
+  'login.succeeded': { title: m.audit_login_succeeded, more: by },
+  'login.failed': { title: m.audit_login_failed },
+  logout: { title: m.audit_logout },
+  'connect.failed': { title: m.audit_connect_failed },
+  'confirm.failed': { title: m.audit_confirm_failed },
+  'setup.completed': { title: m.audit_setup_completed, more: by },
+  'setup_code.wrong': { title: m.audit_setup_code_wrong },
+  'setup_code.replaced': { title: m.audit_setup_code_replaced },
+  'setup_code.closed': { title: m.audit_setup_code_closed },
+  'setup_code.renewed': { title: m.audit_setup_code_renewed },
+  'password.set': { title: m.audit_password_set },
+  'password.changed': { title: m.audit_password_changed, more: count('sessions_ended', m.audit_sessions_count) },
+  'password.change_failed': { title: m.audit_password_change_failed },
+  'session.ended': { title: m.audit_session_ended },
+  'sessions.ended': { title: m.audit_sessions_ended, more: count('ended', m.audit_sessions_count) },
+  'session.shared': { title: m.audit_session_shared, more: named('session') },
+  'session.unshared': { title: m.audit_session_unshared, more: named('session') },
+  'api_key.created': { title: m.audit_api_key_created, more: scopes },
+  'api_key.revoked': { title: m.audit_api_key_revoked, more: named('api_key') },
+  'device.paired': { title: m.audit_device_paired, more: scopes },
+  'device.revoked': { title: m.audit_device_revoked, more: named('device') },
+  'passkey.added': { title: m.audit_passkey_added, more: named('name') },
+  'passkey.renamed': { title: m.audit_passkey_renamed, more: named('name') },
+  'passkey.failed': { title: m.audit_passkey_failed },
+  'passkey.removed': { title: m.audit_passkey_removed, more: named('passkey') },
+  'auth.reset': { title: m.audit_auth_reset },
+  'vault.initialized': { title: m.audit_vault_initialized, more: count('migrated', m.audit_migrated) },
+  'vault.unsealed': { title: m.audit_vault_unsealed, more: by },
+  'vault.sealed': { title: m.audit_vault_sealed },
+  'vault.rotated': { title: m.audit_vault_rotated, more: count('secrets', m.audit_secrets_count) },
+  'vault.recovery_key': { title: m.audit_vault_recovery_key },
+  'vault.rewrapped': { title: m.audit_vault_rewrapped },
+  'vault.disabled': { title: m.audit_vault_disabled, more: count('decrypted', m.audit_decrypted) },
+  'vault.enabled': { title: m.audit_vault_enabled, more: count('migrated', m.audit_migrated) },
+  'vault.key_refused': { title: m.audit_vault_key_refused },
+  'env.set': { title: m.audit_env_set, more: stored },
+  'env.deleted': { title: m.audit_env_deleted, more: named('key') },
+  'ssh_key.generated': { title: m.audit_ssh_key_generated, more: stored },
+  'ssh_key.imported': { title: m.audit_ssh_key_imported, more: stored },
+  'ssh_key.deleted': { title: m.audit_ssh_key_deleted, more: named('name') },
+  'provider_key.set': { title: m.audit_provider_key_set, more: named('id') },
+  'provider_key.removed': { title: m.audit_provider_key_removed, more: named('id') },
+  'config.set': { title: m.audit_config_set, more: setting },
+  'channel.created': { title: m.audit_channel_created, more: channel },
+  'channel.updated': { title: m.audit_channel_updated, more: channel },
+  'channel.deleted': { title: m.audit_channel_deleted, more: channel },
+  'webhook.created': { title: m.audit_webhook_created, more: named('name') },
+  'webhook.updated': { title: m.audit_webhook_updated, more: named('name') },
+  'webhook.secret_rotated': { title: m.audit_webhook_secret_rotated, more: named('name') },
+  'webhook.deleted': { title: m.audit_webhook_deleted, more: named('name') },
+};
+
+/** What a row says: what happened, and with what. A kind that is not known here is told by its name; `labels` names keys and devices by their ids. */
+export function sentence(
+  kind: string,
+  detail: Detail,
+  labels: ReadonlyMap<string, string>,
+): { title: string; more: string } {
+  const found = SENTENCES[kind];
+  const title = found?.title() ?? kind;
+  // Failures of one caller within a minute are one row.
+  if (typeof detail.collapsed === 'number') return { title, more: m.audit_collapsed({ count: detail.collapsed }) };
+  const label = labels.get(text(detail.api_key ?? detail.device));
+  return { title, more: [label, found?.more?.(detail)].filter(Boolean).join(', ') };
+}
+
+/** Who did it. `labels` names API keys and devices by their ids. */
+export function actorInWords(actor: string, own: string | undefined, labels: ReadonlyMap<string, string>): string {
+  const [kind = '', id = ''] = actor.split(' ');
+  if (kind === 'session') return id === own ? m.audit_actor_you() : m.audit_actor_session();
+  if (kind === 'api_key') return m.audit_actor_api_key({ label: labels.get(id) ?? id });
+  if (kind === 'device') return m.audit_actor_device({ label: labels.get(id) ?? id });
+  const plain: Record<string, () => string> = {
+    loopback: m.audit_actor_loopback,
+    password: m.audit_actor_password,
+    anonymous: m.audit_actor_anonymous,
+    cli: m.audit_actor_cli,
+    system: m.audit_actor_system,
+  };
+  return plain[kind]?.() ?? actor;
+}

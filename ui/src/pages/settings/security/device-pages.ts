@@ -1,0 +1,10 @@
+// The paired devices, page by page, as the query that two parts of this page share.
+import { keys } from '../../../client/keys';
+import { rpc } from '../../../client/rpc';
+
+export const devicePages = {
+  queryKey: keys.devices,
+  queryFn: ({ pageParam }: { pageParam: string | null }) => rpc('pairing.list', { limit: 50, cursor: pageParam }),
+  initialPageParam: null as string | null,
+  getNextPageParam: (last: { next_cursor?: string | null }) => last.next_cursor ?? null,
+};

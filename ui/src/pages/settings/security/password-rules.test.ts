@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { rules } from './password-rules';
+
+const kept = (password: string, repeated: string, current?: string) =>
+  rules(password, repeated, current).map((rule) => rule.kept);
+
+test('twelve characters, not bytes or halves of them', () => {
+  expect(kept('é'.repeat(12), 'é'.repeat(12))).toEqual([true, true]);
+  expect(kept('é'.repeat(11), 'é'.repeat(11))).toEqual([false, true]);
+  expect(kept('😀'.repeat(11), '')).toEqual([false, false]);
+  expect(kept('😀'.repeat(12), '')).toEqual([true, false]);
+  expect(kept('a'.repeat(1025), '')[0]).toBe(false);
+});
+
+test('a change must change something', () => {
+  expect(kept('correct horse', 'correct horse', 'correct horse')).toEqual([true, true, false]);
+  expect(kept('correct horse', 'correct horse', 'battery staple')).toEqual([true, true, true]);
+});
