@@ -7,6 +7,14 @@ import { merge, turnsOf, type Message, type Turn } from './turns';
 
 const PAGE = 50;
 
+/** A piece of an answer, and where in it it belongs. */
+type Delta = EventParams<'chat.delta'> & { at?: number };
+/** The turn that runs, and what was told so far of the answer that it gives. */
+interface Running {
+  turn_id: string;
+  text: string;
+}
+
 /** What a person sends. */
 export interface Input {
   text: string;
@@ -77,6 +85,8 @@ export class Conversation {
       if (!merged.keepsOlder) this.#before = page.next_cursor ?? null;
       this.error = null;
       this.ready = true;
+      const { running } = page as { running?: Running | null };
+      if (running) this.#join(running, arrived);
       this.#settle();
     } catch (error) {
       this.error = error;
@@ -150,16 +160,15 @@ export class Conversation {
   hearMessage(message: Message): void {
     this.#arrived?.add(message.id);
     if (!this.messages.some((one) => one.id === message.id)) this.messages = [...this.messages, message];
-    const turn = this.#turn(message.turn_id, message.role === 'user');
+    const turn = this.#turn(message.turn_id);
     if (message.role === 'assistant') {
-      turn.text = '';
-      turn.joined = false;
+      turn.clear();
     }
     this.#settle();
   }
 
-  hearDelta({ turn_id, text }: EventParams<'chat.delta'>): void {
-    this.#turn(turn_id).text += text;
+  hearDelta({ turn_id, text, at }: Delta): void {
+    this.#turn(turn_id).hear(text, at);
   }
 
   hearTool({ turn_id, id, state, summary }: EventParams<'chat.tool'>): void {
@@ -176,13 +185,25 @@ export class Conversation {
     turn.error = failureOf({ message, data });
   }
 
-  #turn(id: string, fresh = false): LiveTurn {
+  #turn(id: string): LiveTurn {
     const known = this.live.get(id);
     if (known) return known;
     const turn = new LiveTurn();
-    turn.joined = !fresh;
     this.live.set(id, turn);
     return turn;
+  }
+
+  /** The page came in the middle of a turn. */
+  #join({ turn_id, text }: Running, arrived: ReadonlySet<string>): void {
+    const turn = this.#turn(turn_id);
+    if (!turn.running) return;
+    // An answer that was stored since is not the one that is being given.
+    const stored = this.messages.some(
+      (one) => arrived.has(one.id) && one.turn_id === turn_id && one.role === 'assistant',
+    );
+    if (!stored && text) turn.catchUp(text);
+    const at = this.turns.findIndex((one) => one.id === turn_id);
+    for (const waiting of this.turns.slice(at + 1)) if (!waiting.answered) this.#turn(waiting.id);
   }
 
   /** What was sent stands in the conversation by now, and is no longer pending. */
