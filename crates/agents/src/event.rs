@@ -70,6 +70,8 @@ pub struct Delta {
     pub turn_id: TurnId,
     /// What comes next.
     pub text: String,
+    /// Where in the present answer it begins, in UTF-16 units as JavaScript counts them.
+    pub at: u64,
 }
 
 /// Where a tool call is.
@@ -199,11 +201,12 @@ mod tests {
             session: session.clone(),
             turn_id: turn_id.clone(),
             text: "a".to_owned(),
+            at: 3,
         }));
         assert_eq!(delta.name(), "chat.delta");
         assert_eq!(
             params(&delta),
-            json!({ "session": "ses_1", "turn_id": "turn_1", "text": "a" })
+            json!({ "session": "ses_1", "turn_id": "turn_1", "text": "a", "at": 3 })
         );
         let tool = AgentEvent::Tool(Arc::new(ToolProgress {
             session: session.clone(),

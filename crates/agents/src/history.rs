@@ -2,8 +2,9 @@
 
 use crate::error::AgentsError;
 use crate::handle::Agents;
+use crate::lanes::RunningTurn;
 use crate::message::Message;
-use crate::sessions;
+use gatehouse_domain::id::SessionId;
 use gatehouse_store::ChatMessageRow;
 
 /// Some messages, and where the ones before them end.
@@ -13,23 +14,51 @@ pub struct HistoryPage {
     pub messages: Vec<Message>,
     /// The `before` of the page before; `None` when this one begins with the first message.
     pub next_cursor: Option<String>,
+    /// The turn that runs in the session.
+    pub running: Option<RunningTurn>,
 }
+
+/// How often messages are read again because an answer became one meanwhile.
+const READS: u32 = 4;
 
 impl Agents {
     /// The newest messages of a session, or the newest before one of them. A text that waits for its
     /// turn is there already, behind what is said in the turns before it.
+    ///
+    /// The messages and the turn that runs go together: what is told of its answer is in one of the two.
     pub async fn history(
         &self,
         session: &str,
         limit: usize,
         before: Option<&str>,
     ) -> Result<HistoryPage, AgentsError> {
-        let (session, before) = (session.to_owned(), before.map(str::to_owned));
+        let id = self.0.session_row(session).await?.id;
+        let place = |running: Option<&RunningTurn>| {
+            running.map(|running| (running.turn_id.clone(), running.answer))
+        };
+        let mut known = self.0.lanes.running(&id);
+        let mut reads = 0;
+        loop {
+            let page = self.messages(&id, limit, before).await?;
+            let running = self.0.lanes.running(&id);
+            reads += 1;
+            if place(running.as_ref()) == place(known.as_ref()) || reads == READS {
+                return Ok(HistoryPage { running, ..page });
+            }
+            known = running;
+        }
+    }
+
+    async fn messages(
+        &self,
+        session: &SessionId,
+        limit: usize,
+        before: Option<&str>,
+    ) -> Result<HistoryPage, AgentsError> {
+        let (session, before) = (session.clone(), before.map(str::to_owned));
         let rows = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
         let read = self.0.store.read(move |conn| {
             Box::pin(async move {
-                let found = sessions::find(conn, &session).await?;
-                let session = found.ok_or(AgentsError::NotFound("session"))?.id;
                 let place = match before {
                     None => (i64::MAX, i64::MAX),
                     Some(id) => {
@@ -56,6 +85,7 @@ impl Agents {
                 .filter(|_| more > 0)
                 .map(|row| row.id.to_string()),
             messages: rows.into_iter().map(Message::from).collect(),
+            running: None,
         })
     }
 }

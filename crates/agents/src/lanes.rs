@@ -3,7 +3,9 @@
 
 use crate::error::AgentsError;
 use crate::start::Turn;
-use gatehouse_domain::id::SessionId;
+use gatehouse_domain::id::{SessionId, TurnId};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -22,12 +24,38 @@ struct Lane {
     /// Turns that were promised a place and are being stored.
     promised: usize,
     waiting: VecDeque<Turn>,
-    /// What stops the turn that runs.
-    running: Option<CancellationToken>,
+    /// The turn that runs.
+    running: Option<Running>,
     /// Whether somebody takes turns out of it.
     is_served: bool,
     /// Who holds it stores the next turn: turns are numbered in the order in which they wait.
     entrance: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// What there is to know of a turn that runs.
+#[derive(Debug)]
+struct Running {
+    turn_id: TurnId,
+    /// What stops it.
+    cancel: CancellationToken,
+    /// Which of its answers is coming in.
+    answer: u64,
+    /// What came in of it.
+    text: String,
+    /// How long that is, in UTF-16 units.
+    units: u64,
+}
+
+/// A turn that runs, as callers see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunningTurn {
+    /// Its id.
+    pub turn_id: TurnId,
+    /// What was told by `chat.delta` so far of an answer that is not among the messages yet.
+    pub text: String,
+    /// Which of its answers that is.
+    #[serde(skip)]
+    pub(crate) answer: u64,
 }
 
 impl Lane {
@@ -95,7 +123,13 @@ impl Lanes {
         let lane = lanes.get_mut(session)?;
         lane.running = None;
         if let Some(turn) = lane.waiting.pop_front() {
-            lane.running = Some(turn.cancel.clone());
+            lane.running = Some(Running {
+                turn_id: turn.id.clone(),
+                cancel: turn.cancel.clone(),
+                answer: 0,
+                text: String::new(),
+                units: 0,
+            });
             return Some(turn);
         }
         lane.is_served = false;
@@ -108,14 +142,66 @@ impl Lanes {
     /// Stops the turn that runs in a session; those behind it follow.
     pub(crate) fn cancel_running(&self, session: &SessionId) {
         if let Some(running) = self.lock().get(session).and_then(|l| l.running.as_ref()) {
-            running.cancel();
+            running.cancel.cancel();
+        }
+    }
+
+    /// The turn that runs in a session, on this node.
+    pub(crate) fn running(&self, session: &SessionId) -> Option<RunningTurn> {
+        let lanes = self.lock();
+        let running = lanes.get(session)?.running.as_ref()?;
+        Some(RunningTurn {
+            turn_id: running.turn_id.clone(),
+            text: running.text.clone(),
+            answer: running.answer,
+        })
+    }
+
+    /// Whether a turn runs in a session, on this node.
+    pub(crate) fn is_running(&self, session: &SessionId) -> bool {
+        let lanes = self.lock();
+        lanes
+            .get(session)
+            .is_some_and(|lane| lane.running.is_some())
+    }
+
+    /// What comes in from now on begins another answer.
+    pub(crate) fn begin_answer(&self, session: &SessionId) {
+        if let Some(running) = self
+            .lock()
+            .get_mut(session)
+            .and_then(|l| l.running.as_mut())
+        {
+            running.answer += 1;
+            running.text.clear();
+            running.units = 0;
+        }
+    }
+
+    /// More of an answer came in; where in it that begins, in UTF-16 units.
+    pub(crate) fn add_to_answer(&self, session: &SessionId, text: &str) -> u64 {
+        let mut lanes = self.lock();
+        let Some(running) = lanes.get_mut(session).and_then(|l| l.running.as_mut()) else {
+            return 0;
+        };
+        let at = running.units;
+        running.text.push_str(text);
+        let units = text.encode_utf16().count();
+        running.units += u64::try_from(units).unwrap_or_default();
+        at
+    }
+
+    /// The turn that ran has ended; the next one is taken by [`Lanes::next`].
+    pub(crate) fn end_running(&self, session: &SessionId) {
+        if let Some(lane) = self.lock().get_mut(session) {
+            lane.running = None;
         }
     }
 
     /// Stops the turn that runs in a session and those behind it.
     pub(crate) fn cancel_session(&self, session: &SessionId) {
         if let Some(lane) = self.lock().get(session) {
-            lane.running.iter().for_each(CancellationToken::cancel);
+            lane.running.iter().for_each(|turn| turn.cancel.cancel());
             lane.waiting.iter().for_each(|turn| turn.cancel.cancel());
         }
     }
@@ -130,7 +216,7 @@ impl Lanes {
     /// Stops every turn.
     pub(crate) fn cancel_all(&self) {
         for lane in self.lock().values() {
-            lane.running.iter().for_each(CancellationToken::cancel);
+            lane.running.iter().for_each(|turn| turn.cancel.cancel());
             lane.waiting.iter().for_each(|turn| turn.cancel.cancel());
         }
     }

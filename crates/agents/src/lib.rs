@@ -36,6 +36,7 @@ pub use event::{AgentEvent, Approval, Delta, Done, Failure, Resolved, ToolProgre
 pub use gatehouse_models::Usage;
 pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use history::HistoryPage;
+pub use lanes::RunningTurn;
 pub use message::{Message, Role, ToolCallRecord};
 pub use policy::ToolPolicy;
 pub use registry::ToolRegistry;

@@ -58,11 +58,20 @@ impl ToolRegistry {
     /// Every tool, by name. Of two with one name the built-in one is meant, then the one whose group
     /// comes first.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
-        let mut named: BTreeMap<String, Arc<dyn Tool>> = BTreeMap::new();
-        for tool in self.groups.load().values().flatten() {
-            named
-                .entry(tool.name().to_owned())
-                .or_insert_with(|| Arc::clone(tool));
+        let all = self.all_with_groups().into_iter();
+        all.map(|(_, tool)| tool).collect()
+    }
+
+    /// The same, each with its group; a built-in one has none.
+    pub fn all_with_groups(&self) -> Vec<(Option<String>, Arc<dyn Tool>)> {
+        let mut named = BTreeMap::new();
+        for (group, tools) in self.groups.load().iter() {
+            let group = Some(group).filter(|group| *group != BUILT_IN);
+            for tool in tools {
+                named
+                    .entry(tool.name().to_owned())
+                    .or_insert_with(|| (group.cloned(), Arc::clone(tool)));
+            }
         }
         named.into_values().collect()
     }
@@ -128,6 +137,9 @@ mod tests {
         assert_eq!(from("x").unwrap(), "a");
         let names: Vec<String> = registry.all().iter().map(|t| t.name().to_owned()).collect();
         assert_eq!(names, ["calc", "x"]);
+        let groups = registry.all_with_groups().into_iter();
+        let groups: Vec<_> = groups.map(|(group, _)| group).collect();
+        assert_eq!(groups, [None, Some("a".to_owned())]);
         registry.replace_group("a", Vec::new());
         assert_eq!(from("x").unwrap(), "b");
         registry.register(tool("calc", "newer"));

@@ -62,6 +62,8 @@ pub struct Session {
     /// Its share, when it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_id: Option<String>,
+    /// Whether an agent answers in it right now, on the node that was asked.
+    pub running: bool,
 }
 
 impl From<ChatSessionRow> for Session {
@@ -77,6 +79,7 @@ impl From<ChatSessionRow> for Session {
             updated_at: row.updated_at,
             tainted: row.tainted,
             share_id: row.share_id,
+            running: false,
         }
     }
 }

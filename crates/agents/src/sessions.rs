@@ -4,6 +4,7 @@ use crate::agent::is_line;
 use crate::error::AgentsError;
 use crate::handle::{Agents, Inner};
 use crate::session::{Session, Source};
+use crate::start::choose_agent;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 use gatehouse_store::{ChatSessionPage, ChatSessionRow, Conn, StoreError};
@@ -18,6 +19,17 @@ pub struct SessionPage {
     pub sessions: Vec<Session>,
     /// The cursor of the next page; `None` on the last.
     pub next_cursor: Option<String>,
+}
+
+/// What a session is called in which nothing has been said.
+const NEW_LABEL: &str = "New session";
+
+fn check_label(label: &str) -> Result<(), AgentsError> {
+    if is_line(label, MAX_LABEL_CHARACTERS) {
+        return Ok(());
+    }
+    let reason = format!("one line of 1 to {MAX_LABEL_CHARACTERS} characters");
+    Err(AgentsError::invalid("label", reason))
 }
 
 /// A cursor names the last session of its page: the moment when something was last said in it, and its
@@ -64,14 +76,15 @@ impl Agents {
             .filter(|_| has_more)
             .map(|row| format!("{}.{}", row.updated_at.as_millis(), row.id));
         Ok(SessionPage {
-            sessions: rows.into_iter().map(Session::from).collect(),
+            sessions: rows.into_iter().map(|row| self.0.shown(row)).collect(),
             next_cursor,
         })
     }
 
     /// One session, by its id or its key.
     pub async fn get_session(&self, name: &str) -> Result<Session, AgentsError> {
-        Ok(self.0.session_row(name).await?.into())
+        let row = self.0.session_row(name).await?;
+        Ok(self.0.shown(row))
     }
 
     /// Who began the session of this key; `None` when there is none.
@@ -98,13 +111,32 @@ impl Agents {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
+    /// Makes a session in which nothing has been said yet.
+    pub async fn create_session(
+        &self,
+        label: Option<&str>,
+        agent: Option<String>,
+    ) -> Result<Session, AgentsError> {
+        let label = label.map_or(NEW_LABEL, str::trim);
+        check_label(label)?;
+        let id = SessionId::generate(&*self.0.clock, &*self.0.random);
+        let mut row = self.0.new_session(id, None, label.to_owned(), Source::User);
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                row.agent_id = choose_agent(conn, agent, None).await?;
+                conn.insert_chat_session(&row).await?;
+                conn.insert_change("sessions", row.created_at).await?;
+                Ok::<_, AgentsError>(row)
+            })
+        });
+        let row: ChatSessionRow = write.await?;
+        Ok(self.0.shown(row))
+    }
+
     /// Renames a session.
     pub async fn rename_session(&self, name: &str, label: &str) -> Result<Session, AgentsError> {
         let label = label.trim().to_owned();
-        if !is_line(&label, MAX_LABEL_CHARACTERS) {
-            let reason = format!("one line of 1 to {MAX_LABEL_CHARACTERS} characters");
-            return Err(AgentsError::invalid("label", reason));
-        }
+        check_label(&label)?;
         let (name, now) = (name.to_owned(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {
             Box::pin(async move {
@@ -114,10 +146,11 @@ impl Agents {
                 conn.update_chat_session_label(&row.id, &label).await?;
                 conn.insert_change("sessions", now).await?;
                 row.label = label;
-                Ok(Session::from(row))
+                Ok::<_, AgentsError>(row)
             })
         });
-        write.await
+        let row: ChatSessionRow = write.await?;
+        Ok(self.0.shown(row))
     }
 
     /// Deletes a session with its messages and its share, and stops what runs and waits in it.
@@ -149,6 +182,15 @@ impl Agents {
 }
 
 impl Inner {
+    /// A session as callers see it.
+    pub(crate) fn shown(&self, row: ChatSessionRow) -> Session {
+        let running = self.lanes.is_running(&row.id);
+        Session {
+            running,
+            ..Session::from(row)
+        }
+    }
+
     /// The session of this id or key.
     pub(crate) async fn session_row(&self, name: &str) -> Result<ChatSessionRow, AgentsError> {
         let name = name.to_owned();

@@ -233,7 +233,7 @@ impl Inner {
         }
     }
 
-    fn new_session(
+    pub(crate) fn new_session(
         &self,
         id: SessionId,
         key: Option<String>,
@@ -380,7 +380,7 @@ async fn find_or_make(
 }
 
 /// The agent that was asked for, which must exist; else the session's, else `default`.
-async fn choose_agent(
+pub(crate) async fn choose_agent(
     conn: &mut Conn,
     wanted: Option<String>,
     of_session: Option<String>,

@@ -148,7 +148,7 @@ impl Auth {
                     let entry = AuditEntry {
                         kind: kinds::API_KEY_CREATED,
                         actor: &actor,
-                        detail: json!({ "api_key": row.id, "scopes": row.scopes }),
+                        detail: json!({ "api_key": row.id, "label": row.label, "scopes": row.scopes }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     Ok(())
@@ -204,13 +204,17 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
+                    // Once it is gone, nothing else knows what it was called.
+                    let all = conn.list_api_keys().await?;
+                    let label = all.into_iter().find(|row| row.id == in_job);
+                    let label = label.map(|row| row.label);
                     if !conn.delete_api_key(&in_job).await? {
                         return Err(AuthError::NotFound("API key"));
                     }
                     let entry = AuditEntry {
                         kind: kinds::API_KEY_REVOKED,
                         actor: &actor,
-                        detail: json!({ "api_key": in_job }),
+                        detail: json!({ "api_key": in_job, "label": label }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_api_keys", now).await?;

@@ -110,7 +110,7 @@ impl Auth {
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_PAIRED,
                         actor: &actor,
-                        detail: json!({ "device": row.id, "scopes": row.scopes }),
+                        detail: json!({ "device": row.id, "label": row.label, "scopes": row.scopes }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     Ok(())
@@ -158,13 +158,17 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
+                    // Once it is gone, nothing else knows what it was called.
+                    let all = conn.list_devices().await?;
+                    let label = all.into_iter().find(|row| row.id == in_job);
+                    let label = label.map(|row| row.label);
                     if !conn.delete_device(&in_job).await? {
                         return Err(AuthError::NotFound("device"));
                     }
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_REVOKED,
                         actor: &actor,
-                        detail: json!({ "device": in_job }),
+                        detail: json!({ "device": in_job, "label": label }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_devices", now).await?;

@@ -3,7 +3,7 @@
 use crate::error::ChannelsError;
 use crate::handle::Channels;
 use gatehouse_domain::Timestamp;
-use gatehouse_domain::id::InboxMessageId;
+use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
 use gatehouse_store::InboxMessageRow;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,6 +26,12 @@ pub struct InboxMessage {
     pub at: Timestamp,
     /// Whether somebody has read it.
     pub read: bool,
+    /// The webhook whose delivery it tells of, when it tells of one; it may have been deleted since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook_id: Option<WebhookId>,
+    /// The delivery, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery_id: Option<DeliveryId>,
 }
 
 impl From<InboxMessageRow> for InboxMessage {
@@ -37,6 +43,8 @@ impl From<InboxMessageRow> for InboxMessage {
             source: row.source,
             at: row.at,
             read: row.read,
+            webhook_id: row.webhook_id,
+            delivery_id: row.delivery_id,
         }
     }
 }

@@ -33,4 +33,4 @@ pub use error::{ChannelsError, SendError};
 pub use handle::{Channels, ChannelsParts};
 pub use inbox::{InboxMessage, InboxPage};
 pub use markup::Markup;
-pub use outgoing::Outgoing;
+pub use outgoing::{OfDelivery, Outgoing};

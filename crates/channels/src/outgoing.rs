@@ -2,6 +2,7 @@
 
 use data_encoding::HEXLOWER;
 use gatehouse_domain::Timestamp;
+use gatehouse_domain::id::{DeliveryId, WebhookId};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -18,6 +19,17 @@ pub struct Outgoing<'a> {
     pub source: &'a str,
     /// When what it tells of happened. The same at each try of the same message.
     pub at: Timestamp,
+    /// The delivery that it tells of, when it tells of one.
+    pub delivery: Option<OfDelivery<'a>>,
+}
+
+/// A delivery of a webhook.
+#[derive(Clone, Copy, Debug)]
+pub struct OfDelivery<'a> {
+    /// The webhook's id.
+    pub webhook_id: &'a WebhookId,
+    /// The delivery's.
+    pub delivery_id: &'a DeliveryId,
 }
 
 impl Outgoing<'_> {
@@ -68,6 +80,7 @@ mod tests {
             extra: &none,
             source: "source",
             at: Timestamp::from_millis(1),
+            delivery: None,
         };
         let id = message.id("a");
         assert_eq!(id.len(), 32);

@@ -33,6 +33,7 @@ impl Channels {
             extra: &extra,
             source: TEST_SOURCE,
             at: inner.clock.now(),
+            delivery: None,
         };
         let sent = async {
             let account = inner.open_account(found).await?;

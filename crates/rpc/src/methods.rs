@@ -7,6 +7,7 @@ pub mod audit;
 pub mod channels;
 pub mod chat;
 pub mod config;
+pub mod config_describe;
 pub mod connect;
 pub mod env;
 pub mod inbox;
@@ -22,6 +23,7 @@ pub mod ssh_keys;
 #[cfg(feature = "voice")]
 pub mod stt;
 pub mod system;
+pub mod tools;
 #[cfg(feature = "voice")]
 pub mod tts;
 #[cfg(feature = "voice")]
@@ -38,6 +40,7 @@ pub static METHODS: &[Method] = &[
     system::DOCTOR,
     config::GET,
     config::SET,
+    config_describe::DESCRIBE,
     audit::LIST,
     env::LIST,
     env::SET,
@@ -58,6 +61,7 @@ pub static METHODS: &[Method] = &[
     agents::DELETE,
     sessions::LIST,
     sessions::GET,
+    sessions::CREATE,
     sessions::RENAME,
     sessions::DELETE,
     sessions::SHARE,
@@ -66,6 +70,7 @@ pub static METHODS: &[Method] = &[
     chat::SEND_SYNC,
     chat::ABORT,
     chat::HISTORY,
+    tools::LIST,
     approval::LIST,
     approval::RESOLVE,
     channels::LIST,

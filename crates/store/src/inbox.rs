@@ -3,7 +3,7 @@
 use crate::conn::FromRow;
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use gatehouse_domain::id::InboxMessageId;
+use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -24,6 +24,10 @@ pub struct InboxMessageRow {
     pub at: Timestamp,
     /// Whether somebody has read it.
     pub read: bool,
+    /// The webhook whose delivery it tells of.
+    pub webhook_id: Option<WebhookId>,
+    /// The delivery.
+    pub delivery_id: Option<DeliveryId>,
 }
 
 impl FromRow for InboxMessageRow {
@@ -36,6 +40,12 @@ impl FromRow for InboxMessageRow {
             source: row.try_get("source")?,
             at: Timestamp::from_millis(row.try_get("at")?),
             read: row.try_get::<i64, _>("read")? != 0,
+            webhook_id: row
+                .try_get::<Option<String>, _>("webhook_id")?
+                .map(WebhookId::from_text),
+            delivery_id: row
+                .try_get::<Option<String>, _>("delivery_id")?
+                .map(DeliveryId::from_text),
         })
     }
 }
@@ -48,8 +58,9 @@ impl Conn {
         keep: i64,
     ) -> Result<(), StoreError> {
         let query = sqlx::query(
-            "INSERT INTO inbox_messages (seq, id, channel, text, source, at, read)
-             SELECT COALESCE(MAX(seq), 0) + 1, $1, $2, $3, $4, $5, $6 FROM inbox_messages",
+            "INSERT INTO inbox_messages
+                 (seq, id, channel, text, source, at, read, webhook_id, delivery_id)
+             SELECT COALESCE(MAX(seq), 0) + 1, $1, $2, $3, $4, $5, $6, $7, $8 FROM inbox_messages",
         );
         self.run(
             query
@@ -58,7 +69,9 @@ impl Conn {
                 .bind(&row.text)
                 .bind(&row.source)
                 .bind(row.at.as_millis())
-                .bind(i64::from(row.read)),
+                .bind(i64::from(row.read))
+                .bind(row.webhook_id.as_ref().map(WebhookId::as_str))
+                .bind(row.delivery_id.as_ref().map(DeliveryId::as_str)),
         )
         .await?;
         // Places have no gaps: nothing but this removes messages, and it removes the oldest.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 9] = [
+const MIGRATIONS: [(i64, &str, &str); 10] = [
     (
         1,
         "settings",
@@ -40,6 +40,11 @@ const MIGRATIONS: [(i64, &str, &str); 9] = [
         9,
         "session_audio",
         include_str!("../migrations/0009_session_audio.sql"),
+    ),
+    (
+        10,
+        "inbox_origin",
+        include_str!("../migrations/0010_inbox_origin.sql"),
     ),
 ];
 

@@ -8,7 +8,7 @@ use crate::payload::Payload;
 use crate::record::Snapshot;
 use crate::{summary, template};
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Target, TurnReport};
-use gatehouse_channels::{Markup, Outgoing, SendError};
+use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
 use gatehouse_store::DeliveryWork;
 use std::collections::BTreeMap;
@@ -102,6 +102,10 @@ async fn deliver(
         extra: &extra,
         source: &snapshot.name,
         at: work.received_at,
+        delivery: Some(OfDelivery {
+            webhook_id: &work.webhook_id,
+            delivery_id: &work.id,
+        }),
     });
     match cancel.run_until_cancelled(send).await {
         None => Outcome::Interrupted { began: true },

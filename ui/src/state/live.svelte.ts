@@ -23,6 +23,7 @@ const RECORDS: Record<string, readonly string[]> = {
 /** Connects, and tells `queries` what became stale. Gives the function that ends it. */
 export function goLive(queries: QueryClient): () => void {
   let wasOpen = false;
+  let counting: ReturnType<typeof setTimeout> | null = null;
   const stale = (queryKey: readonly string[]) => void queries.invalidateQueries({ queryKey });
   const ends = [
     socket.watch((state) => {
@@ -47,7 +48,13 @@ export function goLive(queries: QueryClient): () => void {
       stale(['auth']);
       void refresh();
     }),
-    socket.on('webhooks.delivery', () => stale(keys.stats)),
+    socket.on('webhooks.delivery', () => {
+      // A busy sender would have them counted again many times a second.
+      counting ??= setTimeout(() => {
+        counting = null;
+        stale(keys.stats);
+      }, 1000);
+    }),
     socket.on('channel.message', () => stale(keys.inbox)),
     socket.on('approval.requested', () => stale(keys.approvals)),
     socket.on('approval.resolved', () => stale(keys.approvals)),
@@ -58,6 +65,7 @@ export function goLive(queries: QueryClient): () => void {
   ];
   socket.open();
   return () => {
+    if (counting) clearTimeout(counting);
     for (const end of ends) end();
     socket.close();
   };

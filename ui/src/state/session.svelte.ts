@@ -42,7 +42,9 @@ function faceOf(status: Shape<'AuthStatus'>): Face {
 
 /** The address changed: another face may belong to it. */
 export function reconsider(): void {
-  if (session.status) session.face = faceOf(session.status);
+  if (!session.status) return;
+  session.face = faceOf(session.status);
+  store(session.face === 'inside');
 }
 
 /** Credentials or the state of authentication changed while the person is inside: what is shown of them is asked anew. */

@@ -98,6 +98,7 @@ impl Running<'_> {
         model: &ModelRef,
         request: ChatRequest,
     ) -> Result<Reply, (Reply, TurnFailure)> {
+        self.inner.lanes.begin_answer(&self.turn.session);
         let mut taking = Taking {
             filter: self.inner.speaker.get().map(|speaker| speaker.begin()),
             reply: Reply::default(),
@@ -144,11 +145,13 @@ impl Running<'_> {
     }
 
     fn tell_delta(&self, text: &str) {
+        let lanes = &self.inner.lanes;
         if !text.is_empty() {
             self.inner.tell(AgentEvent::Delta(Arc::new(Delta {
                 session: self.turn.session.clone(),
                 turn_id: self.turn.id.clone(),
                 text: text.to_owned(),
+                at: lanes.add_to_answer(&self.turn.session, text),
             })));
         }
     }

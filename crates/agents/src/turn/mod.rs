@@ -110,6 +110,8 @@ impl Running<'_> {
         cancelled: bool,
         duration_ms: u64,
     ) {
+        // Who hears of the end and asks then is not told that it runs.
+        self.inner.lanes.end_running(&self.turn.session);
         self.inner.tell(AgentEvent::Done(Arc::new(Done {
             session: self.turn.session.clone(),
             turn_id: self.turn.id.clone(),
@@ -296,6 +298,10 @@ impl Running<'_> {
         row: ChatMessageRow,
         taints: bool,
     ) -> Result<ChatMessageRow, TurnFailure> {
+        if row.role == Role::Assistant.as_str() {
+            // It becomes a message: it is no longer coming in.
+            self.inner.lanes.begin_answer(&self.turn.session);
+        }
         let write = self.inner.store.write(move |conn| {
             Box::pin(async move {
                 let mut row = row;

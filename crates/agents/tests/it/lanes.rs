@@ -288,3 +288,38 @@ async fn shutdown_lets_a_turn_finish_in_its_grace() {
     tokio::join!(ending, async { open.send(true).unwrap() });
     assert_eq!(house.spoken(sent.session.as_str()).await.len(), 2);
 }
+
+#[tokio::test]
+async fn what_runs_is_told_beside_the_messages() {
+    let house = House::new().await;
+    house
+        .model
+        .will([Act::Hang("So 𝄞far".to_owned()), say("next")]);
+    let mut events = house.agents.subscribe();
+    let sent = house.agents.send(chat(None, "one")).await.unwrap();
+    let session = sent.session.as_str();
+    let mut said = String::new();
+    while said != "So 𝄞far" {
+        let delta = until(&mut events, "chat.delta").await;
+        // As JavaScript counts: the clef is two.
+        assert_eq!(delta["at"], said.encode_utf16().count());
+        said.push_str(delta["text"].as_str().unwrap());
+    }
+    let page = house.agents.history(session, 50, None).await.unwrap();
+    assert_eq!(page.messages.len(), 1);
+    let running = page.running.unwrap();
+    assert_eq!((running.turn_id, running.text), (sent.turn_id, said));
+    assert!(house.agents.get_session(session).await.unwrap().running);
+    let listed = house.agents.list_sessions(None, 50, None).await.unwrap();
+    assert!(listed.sessions[0].running);
+
+    house.agents.abort(session).await.unwrap();
+    until(&mut events, "chat.done").await;
+    let page = house.agents.history(session, 50, None).await.unwrap();
+    assert_eq!((page.messages.len(), page.running), (2, None));
+    assert!(!house.agents.get_session(session).await.unwrap().running);
+
+    house.agents.send(chat(Some(session), "two")).await.unwrap();
+    let delta = until(&mut events, "chat.delta").await;
+    assert_eq!(delta["at"], 0, "another answer begins at its beginning");
+}

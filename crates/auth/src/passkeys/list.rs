@@ -120,6 +120,10 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
+                    // Once it is gone, nothing else knows what it was called.
+                    let all = conn.list_passkeys().await?;
+                    let name = all.into_iter().find(|row| row.id == id);
+                    let name = name.map(|row| row.name);
                     if !conn.delete_passkey(&id).await? {
                         return Err(AuthError::NotFound("passkey"));
                     }
@@ -127,7 +131,7 @@ impl Auth {
                     if !settled.facts.setup_complete {
                         return Err(AuthError::Conflict("This is the last way in; use reset."));
                     }
-                    let detail = json!({ "passkey": id });
+                    let detail = json!({ "passkey": id, "name": name });
                     let entry = AuditEntry {
                         kind: kinds::PASSKEY_REMOVED,
                         actor: &actor,

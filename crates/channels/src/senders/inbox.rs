@@ -27,7 +27,7 @@ impl Sender for Inbox {
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let inner = part.inner;
+            let (inner, of) = (part.inner, part.message.delivery);
             let row = InboxMessageRow {
                 seq: 0,
                 id: InboxMessageId::generate(&*inner.clock, &*inner.random),
@@ -37,6 +37,8 @@ impl Sender for Inbox {
                 source: part.message.source.replace('\0', "\u{fffd}"),
                 at: part.message.at,
                 read: false,
+                webhook_id: of.map(|of| of.webhook_id.clone()),
+                delivery_id: of.map(|of| of.delivery_id.clone()),
             };
             let message = InboxMessage::from(row.clone());
             let write = inner.store.write(move |conn| {

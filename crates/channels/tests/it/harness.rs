@@ -119,6 +119,7 @@ impl Room {
             extra: &extra,
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
+            delivery: None,
         };
         self.channels.send(message).await
     }

@@ -80,6 +80,8 @@ async fn the_newest_ten_thousand_stay() {
                     source: String::new(),
                     at: Timestamp::from_millis(number),
                     read: false,
+                    webhook_id: None,
+                    delivery_id: None,
                 };
                 conn.insert_inbox_message(&row, 10_000).await?;
             }

@@ -3,7 +3,9 @@
 use super::page::rows;
 use crate::method::{Call, DONE, Done, Method, method, told};
 use crate::rooms::Rooms;
-use gatehouse_agents::{Failure, HistoryPage, Message, SendRequest, Sent, Target, Usage};
+use gatehouse_agents::{
+    Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Target, Usage,
+};
 use gatehouse_domain::id::{SessionId, TurnId};
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
@@ -113,6 +115,9 @@ pub struct HistoryResult {
     /// The `before` of the older page; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// The turn that runs in the session now, on the node that was asked; absent when none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<RunningTurn>,
 }
 
 fn request(call: &Call, params: SendParams) -> SendRequest {
@@ -168,6 +173,7 @@ pub async fn messages(
     let HistoryPage {
         messages,
         next_cursor,
+        running,
     } = rooms
         .agents
         .history(session, limit, before)
@@ -176,6 +182,7 @@ pub async fn messages(
     Ok(HistoryResult {
         messages,
         next_cursor,
+        running,
     })
 }
 

@@ -104,15 +104,20 @@ pub struct SetResult {
 }
 
 async fn get(call: Call, params: GetParams) -> Result<GetResult, Problem> {
+    let values = shown(&call, params).await?;
+    Ok(GetResult {
+        values: values.into_iter().map(Setting::from).collect(),
+    })
+}
+
+/// The settings that the params name, in force as the database has them now.
+pub(super) async fn shown(call: &Call, params: GetParams) -> Result<Vec<SettingValue>, Problem> {
     for key in params.keys.iter().flatten() {
         // Whatever is wrong with a key here is wrong with the param `keys`.
         check_key(key).map_err(|error| Problem::invalid_params("keys", error.to_string()))?;
     }
     let resolved = call.rooms.config.refresh(&call.rooms.store).await?;
-    let values = resolved.values(params.keys.as_deref());
-    Ok(GetResult {
-        values: values.into_iter().map(Setting::from).collect(),
-    })
+    Ok(resolved.values(params.keys.as_deref()))
 }
 
 async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<SetResult, Problem> {

@@ -24,6 +24,14 @@ pub const GET: Method = method!(
     errors: [NotFound]
 );
 
+/// `sessions.create`.
+pub const CREATE: Method = method!(
+    "sessions.create",
+    "Makes a session in which nothing has been said yet.",
+    Some(Scope::Write),
+    create(CreateParams) -> Session
+);
+
 /// `sessions.rename`.
 pub const RENAME: Method = method!(
     "sessions.rename",
@@ -94,6 +102,16 @@ pub struct NameParams {
     key: Option<String>,
 }
 
+/// Params of `sessions.create`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateParams {
+    /// What people call it; `New session` when absent.
+    label: Option<String>,
+    /// Which agent answers; `default` when absent.
+    agent: Option<String>,
+}
+
 /// Params of `sessions.rename`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -152,6 +170,12 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
 async fn get(call: Call, params: NameParams) -> Result<Session, Problem> {
     let name = name(params.id, params.key)?;
     call.rooms.agents.get_session(&name).await.map_err(told)
+}
+
+async fn create(call: Call, params: CreateParams) -> Result<Session, Problem> {
+    let agents = &call.rooms.agents;
+    let created = agents.create_session(params.label.as_deref(), params.agent);
+    created.await.map_err(told)
 }
 
 async fn rename(call: Call, params: RenameParams) -> Result<Session, Problem> {

@@ -22,6 +22,8 @@ export class DeliveryList {
   #filters: Filters = NO_FILTERS;
   #asked = 0;
   #came: Delivery[] = [];
+  /** What came while a page was asked for, whose answer may be older. */
+  #meanwhile: Delivery[] = [];
   #frame = 0;
 
   get complete(): boolean {
@@ -43,6 +45,7 @@ export class DeliveryList {
     this.moreError = null;
     this.loading = true;
     this.loadingMore = false;
+    this.#meanwhile = [];
     try {
       const limit = Math.min(FURTHER, Math.max(FIRST, this.rows.length));
       const { rows, cursor } = await this.#page(null, limit);
@@ -61,6 +64,7 @@ export class DeliveryList {
         this.#cursor = cursor;
       }
       this.fresh = [];
+      this.#join(this.#meanwhile);
     } catch (error) {
       if (asked === this.#asked) this.error = error;
     } finally {
@@ -72,12 +76,14 @@ export class DeliveryList {
   async more(): Promise<void> {
     if (this.loading || this.loadingMore || this.#cursor === null || this.moreError) return;
     const asked = this.#asked;
+    this.#meanwhile = [];
     this.loadingMore = true;
     try {
       const { rows, cursor } = await this.#page(this.#cursor, FURTHER);
       if (asked !== this.#asked) return;
       this.rows = merge(this.rows, rows);
       this.#cursor = cursor;
+      this.#join(this.#meanwhile);
     } catch (error) {
       if (asked === this.#asked) this.moreError = error;
     } finally {
@@ -102,7 +108,7 @@ export class DeliveryList {
     const ends = [
       socket.on('webhooks.delivery', (delivery) => {
         this.#came.push(delivery);
-        this.#frame ||= requestAnimationFrame(() => this.#join());
+        this.#frame ||= requestAnimationFrame(() => this.#arrive());
       }),
       socket.watch((state) => {
         if (state === 'lost') wasLost = true;
@@ -116,9 +122,14 @@ export class DeliveryList {
     };
   }
 
-  #join(): void {
+  #arrive(): void {
     this.#frame = 0;
     const came = this.#came.splice(0);
+    if (this.loading || this.loadingMore) this.#meanwhile.push(...came);
+    this.#join(came);
+  }
+
+  #join(came: readonly Delivery[]): void {
     const before = { rows: [...this.rows], fresh: [...this.fresh] };
     const after = join(before, came, { filters: this.#filters, hold: this.hold, complete: this.complete });
     this.rows = after.rows;

@@ -14,6 +14,7 @@ export function inOrder(providers: readonly Provider[]): Provider[] {
 }
 
 const NAMES: Record<string, string> = { openai: 'OpenAI', anthropic: 'Anthropic', ollama: 'Ollama' };
+export const isKnown = (id: string): boolean => id in NAMES;
 export const nameOf = (id: string): string => NAMES[id] ?? id;
 
 /** Where a vendor gives out keys. */

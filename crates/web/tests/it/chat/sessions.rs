@@ -124,3 +124,36 @@ async fn the_text_is_kept_when_the_model_cannot_be_used() {
         .unwrap();
     assert_eq!(history["messages"][0]["content"], "ping");
 }
+
+#[tokio::test]
+async fn a_session_can_be_made_before_anything_is_said() {
+    let (server, owner) = with_model().await;
+    let made = owner.rpc("sessions.create", json!({})).await.unwrap();
+    assert_eq!(
+        (&made["label"], &made["agent_id"], &made["message_count"], &made["running"]),
+        (&json!("New session"), &json!("default"), &json!(0), &json!(false))
+    );
+    let id = made["id"].as_str().unwrap();
+    let sent = json!({ "session": id, "text": "ping" });
+    let answer = owner.rpc("chat.send_sync", sent).await.unwrap();
+    assert_eq!((&answer["session"], &answer["text"]), (&json!(id), &json!("pong")));
+
+    let new = json!({ "id": "a", "name": "A" });
+    owner.rpc("agents.create", new).await.unwrap();
+    let params = json!({ "label": " Spoken ", "agent": "a" });
+    let made = owner.rpc("sessions.create", params).await.unwrap();
+    assert_eq!(
+        (&made["label"], &made["agent_id"]),
+        (&json!("Spoken"), &json!("a"))
+    );
+    for refused in [
+        json!({ "label": "" }),
+        json!({ "label": "a\nb" }),
+        json!({ "agent": "none" }),
+        json!({ "lable": "x" }),
+    ] {
+        owner.rpc("sessions.create", refused).await.unwrap_err();
+    }
+    let reader = server.api_key(&owner, &["operator.read"]).await;
+    reader.rpc("sessions.create", json!({})).await.unwrap_err();
+}

@@ -153,3 +153,55 @@ async fn secrets_are_masked() {
         }
     }
 }
+
+#[tokio::test]
+async fn settings_say_what_they_are() {
+    let (_server, owner) = light_owner(Options::default()).await;
+    let all = owner.rpc("config.describe", json!({})).await.unwrap();
+    let shown = owner.rpc("config.get", json!({})).await.unwrap();
+    let keys = |list: &Value| {
+        let list = list.as_array().unwrap().iter();
+        list.map(|setting| setting["key"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&all["settings"]), keys(&shown["values"]));
+    let one = async |key: &str| {
+        let answer = owner.rpc("config.describe", json!({ "keys": [key] }));
+        answer.await.unwrap()["settings"][0].clone()
+    };
+    let flag = one("models.autodetect").await;
+    assert!(flag["doc"].as_str().unwrap().len() > 10, "{flag}");
+    assert_eq!(
+        (
+            &flag["kind"],
+            &flag["default"],
+            &flag["change"],
+            &flag["admin"]
+        ),
+        (&json!("flag"), &json!(true), &json!("live"), &json!(false))
+    );
+    let number = one("server.max_message_bytes").await;
+    assert_eq!(
+        (&number["kind"], &number["max"], &number["admin"]),
+        (&json!("whole"), &json!(268_435_456), &json!(true))
+    );
+    let words = one("log.format").await;
+    assert!(words["one_of"].as_array().unwrap().len() > 1, "{words}");
+    let never = one("database.url").await;
+    assert_eq!(never["change"], "never", "{never}");
+    assert!(never["reason"].is_string(), "{never}");
+    // What may be changed here is what `config.set` takes; what may not, it refuses.
+    for setting in all["settings"].as_array().unwrap() {
+        let is_refused = setting["change"] == "never";
+        assert_eq!(
+            is_refused,
+            setting["reason"].is_string() && setting["change"] != "elsewhere"
+        );
+    }
+    let refused = set(&owner, "database.url", json!("sqlite://x")).await;
+    assert!(refused.is_err(), "{refused:?}");
+    owner
+        .rpc("config.describe", json!({ "keys": ["nothing.at.all"] }))
+        .await
+        .unwrap_err();
+}

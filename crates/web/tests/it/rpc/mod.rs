@@ -9,3 +9,4 @@ mod pairing;
 mod providers;
 mod ssh_keys;
 mod system;
+mod tools;

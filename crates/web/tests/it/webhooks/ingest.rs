@@ -58,7 +58,15 @@ async fn from_202_to_completed() {
         (&json!(1), &json!(19))
     );
     let inbox = owner.rpc("inbox.list", json!({})).await.unwrap();
-    assert_eq!(inbox["messages"][0]["text"], "opened!");
+    let message = &inbox["messages"][0];
+    assert_eq!(
+        (
+            &message["text"],
+            &message["delivery_id"],
+            &message["webhook_id"]
+        ),
+        (&json!("opened!"), &json!(id), &delivery["webhook_id"])
+    );
     let again = send(&sender, &hook.path(), &[], r#"{"action":"opened"}"#)
         .await
         .expect(200);

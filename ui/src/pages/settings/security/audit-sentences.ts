@@ -1,7 +1,7 @@
 // What each kind of row of the audit log says, in words. The kinds are those of the gateway (crates/*/src, `append_audit`).
 import { m } from '../../../paraglide/messages.js';
 
-type Detail = Record<string, unknown>;
+export type Detail = Record<string, unknown>;
 type More = (detail: Detail) => string;
 
 interface Sentence {

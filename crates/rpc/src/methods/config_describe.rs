@@ -1,0 +1,150 @@
+//! `config.describe`: what settings are, for a form. Their values are `config.get`'s.
+
+use super::config::GetParams;
+use crate::method::{Call, Method, method};
+use gatehouse_config::{Change, KeySpec, Kind, Rule, find_key};
+use gatehouse_domain::{Problem, Scope};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Number, Value};
+
+/// `config.describe`.
+pub const DESCRIBE: Method = method!(
+    "config.describe",
+    "What the settings are: their kinds, bounds and defaults, who may change them and when it holds.",
+    Some(Scope::Read),
+    describe(GetParams) -> DescribeResult
+);
+
+/// Result of `config.describe`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DescribeResult {
+    /// The same settings as `config.get` gives for the same keys, in the same order.
+    pub settings: Vec<SettingDescription>,
+}
+
+/// What a setting is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SettingDescription {
+    /// Its dotted key.
+    pub key: String,
+    /// One line for people.
+    pub doc: &'static str,
+    /// What its value is.
+    pub kind: SettingKind,
+    /// The least, of a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>")]
+    pub min: Option<Number>,
+    /// The most, of a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>")]
+    pub max: Option<Number>,
+    /// The words that a text, or each text of a list, may be; absent when it may be others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_of: Vec<&'static str>,
+    /// What it is when nobody sets it; null when it is nothing, or worked out from others.
+    pub default: Value,
+    /// Whether it is a secret.
+    pub secret: bool,
+    /// Whether and when a change by `config.set` holds.
+    pub change: SettingChange,
+    /// With `elsewhere`, what changes it; with `never`, why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// Whether changing it needs `operator.admin`.
+    pub admin: bool,
+    /// Whether changing it needs a recent confirmation.
+    pub confirmed: bool,
+}
+
+/// What a setting's value is.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingKind {
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// A list of texts.
+    List,
+    /// An object of texts: environment variables.
+    Variables,
+}
+
+/// Whether and when a change holds.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingChange {
+    /// At once.
+    Live,
+    /// At the next start.
+    Restart,
+    /// Another operation changes it.
+    Elsewhere,
+    /// Not while the gateway runs.
+    Never,
+}
+
+impl SettingDescription {
+    fn of(key: String, spec: &KeySpec) -> Self {
+        let (kind, min, max, rule) = match spec.kind {
+            Kind::Flag => (SettingKind::Flag, None, None, None),
+            Kind::Whole { min, max } => {
+                (SettingKind::Whole, Some(min.into()), Some(max.into()), None)
+            }
+            Kind::Number {
+                min_thousandths,
+                max_thousandths,
+            } => (
+                SettingKind::Number,
+                Number::from_f64(f64::from(min_thousandths) / 1000.0),
+                Number::from_f64(f64::from(max_thousandths) / 1000.0),
+                None,
+            ),
+            Kind::Text(rule) => (SettingKind::Text, None, None, Some(rule)),
+            Kind::List(rule) => (SettingKind::List, None, None, Some(rule)),
+            Kind::Variables => (SettingKind::Variables, None, None, None),
+        };
+        let one_of = match rule {
+            Some(Rule::OneOf(words)) => words.to_vec(),
+            Some(Rule::Provider(providers)) => providers.iter().map(|(id, _)| *id).collect(),
+            _ => Vec::new(),
+        };
+        let (change, reason) = match spec.change {
+            Change::Live => (SettingChange::Live, None),
+            Change::Restart => (SettingChange::Restart, None),
+            Change::Elsewhere(what) => (SettingChange::Elsewhere, Some(what)),
+            Change::Never(why) => (SettingChange::Never, Some(why)),
+        };
+        Self {
+            key,
+            doc: spec.doc,
+            kind,
+            min,
+            max,
+            one_of,
+            default: spec.default_json(),
+            secret: spec.is_secret(),
+            change,
+            reason,
+            admin: spec.needs_admin(),
+            confirmed: spec.needs_step_up(),
+        }
+    }
+}
+
+async fn describe(call: Call, params: GetParams) -> Result<DescribeResult, Problem> {
+    let shown = super::config::shown(&call, params).await?;
+    let described = shown.into_iter().filter_map(|setting| {
+        let spec = find_key(&setting.key)?;
+        Some(SettingDescription::of(setting.key, spec))
+    });
+    Ok(DescribeResult {
+        settings: described.collect(),
+    })
+}

@@ -1,0 +1,81 @@
+//! `tools.*`: what agents may be allowed to call.
+
+use super::page::{PageParams, by_name};
+use crate::method::{Call, Method, method};
+use gatehouse_agents::Audience;
+use gatehouse_domain::{Problem, Scope};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::future::{Ready, ready};
+
+/// `tools.list`.
+pub const LIST: Method = method!(
+    "tools.list",
+    "The tools that there are now, by name: built in, and those of the MCP servers that run.",
+    Some(Scope::Read),
+    list(PageParams) -> ListResult
+);
+
+/// Result of `tools.list`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListResult {
+    /// The tools.
+    pub tools: Vec<ToolInfo>,
+    /// Where the next page begins; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A tool.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ToolInfo {
+    /// Its name, as `allow` and `deny` take it.
+    pub name: String,
+    /// What it does, as models are told.
+    pub description: String,
+    /// For whom it is.
+    pub audience: ToolAudience,
+    /// The MCP server that brings it; absent for one that is built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp_server: Option<String>,
+}
+
+/// For whom a tool is.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolAudience {
+    /// Every turn may be offered it, also one that a webhook began.
+    Public,
+    /// Only turns that somebody began who may change things here.
+    Trusted,
+}
+
+impl From<Audience> for ToolAudience {
+    fn from(audience: Audience) -> Self {
+        match audience {
+            Audience::Public => Self::Public,
+            Audience::Trusted => Self::Trusted,
+        }
+    }
+}
+
+/// The group of an MCP server's tools is named `mcp:<server>`.
+fn server_of(group: String) -> String {
+    match group.strip_prefix("mcp:") {
+        Some(server) => server.to_owned(),
+        None => group,
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
+fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
+    let all = call.rooms.agents.tools().all_with_groups();
+    let tools = all.into_iter().map(|(group, tool)| ToolInfo {
+        name: tool.name().to_owned(),
+        description: tool.description().to_owned(),
+        audience: tool.audience().into(),
+        mcp_server: group.map(server_of),
+    });
+    let page = by_name(tools.collect(), &params, |tool| &tool.name);
+    ready(page.map(|(tools, next_cursor)| ListResult { tools, next_cursor }))
+}

@@ -1,0 +1,258 @@
+// Settings, vault: sealing and unlocking, its keys, switching it off and on, and a gateway that is restarted in between.
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { expect, PASSWORD, test, type Gateway } from './fixtures/test';
+
+const RECOVERY_KEY = /^([A-Z2-9]{4}-){7}[A-Z2-9]{4}$/;
+const WRONG_RECOVERY_KEY = 'AAAA-BBBB-CCCC-DDDD-EEEE-FFFF-GGGG-HHHH';
+
+const dialog = (page: Page) => page.getByRole('dialog');
+const state = (page: Page, words: string) => page.getByRole('heading', { name: words, exact: true });
+const OPEN = 'The vault is open';
+const SEALED = 'The vault is sealed';
+const OFF = 'The vault is switched off';
+
+async function unlock(page: Page, way: 'password' | 'recovery key', secret: string): Promise<void> {
+  if (!(await dialog(page).isVisible())) await page.getByRole('button', { name: 'Unlock the vault' }).click();
+  if (way === 'recovery key' && (await dialog(page).getByRole('button', { name: 'Use the recovery key' }).isVisible()))
+    await dialog(page).getByRole('button', { name: 'Use the recovery key' }).click();
+  await dialog(page)
+    .getByLabel(way === 'password' ? 'Password' : 'Recovery key', { exact: true })
+    .fill(secret);
+  await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
+}
+
+/** Opens a dialog of the page that takes the password, and sends it. */
+async function byPassword(page: Page, open: string, action: string, password = PASSWORD): Promise<void> {
+  if (!(await dialog(page).isVisible())) await page.getByRole('button', { name: open, exact: true }).click();
+  await dialog(page).getByLabel('Password', { exact: true }).fill(password);
+  await dialog(page).getByRole('button', { name: action, exact: true }).click();
+}
+
+async function storeShownKey(page: Page): Promise<string> {
+  const shown = dialog(page).getByText(RECOVERY_KEY);
+  await expect(shown).toBeVisible();
+  const key = await shown.innerText();
+  await expect(dialog(page).getByRole('button', { name: 'Done' })).toBeDisabled();
+  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByRole('button', { name: 'Done' }).click();
+  await expect(dialog(page)).toHaveCount(0);
+  await expect(page.locator('body')).not.toContainText(key);
+  return key;
+}
+
+const storedEncrypted = async (gateway: Gateway): Promise<boolean[]> => {
+  const { env_variables } = await gateway.rpc<{ env_variables: { encrypted: boolean }[] }>('env.list');
+  return env_variables.map((one) => Boolean(one.encrypted));
+};
+
+test('sealed and unlocked, both ways; a wrong password and a wrong key are told', async ({ home, page }) => {
+  await page.goto('/settings/vault');
+  await expect(state(page, OPEN)).toBeVisible();
+  await page.getByRole('button', { name: 'Seal now' }).click();
+  await expect(dialog(page)).toContainText('Webhook deliveries are refused');
+  await dialog(page).getByRole('button', { name: 'Seal now' }).click();
+  await expect(state(page, SEALED)).toBeVisible();
+  // The banner is on every page.
+  await expect(page.getByText('Stored secrets cannot be read, and deliveries wait', { exact: false })).toBeVisible();
+  expect(await home.call('GET', '/api/auth/vault/status')).toEqual({ status: 'sealed' });
+
+  await unlock(page, 'password', 'this is not it, really');
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await unlock(page, 'password', PASSWORD);
+  await expect(state(page, OPEN)).toBeVisible();
+
+  // Sealed elsewhere: this window shows it by itself.
+  await home.call('POST', '/api/auth/vault/seal');
+  await expect(state(page, SEALED)).toBeVisible();
+  await unlock(page, 'recovery key', WRONG_RECOVERY_KEY);
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  // Without hyphens and in small letters it is the same key.
+  await unlock(page, 'recovery key', home.recoveryKey.toLowerCase().replaceAll('-', ''));
+  await expect(state(page, OPEN)).toBeVisible();
+  await expect(page.getByText('Stored secrets cannot be read, and deliveries wait', { exact: false })).toHaveCount(0);
+});
+
+test('rotated, and a new recovery key: each time the old one is refused and the new one works', async ({ home, page }) => {
+  for (let at = 0; at < 40; at++) await home.rpc('env.set', { key: `KEY_${at}`, value: 'v' });
+  await page.goto('/settings/vault');
+  await byPassword(page, 'Rotate the key', 'Rotate', 'not the password at all');
+  await expect(dialog(page).getByRole('alert')).toHaveText('This password does not open the vault.');
+  await byPassword(page, 'Rotate the key', 'Rotate');
+  const rotated = await storeShownKey(page);
+  expect(rotated).not.toBe(home.recoveryKey);
+  await home.call('POST', '/api/auth/vault/seal');
+  await unlock(page, 'recovery key', home.recoveryKey);
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await unlock(page, 'recovery key', rotated);
+  await expect(state(page, OPEN)).toBeVisible();
+
+  await byPassword(page, 'Make a new recovery key', 'Make it');
+  const renewed = await storeShownKey(page);
+  await home.call('POST', '/api/auth/vault/seal');
+  await unlock(page, 'recovery key', rotated);
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await unlock(page, 'recovery key', renewed);
+  await expect(state(page, OPEN)).toBeVisible();
+  expect(await storedEncrypted(home)).toEqual(Array(40).fill(true));
+});
+
+test('switched off with a report, and on again', async ({ home, page }) => {
+  await home.rpc('env.set', { key: 'ONE', value: 'v' });
+  await home.rpc('ssh_keys.generate', { name: 'deploy' });
+  await page.goto('/settings/vault');
+  await page.getByRole('button', { name: 'Switch off…' }).click();
+  await expect(dialog(page)).toContainText('Every stored secret is decrypted');
+  const action = dialog(page).getByRole('button', { name: 'Decrypt and switch off' });
+  await expect(action).toBeDisabled();
+  await dialog(page).getByLabel('Type switch the vault off to confirm').fill('switch the vault off');
+  await action.click();
+  await expect(state(page, OFF)).toBeVisible();
+  const report = page.getByRole('region', { name: 'What was decrypted' });
+  await expect(report).toContainText(/Environment variables\s*1/);
+  await expect(report).toContainText(/SSH keys\s*1/);
+  await expect(report).toContainText('Restart the gateway');
+  expect(await storedEncrypted(home)).toEqual([false]);
+  expect(await violations(page)).toEqual([]);
+  await byPassword(page, 'Switch the vault on', 'Switch on', 'not the password at all');
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await byPassword(page, 'Switch the vault on', 'Switch on');
+  await expect(state(page, OPEN)).toBeVisible();
+  expect(await storedEncrypted(home)).toEqual([true]);
+  // Off again while it is sealed: that takes the password.
+  await home.call('POST', '/api/auth/vault/seal');
+  await expect(state(page, SEALED)).toBeVisible();
+  await page.getByRole('button', { name: 'Switch off…' }).click();
+  await dialog(page).getByLabel('Type switch the vault off to confirm').fill('switch the vault off');
+  await expect(action).toBeDisabled();
+  await dialog(page).getByLabel('Password', { exact: true }).fill('not the password at all');
+  await action.click();
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await action.click();
+  await expect(state(page, OFF)).toBeVisible();
+});
+
+test.describe('without a vault', () => {
+  test.use({ environment: { SERVICE_AUTH__VAULT_ENABLED: 'false' } });
+
+  test('one is made when it is allowed again', async ({ home, page, complaints }) => {
+    complaints.allowDowntime();
+    await page.goto('/settings/vault');
+    await expect(state(page, OFF)).toBeVisible();
+    // The environment decides, and the page tells what the gateway says.
+    await byPassword(page, 'Switch the vault on', 'Switch on');
+    await expect(dialog(page).getByRole('alert')).toContainText('environment');
+    await page.keyboard.press('Escape');
+    delete home.environment.SERVICE_AUTH__VAULT_ENABLED;
+    await home.restart();
+    await page.reload();
+    await expect(state(page, 'There is no vault yet')).toBeVisible();
+    expect(await violations(page)).toEqual([]);
+    await byPassword(page, 'Make a vault', 'Make it');
+    const key = await storeShownKey(page);
+    await expect(state(page, OPEN)).toBeVisible();
+    await home.call('POST', '/api/auth/vault/seal');
+    await unlock(page, 'recovery key', key);
+    await expect(state(page, OPEN)).toBeVisible();
+  });
+});
+
+test('restarted in the middle: sealed, told on every page, unlocked in place', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await home.rpc('env.set', { key: 'ONE', value: 'v' });
+  await page.goto('/settings/vault');
+  await expect(state(page, OPEN)).toBeVisible();
+  // While a dialog waits for the password: it stays, says what happened, and works when the gateway is back.
+  await page.getByRole('button', { name: 'Rotate the key' }).click();
+  await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await home.stop('SIGKILL');
+  await dialog(page).getByRole('button', { name: 'Rotate', exact: true }).click();
+  await expect(dialog(page).getByRole('alert')).toContainText('it is not known whether this was done');
+  await home.run();
+  await page.keyboard.press('Escape');
+  await expect(state(page, SEALED)).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Rotate the key' })).toBeDisabled();
+  await unlock(page, 'recovery key', home.recoveryKey);
+  await expect(state(page, OPEN)).toBeVisible();
+
+  // While the unlocking is asked, and the banner's way to it from another page.
+  await home.restart();
+  await page.goto('/settings/security');
+  await page.getByRole('button', { name: 'Unlock', exact: true }).click();
+  await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await home.stop();
+  await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await home.run();
+  await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
+  await expect(dialog(page)).toHaveCount(0);
+  await expect(page.getByText('The vault is sealed.', { exact: false })).toHaveCount(0);
+
+  // A key that is shown stays while the gateway is away: it is told this once.
+  await page.goto('/settings/vault');
+  await byPassword(page, 'Make a new recovery key', 'Make it');
+  await expect(dialog(page).getByText(RECOVERY_KEY)).toBeVisible();
+  await home.restart();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  const renewed = await storeShownKey(page);
+  await expect(state(page, SEALED)).toBeVisible();
+  await unlock(page, 'recovery key', renewed);
+  await expect(state(page, OPEN)).toBeVisible();
+
+  // Switched off while the gateway is away: nothing changes, and it says so.
+  await page.getByRole('button', { name: 'Switch off…' }).click();
+  await dialog(page).getByLabel('Type switch the vault off to confirm').fill('switch the vault off');
+  await home.stop();
+  await dialog(page).getByRole('button', { name: 'Decrypt and switch off' }).click();
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await home.run();
+  await expect(state(page, SEALED)).toBeVisible();
+});
+
+test('new secrets while sealed: plaintext or refused, as chosen', async ({ home, page }) => {
+  await page.goto('/settings/vault');
+  const plaintext = page.getByRole('switch', { name: 'Store new secrets as plaintext while sealed' });
+  await expect(plaintext).toBeChecked();
+  await plaintext.click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('New secrets are refused')).toBeVisible();
+  await page.reload();
+  await expect(plaintext).not.toBeChecked();
+  await home.call('POST', '/api/auth/vault/seal');
+  await expect(page.getByText('While the vault is sealed, new environment variables', { exact: false })).toBeVisible();
+});
+
+test('no violation in both themes, no sideways scroll, sealed and unlocked by keyboard alone', async ({ home, page }) => {
+  await page.goto('/settings/vault');
+  const looks = async (what: string) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page), `${what} ${colorScheme}`).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 700 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  };
+  await expect(state(page, OPEN)).toBeVisible();
+  await looks('open');
+  await page.getByRole('button', { name: 'Seal now' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(dialog(page)).toBeVisible();
+  await looks('sealing');
+  for (const name of ['Cancel', 'Seal now']) {
+    await page.keyboard.press('Tab');
+    await expect(dialog(page).getByRole('button', { name })).toBeFocused();
+  }
+  await page.keyboard.press('Enter');
+  await expect(state(page, SEALED)).toBeVisible();
+  await looks('sealed');
+  await page.getByRole('button', { name: 'Unlock the vault' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(dialog(page).getByLabel('Password', { exact: true })).toBeFocused();
+  await looks('unlocking');
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
+  await expect(state(page, OPEN)).toBeVisible();
+  expect(await home.call('GET', '/api/auth/vault/status')).toEqual({ status: 'unsealed' });
+});
