@@ -1,19 +1,13 @@
 // A conversation as it is shown: what is stored, what comes in by events, and what was sent and not yet confirmed.
 import { SvelteMap } from 'svelte/reactivity';
 import { failureOf, isFailure, type Failure } from '../../client/failure';
-import { rpc, type EventParams } from '../../client/rpc';
+import { rpc, type EventParams, type Result } from '../../client/rpc';
 import { LiveTurn } from './liveTurn.svelte';
 import { merge, turnsOf, type Message, type Turn } from './turns';
 
 const PAGE = 50;
 
-/** A piece of an answer, and where in it it belongs. */
-type Delta = EventParams<'chat.delta'> & { at?: number };
-/** The turn that runs, and what was told so far of the answer that it gives. */
-interface Running {
-  turn_id: string;
-  text: string;
-}
+type Running = NonNullable<Result<'chat.history'>['running']>;
 
 /** What a person sends. */
 export interface Input {
@@ -85,8 +79,7 @@ export class Conversation {
       if (!merged.keepsOlder) this.#before = page.next_cursor ?? null;
       this.error = null;
       this.ready = true;
-      const { running } = page as { running?: Running | null };
-      if (running) this.#join(running, arrived);
+      if (page.running) this.#join(page.running, arrived);
       this.#settle();
     } catch (error) {
       this.error = error;
@@ -109,6 +102,11 @@ export class Conversation {
     } finally {
       this.loadingOlder = false;
     }
+  }
+
+  /** Makes the session before anything is said: a recording has to belong to one. */
+  async make(): Promise<void> {
+    if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
   }
 
   /** Sends a text. What becomes of it is seen in the conversation. */
@@ -167,7 +165,7 @@ export class Conversation {
     this.#settle();
   }
 
-  hearDelta({ turn_id, text, at }: Delta): void {
+  hearDelta({ turn_id, text, at }: EventParams<'chat.delta'>): void {
     this.#turn(turn_id).hear(text, at);
   }
 

@@ -18,7 +18,7 @@ export class LiveTurn {
   usage = $state<Usage | null>(null);
   readonly tools = new SvelteMap<string, Pick<Progress, 'state' | 'summary'>>();
 
-  /** A piece of the answer, which belongs at `at`. */
+  /** A piece of the answer, which belongs at `at`; behind what is there when that is not told. */
   hear(text: string, at = this.from + this.text.length): void {
     if (at < this.from || this.text === '' || at > this.from + this.text.length) {
       this.from = at;
