@@ -1,6 +1,6 @@
 // The live socket: calls and their answers, events, and its own state. It comes back by itself (partysocket) with growing pauses.
 import ReconnectingSocket from 'partysocket/ws';
-import { Failure, failureOf, type Details } from './failure';
+import { failureOf, isFailure, lost, timedOut, type Details, type Failure } from './failure';
 import type { Interface } from './generated/rpc';
 import { sessionEnded } from './hooks';
 
@@ -57,7 +57,7 @@ class Socket {
     socket.addEventListener('close', (event) => {
       this.#become('lost');
       for (const waiting of this.#waiting.values()) {
-        waiting.settle(new Failure('LOST', 'The connection broke before the answer came.'));
+        waiting.settle(lost());
       }
       this.#waiting.clear();
       // A refused upgrade looks like a cut line, so both are settled by asking.
@@ -88,10 +88,7 @@ class Socket {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const id = this.#next++;
-      const timer = setTimeout(
-        () => settle(new Failure('TIMED_OUT', 'The gateway took too long to answer.')),
-        timeout_ms,
-      );
+      const timer = setTimeout(() => settle(timedOut()), timeout_ms);
       const abort = () => {
         settle(null);
         reject(signal?.reason);
@@ -127,8 +124,9 @@ class Socket {
       const client = { id: 'gatehouse-page', version: '1' };
       this.greeting = (await this.call('connect', { client }, {})) as Greeting;
       this.#become('open');
-    } catch {
-      // The connection is cut again or the session is over: `close` sees to both.
+    } catch (error) {
+      // Where the connection is cut again or the session is over, `close` sees to it. One that is open and says nothing is made anew.
+      if (isFailure(error, 'TIMED_OUT')) this.#socket?.reconnect();
     }
   }
 

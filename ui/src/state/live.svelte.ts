@@ -22,7 +22,7 @@ const RECORDS: Record<string, readonly string[]> = {
 };
 
 /** A busy sender or many conversations would have the same list asked for many times a second. */
-const ASKED_AGAIN_MS = 1000;
+export const ASKED_AGAIN_MS = 1000;
 
 /** Connects, and tells `queries` what became stale. Gives the function that ends it. */
 export function goLive(queries: QueryClient): () => void {
