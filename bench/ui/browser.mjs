@@ -1,0 +1,26 @@
+// The browser that measures.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const executablePath = process.env.GATEHOUSE_TEST_CHROMIUM ?? '/usr/bin/chromium';
+const args = ['--no-sandbox', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+/** Runs `use` with a fresh browser profile; with `port` other programs can steer it, too. */
+export async function withBrowser(use, { port, viewport = { width: 1280, height: 900 } } = {}) {
+  const profile = mkdtempSync(join(tmpdir(), 'gatehouse-bench-profile-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    viewport,
+    locale: 'en-US',
+    args: port ? [...args, `--remote-debugging-port=${port}`] : args,
+  });
+  context.setDefaultTimeout(30_000);
+  try {
+    return await use(context);
+  } finally {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,64 @@
+// Lighthouse as it is by default: a mid-range phone on a slow network (simulated).
+import { createServer } from 'node:net';
+import lighthouse from 'lighthouse';
+import { withBrowser } from './browser.mjs';
+import { row } from './table.mjs';
+
+const CATEGORIES = ['performance', 'accessibility', 'best-practices'];
+/** The middle of so many runs: one alone tells of the machine as much as of the page. */
+const RUNS = 3;
+
+export async function measureLighthouse(gateway) {
+  const rows = [];
+  for (const [name, path, cookies] of [
+    ['login', '/', []],
+    ['chat', '/chat', gateway.cookies],
+    ['deliveries', '/deliveries', gateway.cookies],
+  ]) {
+    const runs = [];
+    for (let run = 0; run < RUNS; run++) runs.push(await audit(gateway.origin + path, cookies));
+    for (const category of CATEGORIES) {
+      const scores = runs.map((scored) => scored[category].score).sort((a, b) => a - b);
+      const score = scores[Math.floor(RUNS / 2)];
+      rows.push(row(`Lighthouse ${category}, ${name}`, { least: 95 }, score));
+      if (score >= 95) continue;
+      const lost = [...new Set(runs.flatMap((scored) => scored[category].lost))];
+      process.stderr.write(`  ${name}, ${category} ${scores.join('/')}: ${lost.join('; ')}\n`);
+    }
+  }
+  return rows;
+}
+
+async function audit(url, cookies) {
+  const port = await freePort();
+  return withBrowser(
+    async (context) => {
+      if (cookies.length > 0) await context.addCookies(cookies);
+      const flags = { port, output: 'json', logLevel: 'error', onlyCategories: CATEGORIES, disableStorageReset: true };
+      const { lhr } = await lighthouse(url, flags);
+      if (lhr.runtimeError) throw new Error(`${url}: ${lhr.runtimeError.message}`);
+      return Object.fromEntries(CATEGORIES.map((id) => [id, read(lhr, id)]));
+    },
+    { port },
+  );
+}
+
+/** A category's score, and what it lost points by. */
+function read(lhr, id) {
+  const { score, auditRefs } = lhr.categories[id];
+  if (score === null) throw new Error(`Lighthouse gave no score for ${id}`);
+  const lost = auditRefs
+    .map(({ id: name, weight }) => ({ audit: lhr.audits[name], weight }))
+    .filter(({ audit: { score: own }, weight }) => weight > 0 && own !== null && own < 0.95)
+    .map(({ audit: { title, displayValue } }) => (displayValue ? `${title}: ${displayValue}` : title));
+  return { score: Math.round(score * 100), lost };
+}
+
+const freePort = () =>
+  new Promise((resolve, reject) => {
+    const probe = createServer().on('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
