@@ -40,7 +40,11 @@ async function send(url: string, secret: string, event: string, body: object): P
   return response.status;
 }
 
-const PUSH = { ref: 'refs/heads/main', repository: { full_name: 'acme/shop' }, pusher: { name: 'ada' } };
+const PUSH = {
+  ref: 'refs/heads/main',
+  repository: { full_name: 'acme/shop' },
+  pusher: { name: 'ada' },
+};
 
 const shownSecret = (page: Page) => page.getByLabel('Secret', { exact: true }).locator('xpath=self::code');
 const shownUrl = (page: Page) => page.getByText(/\/api\/webhooks\/ingest\/wh_/).first();
@@ -78,7 +82,9 @@ test('made by the page alone, fed by a signed request, tried, and its secret is 
   await page.getByRole('button', { name: 'Send test' }).click();
   await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   const delivery = page.getByRole('link', { name: 'Look at the delivery' });
-  const { deliveries } = await home.rpc<{ deliveries: { id: string; event_type: string }[] }>('webhooks.deliveries', { limit: 1 });
+  const { deliveries } = await home.rpc<{
+    deliveries: { id: string; event_type: string }[];
+  }>('webhooks.deliveries', { limit: 1 });
   expect(deliveries[0]?.event_type).toBe('release.published');
   await expect(delivery).toHaveAttribute('href', `/deliveries/${deliveries[0]?.id}`);
 
@@ -105,7 +111,12 @@ test('made by the page alone, fed by a signed request, tried, and its secret is 
 });
 
 test('edited: only what changed is sent, and unsaved changes are not lost by a click', async ({ home, page }) => {
-  const { id } = await make(home, { name: 'Before', source_profile: 'github', events: ['push'], rate_limit_per_minute: 7 });
+  const { id } = await make(home, {
+    name: 'Before',
+    source_profile: 'github',
+    events: ['push'],
+    rate_limit_per_minute: 7,
+  });
   const frames: string[] = [];
   page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => frames.push(String(payload))));
   await page.goto(`/settings/webhooks/${id}`);
@@ -123,8 +134,17 @@ test('edited: only what changed is sent, and unsaved changes are not lost by a c
   await save.click();
   await expect(page.getByRole('heading', { name: 'After' })).toBeVisible();
   await expect(save).toBeDisabled();
-  const update = frames.map((frame) => JSON.parse(frame) as { method: string; params: object }).find(({ method }) => method === 'webhooks.update');
-  expect(Object.keys(update?.params ?? {}).sort()).toEqual(['allowed_cidrs', 'events', 'id', 'name', 'session_mode', 'toolPolicy']);
+  const update = frames
+    .map((frame) => JSON.parse(frame) as { method: string; params: object })
+    .find(({ method }) => method === 'webhooks.update');
+  expect(Object.keys(update?.params ?? {}).sort()).toEqual([
+    'allowed_cidrs',
+    'events',
+    'id',
+    'name',
+    'session_mode',
+    'toolPolicy',
+  ]);
   const after = await home.rpc<Record<string, unknown>>('webhooks.get', { id });
   expect(after).toMatchObject({
     name: 'After',
@@ -137,10 +157,16 @@ test('edited: only what changed is sent, and unsaved changes are not lost by a c
 });
 
 test('rotated: both secrets verify for a while, and the new one is shown once', async ({ home, page }) => {
-  const { id, url, secret } = await make(home, { name: 'Turn', source_profile: 'github', deliver_only: true });
+  const { id, url, secret } = await make(home, {
+    name: 'Turn',
+    source_profile: 'github',
+    deliver_only: true,
+  });
   await page.goto(`/settings/webhooks/${id}`);
   await page.getByRole('button', { name: 'Rotate the secret' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Rotate the secret of Turn' });
+  const dialog = page.getByRole('dialog', {
+    name: 'Rotate the secret of Turn',
+  });
   await dialog.getByLabel('How long the old secret stays good').selectOption({ label: '1 hour' });
   await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
   await expect(page.getByRole('heading', { name: 'The new secret' })).toBeVisible();
@@ -166,12 +192,18 @@ test('rotated: both secrets verify for a while, and the new one is shown once', 
 });
 
 test('switched off and on at once, with undo; deleted by typing its name', async ({ home, page }) => {
-  const { id, url, secret } = await make(home, { name: 'Old one', source_profile: 'github', deliver_only: true });
+  const { id, url, secret } = await make(home, {
+    name: 'Old one',
+    source_profile: 'github',
+    deliver_only: true,
+  });
   await page.goto('/settings/webhooks');
   const takes = page.getByRole('switch', { name: 'Old one takes deliveries' });
   await expect(takes).toBeChecked();
   await takes.click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Old one is off. Senders get “not found”.')).toBeVisible();
+  await expect(
+    page.getByRole('region', { name: 'Messages' }).getByText('Old one is off. Senders get “not found”.'),
+  ).toBeVisible();
   await expect.poll(async () => await send(url, secret, 'push', PUSH)).toBe(404);
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('region', { name: 'Messages' }).getByText('Old one is on.')).toBeVisible();
@@ -233,23 +265,27 @@ test('what is refused stands at its field', async ({ home, page }) => {
   await field('Name').fill(' ');
   await page.getByText('More options').click();
   await page.getByLabel('Allowed addresses').fill('10.0.0.0/33');
-  await field('Header with the secret').fill('not a header');
+  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('not a header');
   await page.getByLabel('Only some events').check();
   await create.click();
   await expect(field('Name')).toBeFocused();
   await expect(field('Name')).toHaveAccessibleDescription(/Give it a name\./);
   await expect(page.getByLabel('Allowed addresses')).toHaveAccessibleDescription(/“10\.0\.0\.0\/33” is not an address/);
-  await expect(field('Header with the secret')).toHaveAccessibleDescription(/not the name of an HTTP header/);
+  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toHaveAccessibleDescription(
+    /not the name of an HTTP header/,
+  );
   await expect(page.getByLabel('Event types')).toHaveAccessibleDescription(/at least one event/);
   // What only the gateway knows: a header that says what a delivery is; a text that is too long.
   await field('Name').fill('Fields');
   await page.getByLabel('Allowed addresses').fill('10.0.0.0/8');
   await page.getByLabel('Every event', { exact: true }).check();
-  await field('Header with the secret').fill('X-Event-Type');
+  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('X-Event-Type');
   await create.click();
-  await expect(field('Header with the secret')).toHaveAccessibleDescription(/choose one for the secret alone/);
-  await expect(field('Header with the secret')).toBeFocused();
-  await field('Header with the secret').fill('X-Key');
+  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toHaveAccessibleDescription(
+    /choose one for the secret alone/,
+  );
+  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toBeFocused();
+  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('X-Key');
   await page.getByLabel('It is forwarded as it is').check();
   await page.getByLabel('Text', { exact: true }).fill('x'.repeat(65_537));
   await create.click();
@@ -257,7 +293,9 @@ test('what is refused stands at its field', async ({ home, page }) => {
   await page.getByLabel('Text', { exact: true }).fill('{message}');
   await create.click();
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
-  const { webhooks } = await home.rpc<{ webhooks: { name: string; auth: { header: string } }[] }>('webhooks.list');
+  const { webhooks } = await home.rpc<{
+    webhooks: { name: string; auth: { header: string } }[];
+  }>('webhooks.list');
   expect(webhooks.map(({ name, auth }) => [name, auth.header])).toEqual([['Fields', 'X-Key']]);
   await page.getByLabel('I stored it').check();
 });
@@ -284,7 +322,11 @@ test('the gateway restarts in the middle: nothing that was typed is lost', async
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
   const { webhooks } = await home.rpc<{ webhooks: object[] }>('webhooks.list');
   expect(webhooks).toHaveLength(1);
-  expect(webhooks[0]).toMatchObject({ name: 'Survivor', events: { allow: ['push'] }, system_prompt_suffix: 'Say what changed.' });
+  expect(webhooks[0]).toMatchObject({
+    name: 'Survivor',
+    events: { allow: ['push'] },
+    system_prompt_suffix: 'Say what changed.',
+  });
   await page.getByLabel('I stored it').check();
 });
 
@@ -310,11 +352,21 @@ test('a secret that the sender makes is taken by the guide', async ({ home, page
   const url = (await shownUrl(page).textContent()) ?? '';
   await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).fill('whsec_of_the_vendor');
   await page.getByRole('button', { name: 'Store secret' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The secret is stored. It is not shown again.')).toBeVisible();
-  const body = JSON.stringify({ id: 'evt_1', type: 'invoice.paid', data: { object: {} } });
+  await expect(
+    page.getByRole('region', { name: 'Messages' }).getByText('The secret is stored. It is not shown again.'),
+  ).toBeVisible();
+  const body = JSON.stringify({
+    id: 'evt_1',
+    type: 'invoice.paid',
+    data: { object: {} },
+  });
   const at = Math.floor(Date.now() / 1000);
   const signature = createHmac('sha256', 'whsec_of_the_vendor').update(`${at}.${body}`).digest('hex');
-  const response = await fetch(url, { method: 'POST', body, headers: { 'stripe-signature': `t=${at},v1=${signature}` } });
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'stripe-signature': `t=${at},v1=${signature}` },
+  });
   expect(response.status).toBe(202);
   expect(await page.content()).not.toContain('whsec_of_the_vendor');
   const { webhooks } = await home.rpc<{ webhooks: object[] }>('webhooks.list');
@@ -339,7 +391,11 @@ const WAYS: [string, object][] = [
 
 test('the lines for the shell are right for every way of verification', async ({ home, page }) => {
   for (const [name, fields] of WAYS) {
-    const { id, secret } = await make(home, { name, deliver_only: true, ...fields });
+    const { id, secret } = await make(home, {
+      name,
+      deliver_only: true,
+      ...fields,
+    });
     await page.goto(`/settings/webhooks/${id}`);
     await page.getByText('Try it by hand').click();
     const lines = (await page.getByRole('region', { name: 'Try it by hand' }).textContent()) ?? '';
@@ -359,6 +415,7 @@ test('by keyboard alone', async ({ home, page }) => {
     for (let steps = 0; steps < 80; steps++) {
       const at = await page.evaluate(() => {
         const now = document.activeElement as HTMLInputElement | null;
+        if (now === document.body || now?.matches('main')) return '';
         return `${now?.labels?.[0]?.textContent ?? ''} ${now?.textContent ?? ''}`;
       });
       if (at.includes(label)) return;
@@ -385,12 +442,20 @@ test('by keyboard alone', async ({ home, page }) => {
   await page.keyboard.press('Enter');
   await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   const { webhooks } = await home.rpc<{ webhooks: object[] }>('webhooks.list');
-  expect(webhooks[0]).toMatchObject({ name: 'By keys', deliver_only: true, allowed_cidrs: ['127.0.0.1/32'] });
+  expect(webhooks[0]).toMatchObject({
+    name: 'By keys',
+    deliver_only: true,
+    allowed_cidrs: ['127.0.0.1/32'],
+  });
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`no violation and no sideways scroll, ${colorScheme}`, async ({ home, page }) => {
-    const { id } = await make(home, { name: 'A rather long name of a webhook'.repeat(3), source_profile: 'slack', auth_mode: 'static_header' });
+    const { id } = await make(home, {
+      name: 'A rather long name of a webhook'.repeat(3),
+      source_profile: 'slack',
+      auth_mode: 'static_header',
+    });
     await home.rpc('webhooks.test', { id });
     await page.emulateMedia({ colorScheme });
     const look = async () => {

@@ -21,7 +21,7 @@ async function take(page: Page, name: string): Promise<void> {
     await page.setViewportSize(viewport);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.waitForTimeout(250);
+      await painted(page);
       const file = join(FOLDER, `${name}-${size}-${colorScheme}.${PNG ? 'png' : 'webp'}`);
       const format = PNG ? ({ format: 'png' } as const) : ({ format: 'webp', quality: 82 } as const);
       const { data } = await session.send('Page.captureScreenshot', format);
@@ -31,6 +31,15 @@ async function take(page: Page, name: string): Promise<void> {
   await session.detach();
   await page.setViewportSize(SIZES.desk);
 }
+
+/** Until what was changed is drawn, with all transitions at their end. */
+const painted = (page: Page) =>
+  page.evaluate(async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    for (let frames = 0; frames < 4; frames++) await frame();
+    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
+    await frame();
+  });
 
 const settled = async (page: Page) => {
   await page.waitForLoadState('networkidle').catch(() => undefined);

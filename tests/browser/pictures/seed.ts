@@ -71,7 +71,7 @@ async function deliveries(gateway: Gateway, model: ModelServer) {
   const reviews = await gateway.rpc<Made>('webhooks.create', {
     name: 'Reviews',
     source_profile: 'github',
-    events: { allow: ['pull_request', 'issues'] },
+    events: { allow: ['pull_request.opened', 'issues.opened'] },
   });
   const bills = await gateway.rpc<Made>('webhooks.create', {
     name: 'Bills',

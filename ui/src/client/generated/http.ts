@@ -1072,6 +1072,8 @@ export interface components {
             tainted: boolean;
             /** @description Its share, when it is shared. */
             share_id?: string | null;
+            /** @description Whether an agent answers in it right now, on the node that was asked. */
+            running: boolean;
         };
         /** @description A chat session. */
         SessionId: string;
@@ -1090,6 +1092,8 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /** @description The `before` of the older page; absent when there is none. */
             next_cursor?: string | null;
+            /** @description The turn that runs in the session now, on the node that was asked; absent when none does. */
+            running?: components["schemas"]["RunningTurn"] | null;
         };
         /** @description A message. */
         Message: {
@@ -1145,6 +1149,13 @@ export interface components {
              * @description Tokens that were written.
              */
             output_tokens: number;
+        };
+        /** @description A turn that runs, as callers see it. */
+        RunningTurn: {
+            /** @description Its id. */
+            turn_id: components["schemas"]["TurnId"];
+            /** @description What was told by `chat.delta` so far of an answer that is not among the messages yet. */
+            text: string;
         };
         /** @description `GET /api/auth/status`. */
         AuthStatus: {

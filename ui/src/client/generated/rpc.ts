@@ -27,6 +27,20 @@ export type ScopeSet = Scope[];
  */
 export type VaultStatus = 'uninitialized' | 'sealed' | 'unsealed' | 'disabled';
 /**
+ * What a setting's value is.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SettingKind".
+ */
+export type SettingKind = 'flag' | 'whole' | 'number' | 'text' | 'list' | 'variables';
+/**
+ * Whether and when a change holds.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SettingChange".
+ */
+export type SettingChange = 'live' | 'restart' | 'elsewhere' | 'never';
+/**
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Timestamp".
  */
@@ -67,6 +81,13 @@ export type MessageId = string;
  */
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 /**
+ * For whom a tool is.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ToolAudience".
+ */
+export type ToolAudience = 'public' | 'trusted';
+/**
  * A tool call that waits for somebody's yes.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -87,6 +108,13 @@ export type InboxMessageId = string;
  * via the `definition` "WebhookId".
  */
 export type WebhookId = string;
+/**
+ * One delivery to a webhook.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "DeliveryId".
+ */
+export type DeliveryId = string;
 /**
  * How a webhook's deliveries are verified. Written under its own name, read under that or
  * the vendor's.
@@ -134,13 +162,6 @@ export type Events = string[] | Lists;
  * via the `definition` "ShownSecret".
  */
 export type ShownSecret = string;
-/**
- * One delivery to a webhook.
- *
- * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "DeliveryId".
- */
-export type DeliveryId = string;
 /**
  * Where a delivery stands.
  *
@@ -294,6 +315,18 @@ export interface Interface {
         value: unknown;
       };
       result: SetResult;
+    };
+    /**
+     * What the settings are: their kinds, bounds and defaults, who may change them and when it holds.
+     */
+    'config.describe': {
+      params: {
+        /**
+         * Which keys or sections; all when absent.
+         */
+        keys?: string[] | null;
+      };
+      result: DescribeResult;
     };
     /**
      * Events of credentials and the vault, the newest first.
@@ -656,6 +689,22 @@ export interface Interface {
       result: Session;
     };
     /**
+     * Makes a session in which nothing has been said yet.
+     */
+    'sessions.create': {
+      params: {
+        /**
+         * What people call it; `New session` when absent.
+         */
+        label?: string | null;
+        /**
+         * Which agent answers; `default` when absent.
+         */
+        agent?: string | null;
+      };
+      result: Session;
+    };
+    /**
      * Gives a session another label.
      */
     'sessions.rename': {
@@ -812,6 +861,22 @@ export interface Interface {
       result: HistoryResult;
     };
     /**
+     * The tools that there are now, by name: built in, and those of the MCP servers that run.
+     */
+    'tools.list': {
+      params: {
+        /**
+         * How many at most; 50 when absent.
+         */
+        limit?: number | null;
+        /**
+         * `next_cursor` of the page before.
+         */
+        cursor?: string | null;
+      };
+      result: ListResult7;
+    };
+    /**
      * The tool calls that wait for a yes, the oldest first.
      */
     'approval.list': {
@@ -825,7 +890,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult7;
+      result: ListResult8;
     };
     /**
      * Says yes or no to one.
@@ -857,7 +922,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult8;
+      result: ListResult9;
     };
     /**
      * The types of channels, their fields, and what can be named as a target now.
@@ -964,7 +1029,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult9;
+      result: ListResult10;
     };
     /**
      * Marks a message as read.
@@ -1509,7 +1574,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult10;
+      result: ListResult11;
     };
     /**
      * A persona.
@@ -1649,7 +1714,7 @@ export interface Interface {
          */
         cursor?: string | null;
       };
-      result: ListResult11;
+      result: ListResult12;
     };
     /**
      * Revokes a device; its connections close.
@@ -1955,6 +2020,74 @@ export interface SetResult {
    * Whether the change holds only after a restart; absent when it holds now.
    */
   restart_required?: boolean;
+}
+/**
+ * Result of `config.describe`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "DescribeResult".
+ */
+export interface DescribeResult {
+  /**
+   * The same settings as `config.get` gives for the same keys, in the same order.
+   */
+  settings: SettingDescription[];
+}
+/**
+ * What a setting is.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SettingDescription".
+ */
+export interface SettingDescription {
+  /**
+   * Its dotted key.
+   */
+  key: string;
+  /**
+   * One line for people.
+   */
+  doc: string;
+  /**
+   * What its value is.
+   */
+  kind: SettingKind;
+  /**
+   * The least, of a number.
+   */
+  min?: number | null;
+  /**
+   * The most, of a number.
+   */
+  max?: number | null;
+  /**
+   * The words that a text, or each text of a list, may be; absent when it may be others.
+   */
+  one_of?: string[];
+  /**
+   * What it is when nobody sets it; null when it is nothing, or worked out from others.
+   */
+  default: unknown;
+  /**
+   * Whether it is a secret.
+   */
+  secret: boolean;
+  /**
+   * Whether and when a change by `config.set` holds.
+   */
+  change: SettingChange;
+  /**
+   * With `elsewhere`, what changes it; with `never`, why not.
+   */
+  reason?: string | null;
+  /**
+   * Whether changing it needs `operator.admin`.
+   */
+  admin: boolean;
+  /**
+   * Whether changing it needs a recent confirmation.
+   */
+  confirmed: boolean;
 }
 /**
  * `audit.list`.
@@ -2368,6 +2501,10 @@ export interface Session {
    * Its share, when it is shared.
    */
   share_id?: string | null;
+  /**
+   * Whether an agent answers in it right now, on the node that was asked.
+   */
+  running: boolean;
 }
 /**
  * Result of `sessions.share`.
@@ -2493,6 +2630,10 @@ export interface HistoryResult {
    * The `before` of the older page; absent when there is none.
    */
   next_cursor?: string | null;
+  /**
+   * The turn that runs in the session now, on the node that was asked; absent when none does.
+   */
+  running?: RunningTurn | null;
 }
 /**
  * A message.
@@ -2571,12 +2712,68 @@ export interface ToolCallRecord {
   arguments: string;
 }
 /**
- * Result of `approval.list`.
+ * A turn that runs, as callers see it.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RunningTurn".
+ */
+export interface RunningTurn {
+  /**
+   * Its id.
+   */
+  turn_id: TurnId;
+  /**
+   * What was told by `chat.delta` so far of an answer that is not among the messages yet.
+   */
+  text: string;
+}
+/**
+ * Result of `tools.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "ListResult7".
  */
 export interface ListResult7 {
+  /**
+   * The tools.
+   */
+  tools: ToolInfo[];
+  /**
+   * Where the next page begins; absent on the last.
+   */
+  next_cursor?: string | null;
+}
+/**
+ * A tool.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ToolInfo".
+ */
+export interface ToolInfo {
+  /**
+   * Its name, as `allow` and `deny` take it.
+   */
+  name: string;
+  /**
+   * What it does, as models are told.
+   */
+  description: string;
+  /**
+   * For whom it is.
+   */
+  audience: ToolAudience;
+  /**
+   * The MCP server that brings it; absent for one that is built in.
+   */
+  mcp_server?: string | null;
+}
+/**
+ * Result of `approval.list`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ListResult8".
+ */
+export interface ListResult8 {
   /**
    * The calls.
    */
@@ -2618,9 +2815,9 @@ export interface Approval {
  * Result of `channels.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult8".
+ * via the `definition` "ListResult9".
  */
-export interface ListResult8 {
+export interface ListResult9 {
   /**
    * The channels, by id.
    */
@@ -2748,9 +2945,9 @@ export interface ExtraKey {
  * Result of `inbox.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult9".
+ * via the `definition` "ListResult10".
  */
-export interface ListResult9 {
+export interface ListResult10 {
   /**
    * The messages.
    */
@@ -2791,6 +2988,14 @@ export interface InboxMessage {
    * Whether somebody has read it.
    */
   read: boolean;
+  /**
+   * The webhook whose delivery it tells of, when it tells of one; it may have been deleted since.
+   */
+  webhook_id?: WebhookId | null;
+  /**
+   * The delivery, likewise.
+   */
+  delivery_id?: DeliveryId | null;
 }
 /**
  * A page of webhooks, the oldest first.
@@ -3651,9 +3856,9 @@ export interface Segment {
  * Result of `voice.personas.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult10".
+ * via the `definition` "ListResult11".
  */
-export interface ListResult10 {
+export interface ListResult11 {
   /**
    * The personas, by label, then by id.
    */
@@ -3903,9 +4108,9 @@ export interface DevicePaired {
  * Result of `pairing.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "ListResult11".
+ * via the `definition` "ListResult12".
  */
-export interface ListResult11 {
+export interface ListResult12 {
   /**
    * The devices, the oldest first.
    */
@@ -4022,6 +4227,10 @@ export interface Delta {
    * What comes next.
    */
   text: string;
+  /**
+   * Where in the present answer it begins, in UTF-16 units as JavaScript counts them.
+   */
+  at: number;
 }
 /**
  * A tool call goes on.
@@ -4175,6 +4384,7 @@ export const READS: ReadonlySet<string> = new Set([
   'system.status',
   'system.doctor',
   'config.get',
+  'config.describe',
   'env.list',
   'ssh_keys.list',
   'providers.list',
@@ -4184,6 +4394,7 @@ export const READS: ReadonlySet<string> = new Set([
   'sessions.list',
   'sessions.get',
   'chat.history',
+  'tools.list',
   'channels.list',
   'channels.types',
   'inbox.list',

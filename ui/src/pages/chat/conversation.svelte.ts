@@ -1,11 +1,13 @@
 // A conversation as it is shown: what is stored, what comes in by events, and what was sent and not yet confirmed.
 import { SvelteMap } from 'svelte/reactivity';
 import { failureOf, isFailure, type Failure } from '../../client/failure';
-import { rpc, type EventParams } from '../../client/rpc';
+import { rpc, type EventParams, type Result } from '../../client/rpc';
 import { LiveTurn } from './liveTurn.svelte';
 import { merge, turnsOf, type Message, type Turn } from './turns';
 
 const PAGE = 50;
+
+type Running = NonNullable<Result<'chat.history'>['running']>;
 
 /** What a person sends. */
 export interface Input {
@@ -77,6 +79,7 @@ export class Conversation {
       if (!merged.keepsOlder) this.#before = page.next_cursor ?? null;
       this.error = null;
       this.ready = true;
+      if (page.running) this.#join(page.running, arrived);
       this.#settle();
     } catch (error) {
       this.error = error;
@@ -99,6 +102,11 @@ export class Conversation {
     } finally {
       this.loadingOlder = false;
     }
+  }
+
+  /** Makes the session before anything is said: a recording has to belong to one. */
+  async make(): Promise<void> {
+    if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
   }
 
   /** Sends a text. What becomes of it is seen in the conversation. */
@@ -150,16 +158,15 @@ export class Conversation {
   hearMessage(message: Message): void {
     this.#arrived?.add(message.id);
     if (!this.messages.some((one) => one.id === message.id)) this.messages = [...this.messages, message];
-    const turn = this.#turn(message.turn_id, message.role === 'user');
+    const turn = this.#turn(message.turn_id);
     if (message.role === 'assistant') {
-      turn.text = '';
-      turn.joined = false;
+      turn.clear();
     }
     this.#settle();
   }
 
-  hearDelta({ turn_id, text }: EventParams<'chat.delta'>): void {
-    this.#turn(turn_id).text += text;
+  hearDelta({ turn_id, text, at }: EventParams<'chat.delta'>): void {
+    this.#turn(turn_id).hear(text, at);
   }
 
   hearTool({ turn_id, id, state, summary }: EventParams<'chat.tool'>): void {
@@ -176,13 +183,25 @@ export class Conversation {
     turn.error = failureOf({ message, data });
   }
 
-  #turn(id: string, fresh = false): LiveTurn {
+  #turn(id: string): LiveTurn {
     const known = this.live.get(id);
     if (known) return known;
     const turn = new LiveTurn();
-    turn.joined = !fresh;
     this.live.set(id, turn);
     return turn;
+  }
+
+  /** The page came in the middle of a turn. */
+  #join({ turn_id, text }: Running, arrived: ReadonlySet<string>): void {
+    const turn = this.#turn(turn_id);
+    if (!turn.running) return;
+    // An answer that was stored since is not the one that is being given.
+    const stored = this.messages.some(
+      (one) => arrived.has(one.id) && one.turn_id === turn_id && one.role === 'assistant',
+    );
+    if (!stored && text) turn.catchUp(text);
+    const at = this.turns.findIndex((one) => one.id === turn_id);
+    for (const waiting of this.turns.slice(at + 1)) if (!waiting.answered) this.#turn(waiting.id);
   }
 
   /** What was sent stands in the conversation by now, and is no longer pending. */

@@ -55,11 +55,11 @@ class Conversations {
     if (conversation?.id) this.unread.delete(conversation.id);
   }
 
-  /** Sends the first text of a new conversation; gives its session, or `null` when it was refused. */
-  async begin(conversation: Conversation, send: () => Promise<void>): Promise<string | null> {
+  /** Gives a new conversation its session, by its first text or without one; `null` when that was refused. */
+  async begin(conversation: Conversation, make: () => Promise<void>): Promise<string | null> {
     this.#beginning += 1;
     try {
-      await send();
+      await make();
       const { id } = conversation;
       if (id === null) return null;
       this.#kept.set(id, conversation);

@@ -92,10 +92,11 @@ export const SENTENCES: Record<string, Sentence> = {
 /** What a row says: what happened, and with what. A kind that is not known here is told by its name; `labels` names keys and devices by their ids. */
 export function sentence(
   kind: string,
-  detail: Detail,
+  told: unknown,
   labels: ReadonlyMap<string, string>,
 ): { title: string; more: string } {
   const found = SENTENCES[kind];
+  const detail = (typeof told === 'object' && told !== null ? told : {}) as Detail;
   const title = found?.title() ?? kind;
   // Failures of one caller within a minute are one row.
   if (typeof detail.collapsed === 'number') return { title, more: m.audit_collapsed({ count: detail.collapsed }) };

@@ -1,0 +1,117 @@
+// Settings → About: what runs, the doctor, why one is remote, every setting with where it comes from.
+import { violations } from './fixtures/axe';
+import { expect, test } from './fixtures/test';
+
+test.describe('settings', () => {
+  test.use({ environment: { SERVICE_LOG__LEVEL: 'info' } });
+
+  test('found, changed, refused, undone, taken back, fixed; a restart is told', async ({ home, page, context }) => {
+    const other = await context.newPage();
+    await other.goto('/settings/about');
+    await page.goto('/settings/about');
+    const settings = page.getByRole('list', { name: 'All settings' });
+    await page.getByLabel('Search settings').fill('webhooks.retention');
+    await expect(settings.getByRole('listitem')).toHaveCount(1);
+    await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change a setting' });
+    await dialog.getByLabel('Value').fill('0');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog.getByLabel('Value')).toHaveAttribute('aria-invalid', 'true');
+    await dialog.getByLabel('Value').fill('77');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(settings.getByText('Changed here')).toBeVisible();
+    await expect(settings.getByText('77', { exact: true })).toBeVisible();
+    await other.getByLabel('Search settings').fill('webhooks.retention');
+    await expect(other.getByRole('list', { name: 'All settings' }).getByText('77', { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect(settings.getByText('Changed here')).toHaveCount(0);
+
+    await home.rpc('config.set', { key: 'webhooks.retention_days', value: 55 });
+    await expect(settings.getByText('55', { exact: true })).toBeVisible();
+    await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
+    await dialog.getByRole('button', { name: 'Take the change back' }).click();
+    await expect(settings.getByText('55', { exact: true })).toHaveCount(0);
+
+    await page.getByLabel('Search settings').fill('log.level');
+    await expect(settings.getByText('Environment', { exact: true })).toBeVisible();
+    await expect(settings.getByRole('button', { name: 'Change log.level' })).toHaveCount(0);
+
+    await page.getByLabel('Search settings').fill('server.max_message');
+    await settings.getByRole('button', { name: 'Change server.max_message_bytes' }).click();
+    await dialog.getByLabel('Value').fill('1000000');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('holds only after the gateway is started again')).toBeVisible();
+
+    await page.getByLabel('Search settings').fill('server.bind');
+    await settings.getByRole('button', { name: 'Change server.bind' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(dialog.getByRole('alert')).toBeVisible();
+  });
+});
+
+test('what runs here, the doctor before and after a restart, local or remote, looks, documents', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/settings/about');
+  const { version } = await home.rpc<{ version: string }>('system.status');
+  await expect(page.getByText(version, { exact: true })).toBeVisible();
+  const doctor = page.getByRole('list', { name: 'Doctor' });
+  await expect(doctor.getByText('The vault is open.')).toBeVisible();
+  await expect(page.getByText('This browser runs on the same machine')).toBeVisible();
+  await page.getByLabel('Theme').selectOption('dark');
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.getByLabel('Theme').selectOption('system');
+
+  await home.restart();
+  await expect(doctor.getByText('The vault is sealed; stored secrets cannot be read.')).toBeVisible();
+  await expect(doctor.getByRole('listitem').first()).toContainText('Look at this:');
+  await home.call('POST', '/api/auth/vault/unlock', { password: 'correct horse battery staple' });
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await expect(doctor.getByText('The vault is open.')).toBeVisible();
+
+  for (const document of ['openapi', 'openrpc']) {
+    const answer = await page.request.get(`/api/${document}.json`);
+    expect(answer.status()).toBe(200);
+  }
+  await expect(page.getByRole('link', { name: 'OpenAPI document' })).toHaveAttribute('href', '/api/openapi.json');
+});
+
+test.describe('behind a proxy', () => {
+  test.use({ environment: { SERVICE_BEHIND_PROXY: 'true' } });
+
+  test('it says why this is remote, and what to change', async ({ gateway, page, context }) => {
+    await gateway.call('POST', '/api/auth/setup', { password: 'correct horse battery staple', setup_code: gateway.setupCode });
+    const [name = '', value = ''] = gateway.cookie.split('=');
+    await context.addCookies([{ name, value, url: gateway.origin, httpOnly: true, sameSite: 'Strict' }]);
+    await page.goto('/settings/about');
+    await expect(page.getByText('The gateway was told that a proxy stands in front')).toBeVisible();
+    await expect(page.getByText('unset SERVICE_BEHIND_PROXY')).toBeVisible();
+  });
+});
+
+test('a forwarding header makes remote, and says so', async ({ home, page, context }) => {
+  await context.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.9' });
+  await page.goto('/settings/about');
+  await expect(page.getByText('Your request carries a header that proxies add')).toBeVisible();
+  expect(home.port).toBeGreaterThan(0);
+});
+
+test('by keyboard alone; no violation in either theme; no scroll sideways at 320 px', async ({ home, page }) => {
+  await page.goto('/settings/about');
+  await page.getByLabel('Search settings').focus();
+  await page.keyboard.type('models.autodetect');
+  await page.getByRole('button', { name: 'Change models.autodetect' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByLabel('Value').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Changed here')).toBeVisible();
+  const { values } = await home.rpc<{ values: { value: unknown }[] }>('config.get', { keys: ['models.autodetect'] });
+  expect(values[0]?.value).toBe(false);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page)).toEqual([]);
+  }
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+});

@@ -1,0 +1,146 @@
+// Settings → Channels and Inbox: made by what a type tells, tested against a real receiver, switched, deleted; messages live.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { expect, PASSWORD, test } from './fixtures/test';
+
+/** What somebody runs to receive messages; `status` is its answer. */
+async function receiver() {
+  const received: { headers: Record<string, unknown>; body: { text: string } }[] = [];
+  const answer = { status: 200 };
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    received.push({ headers: request.headers, body: JSON.parse(body) as { text: string } });
+    response.writeHead(answer.status).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return { url, received, answer, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+const row = (page: Page, label: string) =>
+  page.getByRole('list', { name: 'Your channels' }).getByRole('listitem').filter({ hasText: label });
+
+test('made, refused, tested, edited with its secret kept, switched off and on, deleted', async ({ home, page, context }) => {
+  const there = await receiver();
+  const other = await context.newPage();
+  await other.goto('/settings/channels');
+  await expect(other.getByText('No channel of your own yet')).toBeVisible();
+  await page.goto('/settings/channels');
+  await page.getByRole('link', { name: 'Add a channel' }).first().click();
+  await page.getByRole('link', { name: /^HTTP receiver/ }).click();
+  await expect(page.getByRole('heading', { name: 'New channel: HTTP receiver' })).toBeFocused();
+  await page.getByLabel('Label').fill('Ops');
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await expect(page.getByLabel('URL', { exact: true })).toHaveAttribute('aria-invalid', 'true');
+  await expect(page.getByLabel('URL', { exact: true })).toBeFocused();
+  await page.getByLabel('URL', { exact: true }).fill(there.url);
+  await page.getByRole('textbox', { name: 'Headers' }).fill('X-Team: blue');
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await expect(page.getByRole('heading', { name: 'Ops', level: 1 })).toBeVisible();
+  await expect(row(other, 'Ops')).toBeVisible();
+
+  await page.getByRole('button', { name: 'Send a test with Ops' }).click();
+  await expect(page.getByText('Sent. Look whether it arrived.')).toBeVisible();
+  expect(there.received.at(-1)?.headers['x-team']).toBe('blue');
+  expect(there.received.at(-1)?.body.text).not.toBe('');
+
+  // The stored header is neither shown nor lost.
+  await expect(page.getByRole('textbox', { name: 'Headers' })).toHaveValue('');
+  await page.getByLabel('Label').fill('Ops team');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('heading', { name: 'Ops team', level: 1 })).toBeVisible();
+  there.answer.status = 410;
+  await page.getByRole('button', { name: 'Send a test with Ops team' }).click();
+  await expect(page.getByRole('main').getByRole('alert')).toContainText('410');
+  expect(there.received.at(-1)?.headers['x-team']).toBe('blue');
+
+  await page.getByRole('link', { name: 'All channels' }).click();
+  await page.getByRole('switch', { name: 'Ops team is on' }).click();
+  await expect(row(page, 'Ops team').getByText('Off', { exact: true })).toBeVisible();
+  await expect(row(other, 'Ops team').getByText('Off', { exact: true })).toBeVisible();
+  await page.getByRole('switch', { name: 'Ops team is on' }).click();
+  await expect(row(page, 'Ops team').getByText('Off', { exact: true })).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Actions for Ops team' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  const confirm = page.getByRole('dialog', { name: 'Delete a channel' });
+  await confirm.getByLabel('Type Ops team to confirm').fill('Ops team');
+  await confirm.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(page.getByText('No channel of your own yet')).toBeVisible();
+  expect((await home.rpc<{ channels: unknown[] }>('channels.list')).channels).toHaveLength(2);
+  await there.close();
+});
+
+test('a secret waits for the vault after a restart, and what was typed stays', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/settings/channels?new=telegram');
+  await page.getByLabel('Label').fill('Family');
+  await page.getByRole('textbox', { name: 'Bot token' }).fill('987654:not-the-example');
+  await home.restart();
+  await expect(page.getByText('Unlock it before you enter a secret')).toBeVisible();
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await page.getByRole('main').getByRole('alert').getByRole('button', { name: 'Unlock' }).click();
+  const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
+  await unlock.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  await expect(page.getByRole('heading', { name: 'Family', level: 1 })).toBeVisible();
+  expect(await page.content()).not.toContain('987654:not');
+});
+
+test('the inbox: teaches while it is empty, shows messages as they come, counts them, marks them read', async ({ home, page, context }) => {
+  const other = await context.newPage();
+  await other.goto('/settings/inbox');
+  await page.goto('/settings/inbox');
+  await expect(page.getByText('Nothing came yet')).toBeVisible();
+  await home.rpc('channels.test', { id: 'inbox', text: 'Build 41 failed' });
+  await home.rpc('channels.test', { id: 'inbox', text: 'Build 42 failed' });
+  const messages = page.getByRole('list', { name: 'Messages' });
+  await expect(messages.getByRole('listitem')).toHaveCount(2);
+  await expect(messages.getByRole('listitem').first()).toContainText('Build 42 failed');
+  await expect(page.getByRole('link', { name: /Inbox.*2 unread/ })).toBeVisible();
+  await messages.getByRole('button', { name: 'Mark as read' }).first().click();
+  await expect(page.getByRole('link', { name: /Inbox.*1 unread/ })).toBeVisible();
+  // The other window learns it.
+  await expect(other.getByRole('link', { name: /Inbox.*1 unread/ })).toBeVisible();
+  await page.getByRole('button', { name: 'Mark all shown as read' }).click();
+  await expect(page.getByRole('link', { name: /unread/ })).toHaveCount(0);
+  await page.reload();
+  await expect(messages.getByRole('listitem')).toHaveCount(2);
+  await expect(messages.getByText('New', { exact: true })).toHaveCount(0);
+});
+
+test('the inbox in pages', async ({ home, page }) => {
+  for (let number = 1; number <= 60; number++) await home.rpc('channels.test', { id: 'inbox', text: `Message ${number}` });
+  await page.goto('/settings/inbox');
+  const messages = page.getByRole('list', { name: 'Messages' });
+  await expect(messages.getByRole('listitem')).toHaveCount(50);
+  await page.getByRole('button', { name: 'Show older ones' }).click();
+  await expect(messages.getByRole('listitem')).toHaveCount(60);
+  await expect(messages.getByText('Message 1', { exact: true })).toBeVisible();
+});
+
+test('by keyboard alone; no violation in either theme; no scroll sideways at 320 px', async ({ home, page }) => {
+  await home.rpc('channels.create', { type: 'ntfy', label: 'Phone', fields: { topic: 'home', token: 'tk_x' } });
+  await page.goto('/settings/channels');
+  await page.getByRole('button', { name: 'Send a test with Inbox' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('link', { name: 'To the inbox' })).toBeVisible();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('list', { name: 'Messages' }).getByRole('listitem')).toHaveCount(1);
+  for (const place of ['/settings/channels', '/settings/channels?new', '/settings/channels/ntfy', '/settings/inbox']) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(place);
+      await expect(page.getByRole('main').getByRole('button').or(page.getByRole('main').getByRole('list')).first()).toBeVisible();
+      expect(await violations(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  }
+});

@@ -1,0 +1,396 @@
+// Voice in the settings: who speaks and listens, trying both, and personas. What is heard is compared with what the vendor sent, byte by byte.
+import { readFileSync } from 'node:fs';
+import type { Locator, Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { SpeechVendor } from './fixtures/speech';
+import { expect, PASSWORD, test as base } from './fixtures/test';
+
+const test = base.extend<{ vendor: SpeechVendor }>({
+  vendor: async ({}, use) => {
+    const vendor = await SpeechVendor.start();
+    await use(vendor);
+    await vendor.close();
+  },
+  environment: async ({ vendor }, use) => use(vendor.environment),
+});
+test.use({ permissions: ['microphone'] });
+
+const SENTENCE = 'Good morning. Two deliveries arrived in the night, and both were answered.';
+
+async function downloaded(page: Page, button: Locator): Promise<Buffer> {
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  return readFileSync(await download.path());
+}
+
+const playing = (page: Page) =>
+  page.evaluate(() => [...document.querySelectorAll('audio')].filter((one) => !one.paused && one.currentTime > 0).length);
+
+async function clean(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    expect(await violations(page), colorScheme).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null });
+}
+
+async function unlock(page: Page, button: Locator): Promise<void> {
+  await button.click();
+  await page.getByRole('dialog').getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
+}
+
+test('a sentence is heard: the vendor’s bytes play and download; a failing vendor is told, and asked again', async ({
+  home,
+  page,
+  vendor,
+}) => {
+  await page.goto(`${home.origin}/settings/voice`);
+  const speech = page.getByRole('group', { name: 'Speech' }).first();
+  vendor.fail(500);
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  const note = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) });
+  await expect(note).toBeVisible();
+  expect(vendor.sent).toHaveLength(0);
+  await clean(page);
+  await note.getByRole('button', { name: 'Try again' }).click();
+  await expect(speech.getByText('Spoken by OpenAI')).toBeVisible();
+  await expect(note).toHaveCount(0);
+  await expect.poll(() => playing(page)).toBe(1);
+  expect(vendor.spoken).toEqual([{ model: 'gpt-4o-mini-tts', input: SENTENCE, voice: 'alloy', response_format: 'mp3' }]);
+  const bytes = await downloaded(page, speech.getByRole('button', { name: 'Download the audio' }));
+  expect(bytes.equals(vendor.sent[0]!)).toBe(true);
+
+  // The same again is kept and not asked for; another format is, and is other bytes.
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await expect(speech.getByText('Kept from before')).toBeVisible();
+  expect(vendor.spoken).toHaveLength(1);
+  await page.getByLabel('Format').selectOption('wav');
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await expect(speech.getByText(/, wav$/)).toBeVisible();
+  const wav = await downloaded(page, speech.getByRole('button', { name: 'Download the audio' }));
+  expect(wav.equals(vendor.sent[1]!)).toBe(true);
+  expect(wav.subarray(0, 4).toString()).toBe('RIFF');
+
+  // A text beyond the limit is refused before it is asked for.
+  await page.getByLabel('Sentence').fill('a'.repeat(4097));
+  await expect(page.getByText('At most 4096 characters are spoken at once.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Speak', exact: true })).toBeDisabled();
+});
+
+test('providers: set up, a key stored and removed, chosen, asked when another fails, switched off; another window follows', async ({
+  home,
+  page,
+  context,
+  vendor,
+}) => {
+  await page.goto(`${home.origin}/settings/voice`);
+  const other = await context.newPage();
+  await other.goto(`${home.origin}/settings/voice`);
+  const row = (of: Page, name: string) => of.getByRole('listitem').filter({ has: of.getByRole('heading', { name }) });
+  await expect(row(page, 'OpenAI').getByText('In use, as the first that is ready')).toBeVisible();
+  await expect(row(page, 'ElevenLabs').getByText('Needs an API key', { exact: true })).toBeVisible();
+  await expect(row(other, 'ElevenLabs').getByText('Needs an API key', { exact: true })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Set up ElevenLabs' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Set up ElevenLabs' });
+  await clean(page);
+  await dialog.getByLabel('API key', { exact: true }).fill('xi-0815-key-1234');
+  await dialog.getByLabel('Stability').fill('7');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog.getByLabel('Stability')).toBeFocused();
+  await dialog.getByLabel('Stability').fill('0.4');
+  // An address where nobody is: what it is asked fails, and OpenAI is asked instead.
+  await dialog.getByLabel('Address').fill('http://127.0.0.1:9/v1');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(row(page, 'ElevenLabs').getByText('Ready', { exact: true })).toBeVisible();
+  await expect(row(page, 'ElevenLabs').getByText('In use, as the first that is ready')).toBeVisible();
+  await expect(row(other, 'ElevenLabs').getByText('Ready', { exact: true })).toBeVisible();
+
+  await page.getByLabel('Choose another').selectOption('OpenAI');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Do not ask OpenAI' })).toBeVisible();
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  const speech = page.getByRole('group', { name: 'Speech' }).first();
+  await expect(speech.getByText('Others were asked first and failed:')).toBeVisible();
+  await expect(speech.getByText('ElevenLabs:')).toBeVisible();
+  await expect(speech.getByText('Spoken by OpenAI')).toBeVisible();
+  expect(vendor.sent).toHaveLength(1);
+
+  await page.getByRole('button', { name: 'Use OpenAI' }).click();
+  await expect(row(page, 'OpenAI').getByText('In use', { exact: true })).toBeVisible();
+  await expect(row(other, 'OpenAI').getByText('In use', { exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Change OpenAI' }).click();
+  const openai = page.getByRole('dialog', { name: 'Set up OpenAI' });
+  await expect(openai.getByLabel('Address')).toBeDisabled();
+  await openai.getByLabel('Voice').fill('nova');
+  await openai.getByRole('button', { name: 'Save' }).click();
+  await expect(openai).toHaveCount(0);
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await expect.poll(() => vendor.spoken.at(-1)?.voice).toBe('nova');
+
+  await page.getByRole('button', { name: 'Change ElevenLabs' }).click();
+  await expect(dialog.getByText(/A key that ends in \S*1234 is stored for/)).toBeVisible();
+  await dialog.getByRole('button', { name: 'Remove the stored key' }).click();
+  await expect(dialog.getByText('It is stored by the gateway')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(row(page, 'ElevenLabs').getByText('Needs an API key', { exact: true })).toBeVisible();
+
+  await page.getByRole('switch', { name: 'Speaking is switched on' }).click();
+  await expect(other.getByRole('switch', { name: 'Speaking is switched on' })).not.toBeChecked();
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await expect(page.getByRole('alert').filter({ hasText: 'switched off' })).toBeVisible();
+  await page.getByRole('switch', { name: 'Speaking is switched on' }).click();
+  await expect(other.getByRole('switch', { name: 'Speaking is switched on' })).toBeChecked();
+
+  // Which answers are spoken, and how long they may be.
+  await page.getByRole('radio', { name: 'When I spoke' }).check();
+  await page.getByLabel('Longest text').fill('200');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('The longest text is saved').first()).toBeVisible();
+  expect(await home.rpc('tts.status')).toMatchObject({ auto: 'inbound', maxTextLength: 200 });
+  await expect(other.getByRole('radio', { name: 'When I spoke' })).toBeChecked();
+});
+
+test('a persona is made and heard with its words and voice, made active, switched, deleted and taken back', async ({
+  home,
+  page,
+  context,
+  vendor,
+}) => {
+  await page.goto(`${home.origin}/settings/voice/personas`);
+  await expect(page.getByText('No persona yet')).toBeVisible();
+  await page.getByRole('button', { name: 'New persona' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New persona' });
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(dialog.getByText('Give it a name.')).toBeVisible();
+  await expect(dialog.getByLabel('Name')).toBeFocused();
+  await dialog.getByLabel('Name').fill('Narrator');
+  await dialog.getByLabel('Who speaks').fill('An old sailor');
+  await dialog.getByLabel('Pace').fill('Slow, with pauses');
+  await dialog.getByLabel('Choose a provider').selectOption('OpenAI');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  const binding = dialog.getByRole('group', { name: 'OpenAI' });
+  await binding.getByLabel('Voice').fill('onyx');
+  await binding.getByLabel('Speed').fill('0.9');
+  await dialog.getByLabel('Sentence').fill('The gate is open.');
+  await clean(page);
+  await dialog.getByRole('button', { name: 'Save and hear' }).click();
+  await expect(dialog.getByText('Spoken by OpenAI')).toBeVisible();
+  await expect.poll(() => playing(page)).toBe(1);
+  expect(vendor.spoken).toEqual([
+    {
+      model: 'gpt-4o-mini-tts',
+      input: 'The gate is open.',
+      voice: 'onyx',
+      speed: 0.9,
+      response_format: 'mp3',
+      instructions: 'Voice profile: An old sailor\nPacing: Slow, with pauses',
+    },
+  ]);
+  const bytes = await downloaded(page, dialog.getByRole('button', { name: 'Download the audio' }));
+  expect(bytes.equals(vendor.sent[0]!)).toBe(true);
+
+  // What is changed then is heard changed.
+  await dialog.getByLabel('Pace').fill('');
+  await dialog.getByRole('button', { name: 'Save and hear' }).click();
+  await expect.poll(() => vendor.spoken.at(-1)?.instructions).toBe('Voice profile: An old sailor');
+  await expect(dialog.getByRole('button', { name: 'Hear', exact: true })).toBeVisible();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await expect(dialog).toHaveCount(0);
+
+  const other = await context.newPage();
+  await other.goto(`${home.origin}/settings/voice/personas`);
+  await expect(other.getByRole('heading', { name: 'Narrator' })).toBeVisible();
+  await page.getByRole('button', { name: 'Make active Narrator' }).click();
+  await expect(page.getByText('Active', { exact: true })).toBeVisible();
+  await expect(other.getByText('Active', { exact: true })).toBeVisible();
+  await page.goto(`${home.origin}/settings/voice`);
+  await expect(page.getByLabel('Persona')).toContainText('The active one (Narrator)');
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await expect.poll(() => vendor.spoken.at(-1)).toMatchObject({ input: SENTENCE, voice: 'onyx' });
+
+  await page.goto(`${home.origin}/settings/voice/personas`);
+  await page.getByRole('button', { name: 'More for Narrator' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await expect(page.getByText('No persona yet')).toBeVisible();
+  await expect(other.getByText('No persona yet')).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('heading', { name: 'Narrator' })).toBeVisible();
+  await expect(page.getByText('Active', { exact: true })).toBeVisible();
+  const { personas } = await home.rpc<{ personas: Record<string, unknown>[] }>('voice.personas.list');
+  expect(personas).toMatchObject([
+    { id: 'narrator', prompt: { profile: 'An old sailor', pacing: '' }, providerBindings: [{ voice_id: 'onyx', speed: 0.9 }] },
+  ]);
+  await page.getByRole('button', { name: 'Make inactive Narrator' }).click();
+  await expect(page.getByText('Active', { exact: true })).toHaveCount(0);
+});
+
+test('the microphone is tried: what was understood, with its times; a vendor that fails keeps the recording', async ({
+  home,
+  page,
+  vendor,
+}) => {
+  await page.goto(`${home.origin}/settings/voice/listening`);
+  vendor.fail(503);
+  await page.getByRole('button', { name: 'Record', exact: true }).click();
+  await expect(page.getByRole('timer')).toHaveText('0:01');
+  await expect(page.getByRole('meter', { name: 'Loudness' })).toBeVisible();
+  await clean(page);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+  const understood = page.getByRole('group', { name: 'What was understood' });
+  await expect(understood.getByText('turn the lights on')).toBeVisible();
+  await expect(understood.getByText('Listened to by OpenAI')).toBeVisible();
+  await expect(understood.getByText('English')).toBeVisible();
+  await understood.getByText('Words and their times').click();
+  await expect(understood.getByRole('listitem').filter({ hasText: 'lights' })).toContainText('1.0–1.4 s');
+  expect(vendor.listened).toHaveLength(1);
+  expect(vendor.listened[0]!.fileName).toMatch(/\.webm$/);
+  const bytes = await downloaded(page, page.getByRole('button', { name: 'Download the audio' }));
+  expect(bytes.equals(vendor.listened[0]!.audio)).toBe(true);
+  // The person's own recording plays, too.
+  await page.getByRole('button', { name: 'Play' }).click();
+  await expect.poll(() => playing(page)).toBe(1);
+  await clean(page);
+});
+
+test('a recording outlives a gateway that is killed while it listens', async ({ home, page, vendor, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto(`${home.origin}/settings/voice/listening`);
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  vendor.hold();
+  await page.getByRole('button', { name: 'Record', exact: true }).click();
+  await expect(page.getByRole('timer')).toHaveText('0:01');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect.poll(() => vendor.waiting).toBe(1);
+  await home.restart('SIGKILL');
+  vendor.go();
+  const again = page.getByRole('alert').getByRole('button', { name: 'Try again' });
+  await expect(again).toBeVisible();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await again.click();
+  await expect(page.getByText('turn the lights on')).toBeVisible();
+  expect(vendor.listened).toHaveLength(2);
+  expect(vendor.listened[1]!.audio.equals(vendor.listened[0]!.audio)).toBe(true);
+});
+
+for (const [name, why, text] of [
+  ['refused', 'NotAllowedError', 'The microphone was refused.'],
+  ['missing', 'NotFoundError', 'No microphone was found.'],
+  ['in use elsewhere', 'NotReadableError', 'The microphone cannot be read.'],
+] as const) {
+  test(`a microphone that is ${name} is explained`, async ({ home, page }) => {
+    // Chromium's fake device is always there and always allowed, so the browser's answer is put in its place.
+    await page.addInitScript((error) => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', error));
+    }, why);
+    await page.goto(`${home.origin}/settings/voice/listening`);
+    await page.getByRole('button', { name: 'Record', exact: true }).click();
+    await expect(page.locator('main').getByRole('alert')).toContainText(text);
+    await expect(page.getByRole('button', { name: 'Record', exact: true })).toBeEnabled();
+  });
+}
+
+test.describe('a key in the vault', () => {
+  // The address alone is given from outside: the key is stored by the page.
+  test.use({
+    environment: async ({ vendor }, use) => 
+      use({
+        SERVICE_VOICE__TTS__OPENAI__BASE_URL: vendor.url,
+        // By default the specification keeps the plaintext file beside the encrypted copy, and then nothing is missing while sealed.
+        SERVICE_VAULT__KEEP_PLAINTEXT_PROVIDER_KEYS: 'false',
+      }),
+  });
+
+  test('is stored by the page, and while the vault is sealed it is opened from where the person is', async ({
+    home,
+    page,
+    vendor,
+    complaints,
+  }) => {
+    complaints.allowDowntime();
+    await page.goto(`${home.origin}/settings/voice`);
+    await page.getByRole('button', { name: 'Set up OpenAI' }).click();
+    await page.getByRole('dialog').getByLabel('API key', { exact: true }).fill(vendor.key);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+    await home.restart();
+    const alert = page.locator('main').getByRole('alert').filter({ hasText: 'The vault is sealed' });
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'Speak', exact: true }).click();
+    await expect(alert).toBeVisible();
+    await clean(page);
+    await unlock(page, alert.getByRole('button', { name: 'Unlock' }));
+    await expect(page.getByText('Spoken by OpenAI')).toBeVisible();
+    expect(vendor.sent).toHaveLength(1);
+    // The key itself is nowhere in the page, nor in what it keeps.
+    const kept = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }));
+    expect(kept).not.toContain(vendor.key);
+  });
+});
+
+test('by keyboard alone: a persona is made, heard and made active', async ({ home, page, vendor }) => {
+  await page.goto(`${home.origin}/settings/voice/personas`);
+  const press = async (name: RegExp | string, role: 'button' | 'menuitem' = 'button') => {
+    const wanted = page.getByRole(role, { name }).first();
+    await expect(wanted).toBeVisible();
+    for (let step = 0; step < 80; step++) {
+      if (await wanted.evaluate((one) => one === document.activeElement)) return page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`${name} is not reached by Tab`);
+  };
+  await press('New persona');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toBeVisible();
+  for (let step = 0; step < 5; step++) {
+    if (await dialog.getByLabel('Name').evaluate((one) => one === document.activeElement)) break;
+    await page.keyboard.press('Tab');
+  }
+  await page.keyboard.type('Herald');
+  await press('Save and hear');
+  await expect(dialog.getByText('Spoken by OpenAI')).toBeVisible();
+  expect(vendor.sent).toHaveLength(1);
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByRole('heading', { name: 'Herald' })).toBeVisible();
+  await press('Make active Herald');
+  await expect(page.getByText('Active', { exact: true })).toBeVisible();
+});
+
+test('a build without voice shows nothing of it', async ({ home, page }) => {
+  // Such a build says so in the page that it serves, which is read before the page's own script runs.
+  await page.addInitScript(() => {
+    new MutationObserver((_, observer) => {
+      const meta = document.querySelector<HTMLMetaElement>('meta[name=gatehouse]');
+      if (!meta) return;
+      observer.disconnect();
+      meta.content = JSON.stringify({ ...(JSON.parse(meta.content) as object), voice_enabled: false });
+    }).observe(document, { childList: true, subtree: true });
+  });
+  const asked: string[] = [];
+  page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => asked.push(String(payload))));
+  page.on('request', (request) => asked.push(request.postData() ?? ''));
+  for (const path of ['/chat', '/settings', '/settings/security', '/settings/agents', '/settings/providers']) {
+    await page.goto(home.origin + path);
+    await expect(page.getByRole('heading', { level: 1 }).first()).toBeAttached();
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    await page.waitForLoadState('networkidle');
+    await expect(page.getByRole('link', { name: /voice/i })).toHaveCount(0);
+    await expect(page.getByRole('button', { name: /voice|record a message|spoken|speak/i })).toHaveCount(0);
+    await expect(page.getByText(/\b(voice|persona|microphone|spoken)\b/i)).toHaveCount(0);
+    expect(await page.locator('a[href*="voice"]').count()).toBe(0);
+  }
+  for (const path of ['/settings/voice', '/settings/voice/personas']) {
+    await page.goto(home.origin + path);
+    await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
+  }
+  expect(asked.filter((one) => /"(tts|stt|voice)\./.test(one))).toEqual([]);
+  expect(asked.some((one) => one.includes('"connect"'))).toBe(true);
+});
+
+test('an address within voice that is not there says so', async ({ home, page }) => {
+  await page.goto(`${home.origin}/settings/voice/nothing`);
+  await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
+});
