@@ -125,6 +125,27 @@ test.describe('from elsewhere', () => {
     await expect(heading(page, 'Add a passkey')).toBeVisible();
   });
 
+  test('the gateway is restarted in the middle: what was typed stays, and the code that holds is told where it runs', async ({
+    gateway,
+    page,
+    complaints,
+  }) => {
+    complaints.allowDowntime();
+    await page.goto('/');
+    await page.getByLabel('Setup code').fill(gateway.setupCode);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
+    await gateway.stop('SIGKILL');
+    await press(page, 'Set password');
+    await expect(page.getByText('The gateway does not answer.')).toBeVisible();
+    await gateway.run();
+    await expect(page.getByLabel('Password', { exact: true })).toHaveValue(PASSWORD);
+    await page.getByLabel('Setup code').fill(gateway.setupCode);
+    await press(page, 'Set password');
+    await storeRecoveryKey(page);
+    await expect(heading(page, 'Add a passkey')).toBeVisible();
+  });
+
   test('somebody else was first', async ({ gateway, page }) => {
     await page.goto('/');
     await page.getByLabel('Setup code').fill(gateway.setupCode);

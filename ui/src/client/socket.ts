@@ -52,25 +52,27 @@ class Socket {
       connectionTimeout: 8_000,
       maxEnqueuedMessages: 0,
     });
-    socket.addEventListener('open', () => void this.#greet());
-    socket.addEventListener('message', (event) => this.#receive(String(event.data)));
+    // What an earlier one says late is of no interest: whoever left and came back has another.
+    const isThis = () => this.#socket === socket;
+    socket.addEventListener('open', () => isThis() && void this.#greet());
+    socket.addEventListener('message', (event) => isThis() && this.#receive(String(event.data)));
     socket.addEventListener('close', (event) => {
-      this.#become('lost');
-      for (const waiting of this.#waiting.values()) {
-        waiting.settle(lost());
-      }
-      this.#waiting.clear();
+      if (!isThis()) return;
+      this.#lose();
       // A refused upgrade looks like a cut line, so both are settled by asking.
       void this.#checkSession(event.code);
     });
     this.#socket = socket;
+    this.#become('connecting');
     addEventListener('online', this.#again);
     document.addEventListener('visibilitychange', this.#again);
   }
 
   close(): void {
-    this.#socket?.close();
+    const socket = this.#socket;
     this.#socket = null;
+    socket?.close();
+    this.#lose();
     removeEventListener('online', this.#again);
     document.removeEventListener('visibilitychange', this.#again);
   }
@@ -133,6 +135,12 @@ class Socket {
   #again = () => {
     if (!document.hidden) this.retry();
   };
+
+  #lose(): void {
+    this.#become('lost');
+    for (const waiting of this.#waiting.values()) waiting.settle(lost());
+    this.#waiting.clear();
+  }
 
   #become(state: SocketState): void {
     if (this.#state === state) return;
