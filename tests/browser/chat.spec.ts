@@ -2,7 +2,7 @@
 import type { Page, WebSocketRoute } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
-import { expect, test, watch } from './fixtures/test';
+import { expect, PASSWORD, test, watch } from './fixtures/test';
 
 let model: ModelServer;
 
@@ -182,6 +182,7 @@ test('renamed, found, shared over a restart, and deleted', async ({ home, page, 
   await home.restart('SIGKILL');
   expect((await reading.reload())?.status()).toBe(200);
   await expect(reading.getByText('You said: About bread')).toBeVisible();
+  await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   await expect(page.getByText('Live', { exact: true })).toBeAttached();
   await page.getByRole('button', { name: 'Stop sharing' }).click();
   await expect(page.getByRole('button', { name: 'Create the link' })).toBeVisible();

@@ -208,6 +208,7 @@ test('a persona is made and heard with its words and voice, made active, switche
   await expect(page.getByText('Active', { exact: true })).toBeVisible();
   await expect(other.getByText('Active', { exact: true })).toBeVisible();
   await home.restart('SIGKILL');
+  await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   await page.goto(`${home.origin}/settings/voice`);
   await expect(page.getByLabel('Persona')).toContainText('The active one (Narrator)');
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
