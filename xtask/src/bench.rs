@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::page;
 use crate::check::Metadata;
+use crate::page;
 use crate::process::{cargo, run as run_command};
 use crate::test::browser;
 
