@@ -145,3 +145,23 @@ test('login: the gateway is restarted meanwhile, and the password opens the seal
   await isLive(page);
   await expect(page.getByText('The vault is sealed.')).toHaveCount(0);
 });
+
+test('logged out by the menu: the gateway knows of it, or it is not said to be done', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/deliveries');
+  await isLive(page);
+  const logOut = async () => {
+    await page.getByRole('button', { name: 'Looks and login' }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+  };
+  await home.stop();
+  await logOut();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('The gateway does not answer.')).toBeVisible();
+  await expect(heading(page, 'Deliveries')).toBeVisible();
+  await home.run();
+  await isLive(page);
+  await logOut();
+  await expect(heading(page, 'Log in to Gatehouse')).toBeVisible();
+  await expect(page).toHaveURL(`${home.origin}/`);
+  await expect(home.call('GET', '/api/auth/sessions')).rejects.toThrow('401');
+});
