@@ -20,7 +20,7 @@ export function relative(at_ms: number, now_ms: number): string {
 
 /** Date and time in full. */
 export const full = (at: string): string =>
-  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'long', timeStyle: 'medium' }).format(new Date(at));
+  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at));
 
 /** Date and time, short. */
 export const short = (at: string): string =>
@@ -38,11 +38,17 @@ export function span(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A size: "12.3 kB". */
+/** A size: "245 bytes", "12.3 kB". */
 export function size(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const at = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  const options: Intl.NumberFormatOptions = { style: 'unit', unit: units[at] ?? 'byte', maximumFractionDigits: 1 };
+  const unitDisplay = at === 0 ? 'long' : 'short';
+  const options: Intl.NumberFormatOptions = {
+    style: 'unit',
+    unit: units[at] ?? 'byte',
+    unitDisplay,
+    maximumFractionDigits: 1,
+  };
   return new Intl.NumberFormat(getLocale(), options).format(bytes / 1000 ** at);
 }
 
