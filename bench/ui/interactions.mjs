@@ -49,7 +49,7 @@ export async function measureInteractions(gateway, model) {
 
 async function login(page, gateway) {
   await page.goto(`${gateway.origin}/chat`);
-  const field = page.locator('input[autocomplete="current-password"]').first();
+  const field = page.getByLabel('Password', { exact: true });
   await field.click();
   await page.keyboard.type('not the password', { delay: 30 });
   await page.getByRole('button', { name: 'Show' }).first().click();
@@ -89,14 +89,14 @@ async function chat(page, gateway, model) {
 async function deliveries(page, gateway) {
   await page.goto(`${gateway.origin}/deliveries`);
   const rows = page.locator('[data-id]');
-  await rows.nth(2).click();
-  await page.getByRole('tree').waitFor();
-  for (const at of [4, 1, 3]) {
-    await rows.nth(at).click();
+  const done = rows.filter({ hasText: 'Completed' });
+  for (const at of [2, 4, 1, 3]) {
+    await done.nth(at).click();
     await page.getByRole('tree').waitFor();
   }
   for (let step = 0; step < 8; step++) await page.keyboard.press(step % 2 ? 'ArrowUp' : 'ArrowDown');
   await page.keyboard.press('Enter');
+  await page.getByRole('tree').waitFor();
   await page.getByRole('button', { name: 'Raw' }).click();
   await page.getByRole('button', { name: 'Tree' }).click();
   await page.getByPlaceholder('Search in the payload').click();

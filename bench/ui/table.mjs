@@ -6,6 +6,7 @@ export const row = (what, aim, value, unit = '') => ({ what, aim, value, unit })
 const met = ({ aim, value }) => (aim.most !== undefined ? value <= aim.most : value >= aim.least);
 
 export function print(rows) {
+  if (rows.length === 0) return console.log('Nothing was measured.');
   const lines = rows.map((one) => [
     one.what,
     one.aim.most !== undefined ? `≤ ${one.aim.most} ${one.unit}` : `≥ ${one.aim.least} ${one.unit}`,

@@ -42,8 +42,8 @@ test.describe('settings', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('holds only after the gateway is started again')).toBeVisible();
 
-    await page.getByLabel('Search settings').fill('server.bind');
-    await settings.getByRole('button', { name: 'Change server.bind' }).click();
+    await page.getByLabel('Search settings').fill('auth.vault_enabled');
+    await settings.getByRole('button', { name: 'Change auth.vault_enabled' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(dialog.getByRole('alert')).toBeVisible();
   });

@@ -263,7 +263,9 @@ test.describe('many', () => {
     const webhook = await makeWebhook(home, {
       name: 'Busy',
       source_profile: 'generic',
-      events: { deny: ['tick'] },
+      deliver_only: true,
+      deliver_to: 'log',
+      prompt_template: '{at}',
       rate_limit_per_minute: 100_000,
     });
     await deliverMany(3_000, (at) => deliver(home, webhook, { at }, { event: 'tick' }));

@@ -31,7 +31,9 @@ async function elsewhere(browser: Browser, gateway: Gateway, complaints: Complai
 async function confirmedLongAgo(gateway: Gateway): Promise<void> {
   await gateway.stop();
   const database = join(gateway.directory, 'gatehouse.db');
-  execFileSync('sqlite3', [database, 'UPDATE auth_sessions SET confirmed_at = confirmed_at - 960000']);
+  const change = 'UPDATE auth_sessions SET confirmed_at = confirmed_at - 960000';
+  const program = 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()';
+  execFileSync(process.env.GATEHOUSE_TEST_PYTHON || 'python3', ['-c', program, database, change]);
   await gateway.run();
 }
 

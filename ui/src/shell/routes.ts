@@ -37,7 +37,8 @@ export function find(path: string): { load: Load; params: Record<string, string>
   return { load: notFound, params: {} };
 }
 
-function decode(text: string): string {
+/** A part of a path as text; what is no encoding stands for itself. */
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -126,7 +126,8 @@ export class DeliveryList {
     this.#frame = 0;
     const came = this.#came.splice(0);
     if (this.loading || this.loadingMore) this.#meanwhile.push(...came);
-    this.#join(came);
+    // Before the first page is there, nobody knows which rows stand between these.
+    if (!this.loading || this.rows.length > 0) this.#join(came);
   }
 
   #join(came: readonly Delivery[]): void {

@@ -1,0 +1,78 @@
+// Speaking with an agent: recorded, understood, mended, sent; the answer is spoken, plays, and downloads as the vendor sent it.
+import { readFileSync } from 'node:fs';
+import { violations } from './fixtures/axe';
+import { ModelServer } from './fixtures/model';
+import { SpeechVendor } from './fixtures/speech';
+import { expect, test as base } from './fixtures/test';
+
+const test = base.extend<{ vendor: SpeechVendor; model: ModelServer }>({
+  vendor: async ({}, use) => {
+    const vendor = await SpeechVendor.start();
+    await use(vendor);
+    await vendor.close();
+  },
+  model: async ({}, use) => {
+    const model = await ModelServer.start();
+    await use(model);
+    await model.close();
+  },
+  environment: async ({ vendor, model }, use) => use({ ...vendor.environment, ...model.environment }),
+});
+test.use({ permissions: ['microphone'] });
+
+test('record, mend the transcript, send; the answer is spoken in the mode that was chosen', async ({
+  home,
+  page,
+  vendor,
+  model,
+  complaints,
+}) => {
+  // The browser itself tells of the vendor's failure, which is provoked below.
+  complaints.allow(/status of 502/);
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
+  await page.goto(`${home.origin}/chat/${session}`);
+  await page.getByRole('button', { name: 'Spoken answers: off' }).click();
+  await page.getByRole('radio', { name: 'When I spoke' }).check();
+  await expect(page.getByRole('button', { name: 'Spoken answers: on' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.getByRole('button', { name: 'Record a message' }).click();
+  const panel = page.getByRole('dialog', { name: 'Spoken message' });
+  await expect(panel.getByRole('timer')).toHaveText('0:01');
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  vendor.fail(500);
+  await panel.getByRole('button', { name: 'Stop' }).click();
+  await panel.getByRole('button', { name: 'Try again' }).click();
+  await expect(panel.getByLabel('What you said')).toHaveValue('turn the lights on');
+  await expect(panel.getByLabel('What you said')).toBeFocused();
+  await panel.getByLabel('What you said').fill('turn the lights off');
+  await page.keyboard.press('Enter');
+  await expect(panel).toHaveCount(0);
+  await expect.poll(() => model.asked.length).toBe(2);
+  expect(model.asked[1]!.messages.findLast(({ role }) => role === 'user')?.content).toContain('turn the lights off');
+  const answer = page.getByRole('group', { name: 'Spoken answer' }).last();
+  await expect.poll(() => vendor.spoken.length).toBe(1);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await expect.poll(() => page.evaluate(() => [...document.querySelectorAll('audio')].some((one) => one.played.length > 0))).toBe(true);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    answer.getByRole('button', { name: 'Download the audio' }).click(),
+  ]);
+  expect(readFileSync(await download.path()).equals(vendor.sent[0]!)).toBe(true);
+});
+
+test('a recording that is discarded by Escape can be taken back', async ({ home, page, vendor }) => {
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
+  await page.goto(`${home.origin}/chat/${session}`);
+  await page.getByRole('button', { name: 'Record a message' }).click();
+  const panel = page.getByRole('dialog', { name: 'Spoken message' });
+  await expect(panel.getByRole('timer')).toHaveText('0:01');
+  await page.keyboard.press('Escape');
+  await expect(panel).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Record a message' })).toBeFocused();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await panel.getByRole('button', { name: 'Make it text' }).click();
+  await expect(panel.getByLabel('What you said')).toHaveValue('turn the lights on');
+  expect(vendor.listened).toHaveLength(1);
+});
