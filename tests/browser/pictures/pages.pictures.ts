@@ -113,7 +113,6 @@ async function dialogs(page: Page): Promise<void> {
   await take(page, 'dialog-persona');
   await page.goto('/settings/webhooks');
   await page.getByRole('button', { name: 'Actions for Bills' }).click();
-  await take(page, 'dialog-menu');
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await expect(dialog(page)).toBeVisible();
   await take(page, 'dialog-delete');
