@@ -32,7 +32,7 @@ export async function take(page: Page, name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await painted(page);
-      const format = PNG ? ({ format: 'png' } as const) : ({ format: 'webp', quality: 72 } as const);
+      const format = PNG ? ({ format: 'png' } as const) : ({ format: 'webp', quality: 42 } as const);
       const { data } = await session.send('Page.captureScreenshot', format);
       writeFileSync(join(FOLDER, `${name}-${size}-${colorScheme}.${PNG ? 'png' : 'webp'}`), Buffer.from(data, 'base64'));
     }
