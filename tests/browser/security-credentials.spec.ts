@@ -33,8 +33,11 @@ test('a passkey is added, renamed, logs in, and is removed', async ({ home, page
   await device.presence(false);
   await context.clearCookies();
   await page.goto('/settings/security');
-  await page.getByRole('button', { name: 'Log in with a passkey' }).click();
+  const byPasskey = page.getByRole('button', { name: 'Log in with a passkey' });
+  await byPasskey.waitFor();
   await device.presence(true);
+  // The browser's own offer may be taken before the button is pressed: that is a login, too.
+  await byPasskey.click({ timeout: 5_000 }).catch(() => undefined);
   await expect(page.getByRole('heading', { name: 'Security' })).toBeVisible();
   await expect(section(page, 'Sessions').getByRole('listitem').filter({ hasText: 'This device' })).toContainText(
     'by passkey',
@@ -56,7 +59,7 @@ test('an address that passkeys cannot be bound to says so', async ({ home, page,
   await context.addCookies([{ name, value, url: numbers, httpOnly: true, sameSite: 'Strict' }]);
   await page.goto(`${numbers}/settings/security`);
   const passkeys = section(page, 'Passkeys');
-  await expect(passkeys.getByText(/localhost/)).toBeVisible();
+  await expect(passkeys.getByRole('link', { name: /localhost/ })).toBeVisible();
   await expect(passkeys.getByRole('button', { name: 'Add a passkey' })).toHaveCount(0);
 });
 

@@ -5,6 +5,7 @@ import Trash from '@lucide/svelte/icons/trash-2';
 import type { Result } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
 import type { Item } from '../../parts/Menu.svelte';
+import { subjectOf } from '../deliveries/subject';
 import type { Asked } from './SessionDialogs.svelte';
 
 export type Session = Result<'sessions.get'>;
@@ -13,6 +14,14 @@ export type Session = Result<'sessions.get'>;
 export function deliveryOf({ key }: Session): string | null {
   const found = /^webhook:[^:]+:(del_[\w-]+)$/.exec(key);
   return found ? `/deliveries/${found[1]}` : null;
+}
+
+/** What people call it. A webhook's session that nobody named has its key as its name: said as what it is about. */
+export function nameOf({ key, label }: Session): string {
+  if (label !== key || !key.startsWith('webhook:')) return label;
+  const about = key.split(':').slice(2).join(':');
+  if (!about) return m.chat_from_webhook();
+  return about.startsWith('del_') ? m.chat_of_delivery({ id: about.slice(-4) }) : subjectOf(about);
 }
 
 export const actionsFor = (session: Session, onask: (asked: Asked) => void): Item[] => [
