@@ -16,7 +16,7 @@ export async function measureLighthouse(gateway) {
     ['deliveries', '/deliveries', gateway.cookies],
   ]) {
     const runs = [];
-    for (let run = 0; run < RUNS; run++) runs.push(await audit(gateway.origin + path, cookies));
+    for (let run = 0; run < RUNS; run++) runs.push(await audited(gateway.origin + path, cookies));
     for (const category of CATEGORIES) {
       const scores = runs.map((scored) => scored[category].score).sort((a, b) => a - b);
       const score = scores[Math.floor(RUNS / 2)];
@@ -29,11 +29,22 @@ export async function measureLighthouse(gateway) {
   return rows;
 }
 
+/** On a busy machine a trace may lack its beginning: Lighthouse itself says to run it again. */
+async function audited(url, cookies) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await audit(url, cookies);
+    } catch (error) {
+      if (tries === 3 || !/again/.test(error.message)) throw error;
+    }
+  }
+}
+
 async function audit(url, cookies) {
   const port = await freePort();
   return withBrowser(
     async (context) => {
-      if (cookies.length > 0) await context.addCookies(cookies);
+      if (cookies.length > 0) await beInside(context, new URL(url).origin, cookies);
       const flags = { port, output: 'json', logLevel: 'error', onlyCategories: CATEGORIES, disableStorageReset: true };
       const { lhr } = await lighthouse(url, flags);
       if (lhr.runtimeError) throw new Error(`${url}: ${lhr.runtimeError.message}`);
@@ -41,6 +52,15 @@ async function audit(url, cookies) {
     },
     { port },
   );
+}
+
+/** As a browser is that was let in before: with its session and the mark that the page keeps of it, and nothing in its cache of the page. */
+async function beInside(context, origin, cookies) {
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  await page.goto(`${origin}/assets/offline.html`);
+  await page.evaluate(() => localStorage.setItem('gatehouse.inside', '1'));
+  await page.close();
 }
 
 /** A category's score, and what it lost points by. */

@@ -95,6 +95,7 @@ test.describe('each page', () => {
             expect.soft(over, `${name} at ${width} px scrolls sideways`).toBeLessThanOrEqual(0);
           }
           await page.setViewportSize({ width: 1280, height: 900 });
+          await arrive(page, places(seeded)[name] ?? '/');
           const wanted = await tabbable(page);
           const { reached, unseen } = await walk(page, wanted.length + 6);
           expect.soft(wanted.filter((one) => !reached.has(one)), `${name}: not reached by Tab`).toEqual([]);

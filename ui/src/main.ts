@@ -5,10 +5,16 @@ import './style/base.css';
 import './state/theme.svelte';
 import Root from './Root.svelte';
 import { begin, wasInside } from './state/session.svelte';
+import { find } from './shell/routes';
 import { facts } from './state/facts.svelte';
 
 // Who was inside the last time is most likely inside now: their part of the page loads while the gateway is asked.
-if (wasInside() && !facts.setup_required) void import('./shell/Inside.svelte');
+if (wasInside() && !facts.setup_required) {
+  const { pathname } = location;
+  const page = find(pathname === '/' ? '/chat' : pathname).load;
+  // What fails here fails again where it is needed, and is told there.
+  void Promise.allSettled([import('./shell/Inside.svelte'), page()]);
+}
 void begin();
 
 const page = document.getElementById('page');

@@ -1,11 +1,14 @@
 //! `cargo xtask bench NAME`: builds what is measured as it is shipped, then hands over to `bench/`.
 
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::check::Metadata;
 use crate::page;
 use crate::process::{cargo, run as run_command};
+use crate::test::browser;
 
 /// What `bench` takes.
 #[derive(clap::Args)]
@@ -25,6 +28,9 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     }
     page::build_or_leave_out(root)?;
     run_command(cargo(root).args(["build", "--release", "--package", "gatehouse"]))?;
+    if args.name == "ui" {
+        return ui(root, &args.rest);
+    }
     let mut harness = cargo(root);
     harness.args([
         "run",
@@ -35,4 +41,15 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         &args.name,
     ]);
     run_command(harness.args(&args.rest))
+}
+
+/// The page, in a real browser: its harness is a Node program.
+fn ui(root: &Path, rest: &[String]) -> Result<()> {
+    let target = Metadata::load(root)?.target_directory;
+    let browser = browser::prepare(&root.join("bench/ui"), &target.join("bench-ui"))?;
+    let mut node = Command::new("node");
+    node.arg("run.mjs").args(rest).current_dir(&browser.folder);
+    node.env("GATEHOUSE_BENCH_BINARY", target.join("release/gatehouse"));
+    node.env("GATEHOUSE_TEST_CHROMIUM", &browser.chromium);
+    run_command(&mut node)
 }

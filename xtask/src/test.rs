@@ -2,7 +2,7 @@
 //! tools that tests speak to, runs each step also when an earlier one failed, and prints what ran.
 
 mod apt;
-mod browser;
+pub mod browser;
 mod doctests;
 mod node;
 mod openai;

@@ -9,9 +9,23 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ];
 
+/** Makes a format once for each language: browsers take long to make one, and a list asks for hundreds. */
+function kept<Format>(make: (locale: string) => Format): () => Format {
+  const known = new Map<string, Format>();
+  return () => {
+    const locale = getLocale();
+    const format = known.get(locale) ?? make(locale);
+    known.set(locale, format);
+    return format;
+  };
+}
+
+const inWords = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
+const inFull = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'medium' }));
+
 /** How long before or after `now_ms` a moment is: "yesterday", "in 3 hours"; "now" within 45 seconds. */
 export function relative(at_ms: number, now_ms: number): string {
-  const words = new Intl.RelativeTimeFormat(getLocale(), { numeric: 'auto' });
+  const words = inWords();
   const apart = at_ms - now_ms;
   if (Math.abs(apart) < 45_000) return words.format(0, 'second');
   const [unit, length] = STEPS.find(([, ms]) => Math.abs(apart) >= ms * 0.95) ?? ['minute', 60_000];
@@ -19,8 +33,7 @@ export function relative(at_ms: number, now_ms: number): string {
 }
 
 /** Date and time in full. */
-export const full = (at: string): string =>
-  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'long', timeStyle: 'medium' }).format(new Date(at));
+export const full = (at: string): string => inFull().format(new Date(at));
 
 /** Date and time, short. */
 export const short = (at: string): string =>

@@ -130,13 +130,26 @@ async fn a_session_can_be_made_before_anything_is_said() {
     let (server, owner) = with_model().await;
     let made = owner.rpc("sessions.create", json!({})).await.unwrap();
     assert_eq!(
-        (&made["label"], &made["agent_id"], &made["message_count"], &made["running"]),
-        (&json!("New session"), &json!("default"), &json!(0), &json!(false))
+        (
+            &made["label"],
+            &made["agent_id"],
+            &made["message_count"],
+            &made["running"]
+        ),
+        (
+            &json!("New session"),
+            &json!("default"),
+            &json!(0),
+            &json!(false)
+        )
     );
     let id = made["id"].as_str().unwrap();
     let sent = json!({ "session": id, "text": "ping" });
     let answer = owner.rpc("chat.send_sync", sent).await.unwrap();
-    assert_eq!((&answer["session"], &answer["text"]), (&json!(id), &json!("pong")));
+    assert_eq!(
+        (&answer["session"], &answer["text"]),
+        (&json!(id), &json!("pong"))
+    );
 
     let new = json!({ "id": "a", "name": "A" });
     owner.rpc("agents.create", new).await.unwrap();

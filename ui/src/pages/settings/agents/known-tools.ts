@@ -1,32 +1,38 @@
-// The tools that the gateway comes with, and those of its MCP servers by the beginning of their names.
+// The tools that there are now: built in, those of MCP servers one by one, and each such server as a whole.
 import { keys } from '../../../client/keys';
+import { everyPage } from '../../../client/pages';
 import { rpc } from '../../../client/rpc';
 import { m } from '../../../paraglide/messages.js';
-import { facts } from '../../../state/facts.svelte';
 
 export interface KnownTool {
   name: string;
   about: string;
 }
 
-const builtIn = (): KnownTool[] => [
-  { name: 'calc', about: m.agents_tool_calc() },
-  { name: 'web_search', about: m.agents_tool_web_search() },
-  { name: 'web_fetch', about: m.agents_tool_web_fetch() },
-  { name: 'webhook', about: m.agents_tool_webhook() },
-  { name: 'webhook_get_full_payload', about: m.agents_tool_payload() },
-  ...(facts.voice_enabled ? [{ name: 'speak', about: m.agents_tool_speak() }] : []),
-];
+const OWN: Record<string, () => string> = {
+  calc: m.agents_tool_calc,
+  web_search: m.agents_tool_web_search,
+  web_fetch: m.agents_tool_web_fetch,
+  webhook: m.agents_tool_webhook,
+  webhook_get_full_payload: m.agents_tool_payload,
+  speak: m.agents_tool_speak,
+};
 
 /** The query for them. */
 export const knownTools = () => ({
-  queryKey: [...keys.config, 'mcp-tools'],
+  // Settings name the MCP servers, so that their change makes it stale.
+  queryKey: [...keys.config, 'tools'],
   queryFn: async (): Promise<KnownTool[]> => {
-    const { values } = await rpc('config.get', { keys: ['mcp'] });
-    const servers = new Set(
-      values.flatMap(({ key }) => /^mcp\.servers\.(.+)\.(?:command|args|env|url)$/.exec(key)?.[1] ?? []),
-    );
-    const ofServers = [...servers].map((id) => ({ name: `mcp__${id}__*`, about: m.agents_tool_mcp({ server: id }) }));
-    return [...builtIn(), ...ofServers];
+    const tools = (await everyPage((at) => rpc('tools.list', at))).flatMap((page) => page.tools);
+    const servers = [...new Set(tools.flatMap(({ mcp_server }) => mcp_server ?? []))];
+    const named = tools.map(({ name, description }) => ({ name, about: OWN[name]?.() ?? short(description) }));
+    const whole = servers.map((id) => ({ name: `mcp__${id}__*`, about: m.agents_tool_mcp({ server: id }) }));
+    return [...named, ...whole];
   },
 });
+
+/** Descriptions are written for models and may be long: their first sentence will do. */
+function short(description: string): string {
+  const first = /^.*?[.!?](?=\s|$)/s.exec(description)?.[0] ?? description;
+  return first.length > 160 ? `${first.slice(0, 159)}…` : first;
+}
