@@ -2,7 +2,7 @@
 import type { Page, WebSocketRoute } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
-import { expect, test, watch } from './fixtures/test';
+import { expect, PASSWORD, test, watch } from './fixtures/test';
 
 let model: ModelServer;
 
@@ -146,7 +146,8 @@ test('a hostile answer does nothing', async ({ home, page }) => {
   expect(await violations(page)).toEqual([]);
 });
 
-test('renamed, found, shared and deleted', async ({ home, page, browser, complaints }) => {
+test('renamed, found, shared over a restart, and deleted', async ({ home, page, browser, complaints }) => {
+  complaints.allowDowntime();
   await home.rpc('chat.send_sync', { text: 'About bread' });
   await home.rpc('chat.send_sync', { text: 'About cheese' });
   await open(page);
@@ -177,6 +178,12 @@ test('renamed, found, shared and deleted', async ({ home, page, browser, complai
   const reading = await stranger.newPage();
   expect((await reading.goto(home.origin + new URL(link).pathname))?.status()).toBe(200);
   await expect(reading.getByText('You said: About bread')).toBeVisible();
+  // What is shared stays shared over a restart, and the page that shared it goes on where it was.
+  await home.restart('SIGKILL');
+  expect((await reading.reload())?.status()).toBe(200);
+  await expect(reading.getByText('You said: About bread')).toBeVisible();
+  await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
+  await expect(page.getByText('Live', { exact: true })).toBeAttached();
   await page.getByRole('button', { name: 'Stop sharing' }).click();
   await expect(page.getByRole('button', { name: 'Create the link' })).toBeVisible();
   expect((await reading.reload())?.status()).toBe(404);

@@ -83,7 +83,7 @@ async function findAnswer(page: Page): Promise<void> {
   await page.getByRole('link', { name: /issues\.opened/ }).click();
   await expect(page.getByText(/^An agent answered it/)).toBeVisible();
   await page.getByRole('link', { name: 'Open the conversation' }).click();
-  await expect(page.getByRole('heading', { level: 1, name: 'GitHub' })).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1, name: /^Delivery …/ })).toBeVisible();
   await expect(page.getByRole('region', { name: 'Messages' }).getByText(ANSWER)).toBeVisible();
 }
 
@@ -108,7 +108,7 @@ test('on the same machine, from nothing to a signed delivery that an agent answe
   await page.getByRole('menuitem', { name: 'Log out' }).click();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await press(page, 'Log in');
-  await expect(page.getByRole('link', { name: /GitHub.*From a webhook/ })).toBeVisible();
+  await expect(page.getByRole('link', { name: /Delivery ….*From a webhook/ })).toBeVisible();
   await model.close();
 });
 

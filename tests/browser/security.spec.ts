@@ -1,177 +1,15 @@
-// Settings, security: what a person does with passwords, passkeys, sessions, keys and devices, and what follows from it.
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from '@playwright/test';
+// Settings, Security: sessions, API keys, devices, confirmation, removing all of it, and the log of what was done.
 import { violations } from './fixtures/axe';
-import {
-  authenticator,
-  expect,
-  logIn,
-  PASSWORD,
-  test,
-  watch,
-  type Complaints,
-  type Gateway,
-} from './fixtures/test';
+import { confirmedLongAgo, dialog, elsewhere, section, told } from './fixtures/security';
+import { expect, logIn, PASSWORD, test } from './fixtures/test';
 
-const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
-/** A short message at the edge of the page. */
-const told = (page: Page, text: string) => page.getByRole('region', { name: 'Messages' }).getByText(text);
-const dialog = (page: Page) => page.getByRole('dialog');
-
-/** Another browser of the same person, logged in by password and watched like the first. */
-async function elsewhere(browser: Browser, gateway: Gateway, complaints: Complaints): Promise<[BrowserContext, Page]> {
-  const context = await browser.newContext({ baseURL: gateway.origin });
-  watch(context, gateway.origin, complaints);
-  await logIn(context, gateway, PASSWORD);
-  return [context, await context.newPage()];
-}
-
-/** Puts the last confirmation of every session out of date, in the stopped gateway's own database: its clock cannot be moved from outside. */
-async function confirmedLongAgo(gateway: Gateway): Promise<void> {
-  await gateway.stop();
-  const database = join(gateway.directory, 'gatehouse.db');
-  const change = 'UPDATE auth_sessions SET confirmed_at = confirmed_at - 960000';
-  const program = 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()';
-  execFileSync(process.env.GATEHOUSE_TEST_PYTHON || 'python3', ['-c', program, database, change]);
-  await gateway.run();
-}
-
-test('a passkey is added, renamed, logs in, and is removed', async ({ home, page, context }) => {
-  const device = await authenticator(page);
-  await page.goto('/settings/security');
-  const passkeys = section(page, 'Passkeys');
-  await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
-  await expect(dialog(page).getByLabel('Name')).toHaveValue('Linux');
-  await dialog(page).getByLabel('Name').fill(' ');
-  await dialog(page).getByRole('button', { name: 'Continue' }).click();
-  await expect(dialog(page).getByRole('alert')).toHaveText('Give it a name.');
-  await expect(dialog(page).getByLabel('Name')).toBeFocused();
-  await dialog(page).getByLabel('Name').fill('Work laptop');
-  await dialog(page).getByRole('button', { name: 'Continue' }).click();
-  await expect(passkeys.getByText('Work laptop', { exact: true })).toBeVisible();
-
-  // The same device once more: the browser refuses, and the page says why.
-  await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
-  await dialog(page).getByLabel('Name').fill('Again');
-  await dialog(page).getByRole('button', { name: 'Continue' }).click();
-  await expect(dialog(page).getByRole('alert')).toContainText('holds a passkey');
-  await page.keyboard.press('Escape');
-
-  await passkeys.getByRole('button', { name: 'Actions for Work laptop' }).click();
-  await page.getByRole('menuitem', { name: 'Rename' }).click();
-  await dialog(page).getByLabel('Name').fill('Old laptop');
-  await dialog(page).getByRole('button', { name: 'Rename' }).click();
-  await expect(passkeys.getByText('Old laptop', { exact: true })).toBeVisible();
-
-  // Untouched at first, or the login would take it before anybody pressed anything.
-  await device.presence(false);
-  await context.clearCookies();
-  await page.goto('/settings/security');
-  await page.getByRole('button', { name: 'Log in with a passkey' }).click();
-  await device.presence(true);
-  await expect(page.getByRole('heading', { name: 'Security' })).toBeVisible();
-  await expect(section(page, 'Sessions').getByRole('listitem').filter({ hasText: 'This device' })).toContainText(
-    'by passkey',
-  );
-
-  await passkeys.getByRole('button', { name: 'Actions for Old laptop' }).click();
-  await page.getByRole('menuitem', { name: 'Remove' }).click();
-  await dialog(page).getByLabel('Type Old laptop to confirm').fill('Old laptop');
-  await dialog(page).getByRole('button', { name: 'Remove' }).click();
-  await expect(passkeys.getByText('No passkey yet')).toBeVisible();
-  expect((await home.call<{ passkeys: unknown[] }>('GET', '/api/auth/passkeys')).passkeys).toEqual([]);
-});
-
-test('an address that passkeys cannot be bound to says so', async ({ home, page, context, complaints }) => {
-  const numbers = `http://127.0.0.1:${home.port}`;
-  watch(context, numbers, complaints);
-  complaints.allow(new RegExp(`left the origin: (http|ws)://127.0.0.1:${home.port}`));
-  const [name = '', value = ''] = home.cookie.split('=');
-  await context.addCookies([{ name, value, url: numbers, httpOnly: true, sameSite: 'Strict' }]);
-  await page.goto(`${numbers}/settings/security`);
-  const passkeys = section(page, 'Passkeys');
-  await expect(passkeys.getByText(/localhost/)).toBeVisible();
-  await expect(passkeys.getByRole('button', { name: 'Add a passkey' })).toHaveCount(0);
-});
-
-test('the last way in stays; the first password makes the vault', async ({ gateway, page }) => {
-  await authenticator(page);
-  // Set up by passkey alone, by the ceremony itself.
-  await page.goto('/');
-  await page.evaluate(async () => {
-    const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
-      const headers = { 'content-type': 'application/json' };
-      const response = await fetch(`/api/auth/passkey/register/${path}`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(body),
-      });
-      return (await response.json()) as Record<string, unknown>;
-    };
-    const begun = await post('begin', {});
-    const { publicKey } = begun.options as { publicKey: PublicKeyCredentialCreationOptionsJSON };
-    const credential = (await navigator.credentials.create({
-      publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey),
-    })) as PublicKeyCredential;
-    await post('finish', { challenge_id: begun.challenge_id, name: 'Only one', credential: credential.toJSON() });
-  });
-  await page.goto('/settings/security');
-  const passkeys = section(page, 'Passkeys');
-  await expect(passkeys.getByText('Last way in', { exact: true })).toBeVisible();
-  await expect(passkeys.getByText('The last way in cannot be removed.')).toBeVisible();
-  await passkeys.getByRole('button', { name: 'Actions for Only one' }).click();
-  await expect(page.getByRole('menuitem', { name: 'Remove' })).toBeDisabled();
-  await page.keyboard.press('Escape');
-
-  await section(page, 'Password').getByRole('button', { name: 'Set a password' }).click();
-  await dialog(page).getByLabel('New password', { exact: true }).fill(PASSWORD);
-  await dialog(page).getByLabel('New password again', { exact: true }).fill(PASSWORD);
-  await dialog(page).getByRole('button', { name: 'Set a password' }).click();
-  const shown = dialog(page).getByText(/^([A-Z2-9]{4}-){7}[A-Z2-9]{4}$/);
-  await expect(shown).toBeVisible();
-  // It stays until the person says so, whatever is pressed.
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Escape');
-  await expect(shown).toBeVisible();
-  await dialog(page).getByLabel('I stored it').check();
-  await dialog(page).getByRole('button', { name: 'Done' }).click();
-  await expect(section(page, 'Password').getByRole('button', { name: 'Change the password' })).toBeVisible();
-  await expect(passkeys.getByText('Last way in', { exact: true })).toHaveCount(0);
-  expect((await gateway.call<{ status: string }>('GET', '/api/auth/vault/status')).status).toBe('unsealed');
-});
-
-test('the password is changed: rules while typing, other sessions end', async ({ home, page, browser, complaints }) => {
-  const [other, otherPage] = await elsewhere(browser, home, complaints);
-  await otherPage.goto('/settings/security');
-  await expect(otherPage.getByRole('heading', { name: 'Sessions' })).toBeVisible();
-  await page.goto('/settings/security');
-  await section(page, 'Password').getByRole('button', { name: 'Change the password' }).click();
-  await expect(dialog(page)).toContainText('The other session ends');
-  const rules = dialog(page).getByRole('list', { name: 'What the password must be' });
-  const action = dialog(page).getByRole('button', { name: 'Change the password' });
-  await dialog(page).getByLabel('Current password', { exact: true }).fill('not the password');
-  await dialog(page).getByLabel('New password', { exact: true }).fill('too short');
-  await expect(rules.getByText('12 characters or more (9 now)')).toBeVisible();
-  await expect(action).toBeDisabled();
-  await dialog(page).getByLabel('New password', { exact: true }).fill('another long password');
-  await dialog(page).getByLabel('New password again', { exact: true }).fill('another long password');
-  await action.click();
-  await expect(dialog(page).getByRole('alert')).toHaveText('This is not the current password.');
-  await expect(dialog(page).getByLabel('Current password', { exact: true })).toBeFocused();
-  await dialog(page).getByLabel('Current password', { exact: true }).fill(PASSWORD);
-  await action.click();
-  await expect(told(page, 'The password was changed')).toBeVisible();
-  // The other window shows the login where it stands.
-  await expect(otherPage.getByRole('heading', { name: 'Sessions' })).toHaveCount(0);
-  await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
-  const login = (password: string) => other.request.post(`${home.origin}/api/auth/login`, { data: { password } });
-  expect((await login(PASSWORD)).status()).toBe(401);
-  expect((await login('another long password')).status()).toBe(200);
-  await other.close();
-});
-
-test('a session that is ended in one window logs the other out', async ({ home, page, browser, complaints }) => {
+test('a session that is ended in one window logs the other out, and a restart brings neither back nor away what was not ended', async ({
+  home,
+  page,
+  browser,
+  complaints,
+}) => {
+  complaints.allowDowntime();
   const [other, otherPage] = await elsewhere(browser, home, complaints);
   await otherPage.goto('/settings/security');
   await expect(otherPage.getByRole('heading', { name: 'Security' })).toBeVisible();
@@ -191,11 +29,17 @@ test('a session that is ended in one window logs the other out', async ({ home, 
   await dialog(page).getByRole('button', { name: 'End them' }).click();
   await expect(told(page, 'One session was ended')).toBeVisible();
   await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
+  await home.restart('SIGKILL');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.reload();
   await expect(page.getByRole('heading', { name: 'Security' })).toBeVisible();
+  await otherPage.reload();
+  await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
   await other.close();
 });
 
-test('an API key is made once, used within its scopes, and revoked', async ({ home, page, complaints }) => {
+test('an API key is made once, used within its scopes, outlives a restart, and is revoked', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
   // The network that is none.
   complaints.allow(/status of 400/);
   await page.goto('/settings/security');
@@ -235,6 +79,9 @@ test('an API key is made once, used within its scopes, and revoked', async ({ ho
   };
   expect(written.error.data.code).toBe('FORBIDDEN');
 
+  await home.restart('SIGKILL');
+  expect((await ask('/api/gon')).status).toBe(200);
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await page.reload();
   const row = keys.getByRole('listitem').filter({ hasText: 'backup script' });
   await expect(row).toContainText(key.slice(0, 11));

@@ -76,3 +76,21 @@ test('a recording that is discarded by Escape can be taken back', async ({ home,
   await expect(panel.getByLabel('What you said')).toHaveValue('turn the lights on');
   expect(vendor.listened).toHaveLength(1);
 });
+
+test('the persona is switched where one speaks, and the answer is spoken by it', async ({ home, page, vendor }) => {
+  await home.rpc('voice.personas.create', {
+    label: 'Narrator',
+    providerBindings: [{ provider: 'openai', voice_id: 'onyx' }],
+  });
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
+  await page.goto(`${home.origin}/chat/${session}`);
+  await page.getByRole('button', { name: 'Spoken answers: off' }).click();
+  await page.getByRole('radio', { name: 'Always' }).check();
+  await page.getByRole('radio', { name: 'Narrator' }).check();
+  await expect.poll(async () => (await home.rpc<{ active: string | null }>('voice.personas.list')).active).toBe('narrator');
+  await page.keyboard.press('Escape');
+  await page.getByRole('textbox', { name: 'Message' }).fill('Say something');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('group', { name: 'Spoken answer' })).toBeVisible();
+  expect(vendor.spoken.map(({ voice }) => voice)).toEqual(['onyx']);
+});

@@ -157,7 +157,9 @@ test('a persona is made and heard with its words and voice, made active, switche
   page,
   context,
   vendor,
+  complaints,
 }) => {
+  complaints.allowDowntime();
   await page.goto(`${home.origin}/settings/voice/personas`);
   await expect(page.getByText('No persona yet')).toBeVisible();
   await page.getByRole('button', { name: 'New persona' }).click();
@@ -205,6 +207,8 @@ test('a persona is made and heard with its words and voice, made active, switche
   await page.getByRole('button', { name: 'Make active Narrator' }).click();
   await expect(page.getByText('Active', { exact: true })).toBeVisible();
   await expect(other.getByText('Active', { exact: true })).toBeVisible();
+  await home.restart('SIGKILL');
+  await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   await page.goto(`${home.origin}/settings/voice`);
   await expect(page.getByLabel('Persona')).toContainText('The active one (Narrator)');
   await page.getByRole('button', { name: 'Speak', exact: true }).click();

@@ -1,75 +1,132 @@
-// Takes the pictures. PICTURES names another folder than docs/images/pages, PICTURES_ONLY a pattern of names, PICTURES_PNG=1 writes PNG.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// Pictures of each page of a gateway in use, and of the states in which a page says something else.
 import type { Page } from '@playwright/test';
 import { ModelServer } from '../fixtures/model';
 import { places } from '../fixtures/places';
-import { expect, Gateway, test } from '../fixtures/test';
+import { SpeechVendor } from '../fixtures/speech';
+import { authenticator, expect, test, type Gateway } from '../fixtures/test';
 import { seed } from './seed';
+import { isWanted, settled, take, visit } from './take';
 
-const FOLDER = process.env.PICTURES ?? new URL('../../../docs/images/pages', import.meta.url).pathname;
-const ONLY = new RegExp(process.env.PICTURES_ONLY ?? '.');
-const PNG = process.env.PICTURES_PNG === '1';
-const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+let model: ModelServer;
 
-/** Takes what is shown now in both themes and sizes. */
-async function take(page: Page, name: string): Promise<void> {
-  if (!ONLY.test(name)) return;
-  mkdirSync(FOLDER, { recursive: true });
-  const session = await page.context().newCDPSession(page);
-  for (const [size, viewport] of Object.entries(SIZES)) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await painted(page);
-      const file = join(FOLDER, `${name}-${size}-${colorScheme}.${PNG ? 'png' : 'webp'}`);
-      const format = PNG ? ({ format: 'png' } as const) : ({ format: 'webp', quality: 82 } as const);
-      const { data } = await session.send('Page.captureScreenshot', format);
-      writeFileSync(file, Buffer.from(data, 'base64'));
-    }
-  }
-  await session.detach();
-  await page.setViewportSize(SIZES.desk);
+test.use({
+  environment: async ({}, use) => {
+    model = await ModelServer.start();
+    const vendor = await SpeechVendor.start();
+    await use({ ...model.environment, ...vendor.environment, SERVICE_TOOLS__REQUIRE_APPROVAL: '["web_fetch"]' });
+    await vendor.close();
+    await model.close();
+  },
+});
+
+const dialog = (page: Page) => page.getByRole('dialog');
+
+async function ask(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text);
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
 }
 
-/** Until what was changed is drawn, with all transitions at their end. */
-const painted = (page: Page) =>
-  page.evaluate(async () => {
-    const frame = () => new Promise(requestAnimationFrame);
-    for (let frames = 0; frames < 4; frames++) await frame();
-    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
-    await frame();
-  });
-
-const settled = async (page: Page) => {
-  await page.waitForLoadState('networkidle').catch(() => undefined);
-  await expect(page.getByText('Loading…')).toHaveCount(0);
-};
-
-test('pages', async ({ gateway, page, context }) => {
-  await page.goto('/');
-  await settled(page);
-  await take(page, 'onboarding');
-  const model = await ModelServer.start();
-  await gateway.stop();
-  const home = Object.assign(gateway, { environment: model.environment }) as Gateway;
-  await home.run();
-  await home.setUp();
+test('pages', async ({ home, page }) => {
   const seeded = await seed(home, model);
-  await page.goto('/deliveries');
-  await settled(page);
-  await take(page, 'login');
-  const [name = '', value = ''] = home.cookie.split('=');
-  await context.addCookies([{ name, value, url: home.origin, httpOnly: true, sameSite: 'Strict' }]);
+  if (isWanted('security')) await addPasskey(page);
   for (const [picture, path] of Object.entries(places(seeded))) {
-    if (!ONLY.test(picture)) continue;
-    await page.goto(path);
-    await settled(page);
-    await take(page, picture);
+    // The same as before anything was there.
+    if (picture === 'chat-empty') continue;
+    // The list of the settings is a page of its own on phones alone.
+    if (picture === 'settings') await page.setViewportSize({ width: 390, height: 844 });
+    await visit(page, picture, path);
   }
+  await visit(page, 'agent', '/settings/agents/steward');
+  await visit(page, 'channel-new', '/settings/channels?new');
+  if (isWanted('chat-approval') || isWanted('chat-streaming')) await chats(page);
+  if (isWanted('webhook-new-github') || isWanted('webhook-ready')) await newWebhook(page);
+  if (isWanted('dialog')) await dialogs(page);
+  if (isWanted('shared')) await shared(home, page, seeded.session);
+  await visit(page, 'no-such-webhook', '/settings/webhooks/nothing');
   await home.call('POST', '/api/auth/vault/seal');
-  await page.goto('/settings/environment');
-  await settled(page);
-  await take(page, 'sealed');
-  await model.close();
+  await visit(page, 'sealed', '/settings/environment');
+  await visit(page, 'vault-sealed', '/settings/vault');
+  if (!isWanted('dialog-unlock')) return;
+  await page.goto('/deliveries');
+  await page.getByRole('button', { name: 'Unlock' }).first().click();
+  await expect(dialog(page)).toBeVisible();
+  await take(page, 'dialog-unlock');
 });
+
+async function addPasskey(page: Page): Promise<void> {
+  await authenticator(page);
+  await page.goto('/settings/security');
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await dialog(page).getByLabel('Name').fill('Work laptop');
+  await dialog(page).getByRole('button', { name: 'Continue' }).click();
+  await expect(page.getByText('Work laptop', { exact: true })).toBeVisible();
+}
+
+async function chats(page: Page): Promise<void> {
+  await page.goto('/chat?agent=steward');
+  await settled(page);
+  model.next({
+    text: ['The backup of tonight copied **212 GB** in 41 minutes. ', 'The slowest part was `photos/2026`, because ', 'it'],
+    hold: true,
+  });
+  await ask(page, 'Why was the backup slow?');
+  await expect(page.getByText('The slowest part was')).toBeVisible();
+  await take(page, 'chat-streaming');
+  model.go();
+  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
+  model.next({ tool: { name: 'web_fetch', arguments: { url: 'https://status.example.org/backup' } } });
+  await ask(page, 'Look at the status page of the backup');
+  await expect(page.getByRole('heading', { name: /May the agent use/ })).toBeVisible();
+  await take(page, 'chat-approval');
+  model.next({ text: ['Then not.'] });
+  await page.getByRole('button', { name: 'Refuse' }).click();
+  await expect(page.getByText('Then not.', { exact: true })).toBeVisible();
+  model.next({ refuse: 400 });
+  await ask(page, 'And now?');
+  await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible();
+  await take(page, 'chat-refused');
+}
+
+async function newWebhook(page: Page): Promise<void> {
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^GitHub/ }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Shop code');
+  await settled(page);
+  await take(page, 'webhook-new-github');
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
+  await take(page, 'webhook-ready');
+  await page.getByLabel('I stored it').check();
+}
+
+async function dialogs(page: Page): Promise<void> {
+  await page.goto('/settings/security');
+  await page.getByRole('button', { name: 'Create an API key' }).click();
+  await dialog(page).getByLabel('Label').fill('backup script');
+  await take(page, 'dialog-api-key');
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(dialog(page).getByText(/^mk_/)).toBeVisible();
+  await take(page, 'dialog-api-key-made');
+  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByRole('button', { name: 'Done' }).click();
+  await page.goto('/settings/voice/personas');
+  await page.getByRole('button', { name: 'New persona' }).click();
+  await take(page, 'dialog-persona');
+  await page.goto('/settings/webhooks');
+  await page.getByRole('button', { name: 'Actions for Bills' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await expect(dialog(page)).toBeVisible();
+  await take(page, 'dialog-delete');
+}
+
+async function shared(home: Gateway, page: Page, session: string): Promise<void> {
+  await page.goto(`/chat/${session}`);
+  await page.getByRole('button', { name: 'Rename, share or delete' }).click();
+  await page.getByRole('menuitem', { name: 'Share…' }).click();
+  await page.getByRole('button', { name: 'Create the link' }).click();
+  const link = page.getByRole('textbox', { name: 'Link' });
+  await expect(link).toBeVisible();
+  const address = home.origin + new URL(await link.inputValue()).pathname;
+  await take(page, 'dialog-share');
+  await visit(page, 'shared', address);
+}

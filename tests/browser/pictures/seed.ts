@@ -50,6 +50,12 @@ export async function seed(gateway: Gateway, model: ModelServer): Promise<Seeded
   });
   await gateway.call('POST', '/api/auth/api-keys', { label: 'laptop', scopes: ['operator.read', 'operator.write'] });
   await gateway.call('POST', '/api/auth/api-keys', { label: 'status page', scopes: ['operator.read'] });
+  await gateway.rpc('voice.personas.create', {
+    label: 'Narrator',
+    description: 'Reads the morning report',
+    prompt: { profile: 'An old sailor, warm and unhurried', pacing: 'Slow, with pauses' },
+    providerBindings: [{ provider: 'openai', voice: 'onyx', speed: 0.9 }],
+  });
   const session = await chat(gateway, model, agent.id);
   return { session, ...(await deliveries(gateway, model)) };
 }
@@ -71,6 +77,7 @@ async function deliveries(gateway: Gateway, model: ModelServer) {
   const reviews = await gateway.rpc<Made>('webhooks.create', {
     name: 'Reviews',
     source_profile: 'github',
+    session_mode: 'per_entity',
     events: { allow: ['pull_request.opened', 'issues.opened'] },
   });
   const bills = await gateway.rpc<Made>('webhooks.create', {
@@ -82,12 +89,23 @@ async function deliveries(gateway: Gateway, model: ModelServer) {
   const titles = ['Retry on a broken pipe', 'Say which file is missing', 'Drop the old format', 'Faster start with many rows'];
   let last = '';
   for (const [at, title] of titles.entries()) {
-    if (at === 2) model.next({ text: [] });
+    model.next({ text: [`Pull request ${479 + at}, “${title}”, by mira: 3 files, the tests pass. **Ready to be reviewed.**`] });
     const body = {
       action: 'opened',
       number: 479 + at,
-      pull_request: { number: 479 + at, title, user: { login: 'mira' }, html_url: `https://git.example.org/house/pull/${479 + at}` },
-      repository: { full_name: 'house/gateway' },
+      pull_request: {
+        number: 479 + at,
+        title,
+        draft: false,
+        user: { login: 'mira', id: 7 },
+        head: { ref: 'retry', sha: '5e0c1f7d' },
+        base: { ref: 'main', sha: '90ab41c2' },
+        labels: [{ name: 'network' }, { name: 'good first issue' }],
+        additions: 118,
+        deletions: 24,
+        html_url: `https://git.example.org/house/pull/${479 + at}`,
+      },
+      repository: { full_name: 'house/gateway', private: true },
       sender: { login: 'mira' },
     };
     last = (await fromCodeHost(gateway, reviews, 'pull_request', body)).delivery_id;

@@ -1,5 +1,6 @@
 // What went wrong with a call, whichever way it went. `code` is one of the gateway's closed list (docs/generated/error-codes.md), or one of
 // three of the page's own: OFFLINE (nothing answered), LOST (the connection broke before the answer) and TIMED_OUT (no answer in time).
+import { m } from '../paraglide/messages.js';
 
 /** What the gateway says besides the code and the sentence. */
 export interface Details {
@@ -36,3 +37,12 @@ export function failureOf(error: { message: string; data?: { code: string } & De
   const { code = 'INTERNAL', ...details } = error.data ?? {};
   return new Failure(code, error.message, details);
 }
+
+/** Nothing answered. */
+export const offline = (): Failure => new Failure('OFFLINE', m.client_offline());
+
+/** Something else than the gateway answered, such as a proxy in front of it. */
+export const notTheGateway = (status: number): Failure => new Failure('OFFLINE', m.client_not_the_gateway({ status }));
+
+export const lost = (): Failure => new Failure('LOST', m.client_lost());
+export const timedOut = (): Failure => new Failure('TIMED_OUT', m.client_timed_out());

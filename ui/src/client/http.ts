@@ -1,5 +1,5 @@
 // Calls of the HTTP interface, typed by the gateway's own OpenAPI document. The socket's calls are in `rpc.ts`.
-import { Failure, type Details } from './failure';
+import { Failure, notTheGateway, offline, type Details } from './failure';
 import type { components, paths } from './generated/http';
 import { askConfirmation, sessionEnded } from './hooks';
 
@@ -64,7 +64,7 @@ async function attempt(url: string, request: RequestInit): Promise<Response> {
     return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...request });
   } catch (error) {
     if (request.signal?.aborted) throw error;
-    throw new Failure('OFFLINE', 'The gateway does not answer.');
+    throw offline();
   }
 }
 
@@ -74,7 +74,7 @@ async function refusal(response: Response): Promise<Failure> {
     return new Failure(code, error, details);
   } catch {
     // A proxy in between answers in its own words.
-    return new Failure('OFFLINE', `The gateway does not answer (status ${response.status}).`);
+    return notTheGateway(response.status);
   }
 }
 

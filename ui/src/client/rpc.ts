@@ -1,5 +1,5 @@
 // Calls of the JSON-RPC interface: over the live socket while it is open, else over HTTP. Typed by the gateway's OpenRPC document.
-import { Failure, failureOf, isFailure, type Details } from './failure';
+import { Failure, failureOf, isFailure, notTheGateway, offline, timedOut, type Details } from './failure';
 import { READS, type Interface } from './generated/rpc';
 import { askConfirmation, sessionEnded } from './hooks';
 import { socket } from './socket';
@@ -55,9 +55,7 @@ async function overHttp(method: Method, params: object, options: CallOptions): P
     });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    if ((error as Error).name === 'TimeoutError')
-      throw new Failure('TIMED_OUT', 'The gateway took too long to answer.');
-    throw new Failure('OFFLINE', 'The gateway does not answer.');
+    throw (error as Error).name === 'TimeoutError' ? timedOut() : offline();
   }
   if (response.status === 401) sessionEnded();
   let answer: {
@@ -68,7 +66,7 @@ async function overHttp(method: Method, params: object, options: CallOptions): P
   try {
     answer = await response.json();
   } catch {
-    throw new Failure('OFFLINE', `The gateway does not answer (status ${response.status}).`);
+    throw notTheGateway(response.status);
   }
   if (typeof answer.error === 'string') {
     const { error, code = 'INTERNAL', ...details } = answer;

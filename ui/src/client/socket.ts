@@ -1,6 +1,6 @@
 // The live socket: calls and their answers, events, and its own state. It comes back by itself (partysocket) with growing pauses.
 import ReconnectingSocket from 'partysocket/ws';
-import { Failure, failureOf, type Details } from './failure';
+import { failureOf, isFailure, lost, timedOut, type Details, type Failure } from './failure';
 import type { Interface } from './generated/rpc';
 import { sessionEnded } from './hooks';
 
@@ -52,25 +52,27 @@ class Socket {
       connectionTimeout: 8_000,
       maxEnqueuedMessages: 0,
     });
-    socket.addEventListener('open', () => void this.#greet());
-    socket.addEventListener('message', (event) => this.#receive(String(event.data)));
+    // What an earlier one says late is of no interest: whoever left and came back has another.
+    const isThis = () => this.#socket === socket;
+    socket.addEventListener('open', () => isThis() && void this.#greet());
+    socket.addEventListener('message', (event) => isThis() && this.#receive(String(event.data)));
     socket.addEventListener('close', (event) => {
-      this.#become('lost');
-      for (const waiting of this.#waiting.values()) {
-        waiting.settle(new Failure('LOST', 'The connection broke before the answer came.'));
-      }
-      this.#waiting.clear();
+      if (!isThis()) return;
+      this.#lose();
       // A refused upgrade looks like a cut line, so both are settled by asking.
       void this.#checkSession(event.code);
     });
     this.#socket = socket;
+    this.#become('connecting');
     addEventListener('online', this.#again);
     document.addEventListener('visibilitychange', this.#again);
   }
 
   close(): void {
-    this.#socket?.close();
+    const socket = this.#socket;
     this.#socket = null;
+    socket?.close();
+    this.#lose();
     removeEventListener('online', this.#again);
     document.removeEventListener('visibilitychange', this.#again);
   }
@@ -88,10 +90,7 @@ class Socket {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const id = this.#next++;
-      const timer = setTimeout(
-        () => settle(new Failure('TIMED_OUT', 'The gateway took too long to answer.')),
-        timeout_ms,
-      );
+      const timer = setTimeout(() => settle(timedOut()), timeout_ms);
       const abort = () => {
         settle(null);
         reject(signal?.reason);
@@ -127,14 +126,21 @@ class Socket {
       const client = { id: 'gatehouse-page', version: '1' };
       this.greeting = (await this.call('connect', { client }, {})) as Greeting;
       this.#become('open');
-    } catch {
-      // The connection is cut again or the session is over: `close` sees to both.
+    } catch (error) {
+      // Where the connection is cut again or the session is over, `close` sees to it. One that is open and says nothing is made anew.
+      if (isFailure(error, 'TIMED_OUT')) this.#socket?.reconnect();
     }
   }
 
   #again = () => {
     if (!document.hidden) this.retry();
   };
+
+  #lose(): void {
+    this.#become('lost');
+    for (const waiting of this.#waiting.values()) waiting.settle(lost());
+    this.#waiting.clear();
+  }
 
   #become(state: SocketState): void {
     if (this.#state === state) return;

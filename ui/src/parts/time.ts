@@ -21,7 +21,7 @@ function kept<Format>(make: (locale: string) => Format): () => Format {
 }
 
 const inWords = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
-const inFull = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'medium' }));
+const inFull = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }));
 
 /** How long before or after `now_ms` a moment is: "yesterday", "in 3 hours"; "now" within 45 seconds. */
 export function relative(at_ms: number, now_ms: number): string {
@@ -51,11 +51,17 @@ export function span(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A size: "12.3 kB". */
+/** A size: "245 bytes", "12.3 kB". */
 export function size(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const at = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  const options: Intl.NumberFormatOptions = { style: 'unit', unit: units[at] ?? 'byte', maximumFractionDigits: 1 };
+  const unitDisplay = at === 0 ? 'long' : 'short';
+  const options: Intl.NumberFormatOptions = {
+    style: 'unit',
+    unit: units[at] ?? 'byte',
+    unitDisplay,
+    maximumFractionDigits: 1,
+  };
   return new Intl.NumberFormat(getLocale(), options).format(bytes / 1000 ** at);
 }
 

@@ -4,6 +4,7 @@ import { keys } from '../client/keys';
 import { socket, type SocketState } from '../client/socket';
 import { facts, type VaultStatus } from './facts.svelte';
 import { refresh } from './session.svelte';
+import { throttle, type Throttled } from './throttle';
 
 export const live = $state<{ state: SocketState; since: number | null }>({ state: 'connecting', since: null });
 
@@ -20,11 +21,19 @@ const RECORDS: Record<string, readonly string[]> = {
   webhooks: ['webhooks'],
 };
 
+/** A busy sender or many conversations would have the same list asked for many times a second. */
+export const ASKED_AGAIN_MS = 1000;
+
 /** Connects, and tells `queries` what became stale. Gives the function that ends it. */
 export function goLive(queries: QueryClient): () => void {
   let wasOpen = false;
-  let counting: ReturnType<typeof setTimeout> | null = null;
-  const stale = (queryKey: readonly string[]) => void queries.invalidateQueries({ queryKey });
+  const lists = new Map<string, Throttled>();
+  const stale = (queryKey: readonly string[]) => {
+    const name = queryKey.join('/');
+    const list = lists.get(name) ?? throttle(() => void queries.invalidateQueries({ queryKey }), ASKED_AGAIN_MS);
+    lists.set(name, list);
+    list();
+  };
   const ends = [
     socket.watch((state) => {
       live.state = state;
@@ -43,18 +52,13 @@ export function goLive(queries: QueryClient): () => void {
       facts.vault_status = status as VaultStatus;
       for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),
+    // What this page does not know yet may concern anything it shows.
     socket.on('records.changed', ({ what }) => stale(RECORDS[what] ?? [])),
     socket.on('auth.changed', () => {
       stale(['auth']);
       void refresh();
     }),
-    socket.on('webhooks.delivery', () => {
-      // A busy sender would have them counted again many times a second.
-      counting ??= setTimeout(() => {
-        counting = null;
-        stale(keys.stats);
-      }, 1000);
-    }),
+    socket.on('webhooks.delivery', () => stale(keys.stats)),
     socket.on('channel.message', () => stale(keys.inbox)),
     socket.on('approval.requested', () => stale(keys.approvals)),
     socket.on('approval.resolved', () => stale(keys.approvals)),
@@ -65,7 +69,7 @@ export function goLive(queries: QueryClient): () => void {
   ];
   socket.open();
   return () => {
-    if (counting) clearTimeout(counting);
+    for (const list of lists.values()) list.cancel();
     for (const end of ends) end();
     socket.close();
   };

@@ -39,7 +39,12 @@ function arrive(): void {
   place.query = location.search;
 }
 
-addEventListener('popstate', arrive);
+addEventListener('popstate', () => {
+  // The browser went already: whoever stays comes back to where they were.
+  if (mayLeave && !mayLeave()) return history.pushState(null, '', place.path + place.query);
+  mayLeave = null;
+  arrive();
+});
 
 /** Links within the page go without loading; whatever wants another window, a download or another host is left alone. */
 document.addEventListener('click', (event) => {

@@ -26,8 +26,9 @@ export async function begin(): Promise<void> {
     session.face = faceOf(status);
     store(session.face === 'inside');
   } catch (error) {
-    if (!isFailure(error, 'OFFLINE', 'RATE_LIMITED', 'STORAGE_UNAVAILABLE')) throw error;
+    // Whatever went wrong, the page must not stand still: it tells, and tries again.
     session.face = 'unreachable';
+    if (!isFailure(error)) throw error;
   }
 }
 
@@ -75,9 +76,13 @@ export function leave(): void {
   store(false);
 }
 
-/** Ends the session at the gateway, too. */
+/** Ends the session at the gateway, too. Throws while the gateway cannot be told: whoever leaves a machine to others must know. */
 export async function logOut(): Promise<void> {
-  await http('post', '/api/auth/logout', { keep: true }).catch(() => undefined);
+  try {
+    await http('post', '/api/auth/logout', { keep: true });
+  } catch (error) {
+    if (!isFailure(error, 'AUTH_NOT_AUTHENTICATED')) throw error;
+  }
   store(false);
   session.ended = false;
   history.replaceState(null, '', '/');

@@ -5,7 +5,7 @@ import Trash from '@lucide/svelte/icons/trash-2';
 import type { Result } from '../../client/rpc';
 import { m } from '../../paraglide/messages.js';
 import type { Item } from '../../parts/Menu.svelte';
-import type { Named } from '../deliveries/names';
+import { subjectOf } from '../deliveries/subject';
 import type { Asked } from './SessionDialogs.svelte';
 
 export type Session = Result<'sessions.get'>;
@@ -16,18 +16,12 @@ export function deliveryOf({ key }: Session): string | null {
   return found ? `/deliveries/${found[1]}` : null;
 }
 
-const OF_WEBHOOK = /^webhook:(wh_\w+)(?::(.*))?$/;
-
-/** Whether nobody named it: a webhook's session is called by its key until somebody does. */
-export const isUnnamed = ({ label }: Session): boolean => OF_WEBHOOK.test(label);
-
-/** The session called by its webhook's name and what it is about, if nobody named it. */
-export function called(session: Session, webhooks: readonly Named[] | undefined): Session {
-  const [, id, about = ''] = OF_WEBHOOK.exec(session.label) ?? [];
-  const name = webhooks?.find(({ public_id }) => public_id === id)?.name;
-  if (!name) return session;
-  const label = about === '' || about.startsWith('del_') ? name : m.chat_webhook_about({ name, about });
-  return { ...session, label };
+/** What people call it. A webhook's session that nobody named has its key as its name: said as what it is about. */
+export function nameOf({ key, label }: Session): string {
+  if (label !== key || !key.startsWith('webhook:')) return label;
+  const about = key.split(':').slice(2).join(':');
+  if (!about) return m.chat_from_webhook();
+  return about.startsWith('del_') ? m.chat_of_delivery({ id: about.slice(-4) }) : subjectOf(about);
 }
 
 export const actionsFor = (session: Session, onask: (asked: Asked) => void): Item[] => [

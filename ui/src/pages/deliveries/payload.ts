@@ -1,5 +1,5 @@
 // Asks for what a delivery brought. Over HTTP and as text: it may be large, and what is shown as raw is what was sent, to the letter.
-import { Failure, failureOf, type Details } from '../../client/failure';
+import { failureOf, notTheGateway, type Details } from '../../client/failure';
 import { send } from '../../client/http';
 import { parseExactly } from './tree';
 
@@ -24,7 +24,7 @@ export async function loadPayload(id: string, signal: AbortSignal): Promise<Payl
   const answer = JSON.parse(answered) as Answer;
   if (answer.error) throw failureOf(answer.error);
   const { result } = answer;
-  if (!result) throw new Failure('INTERNAL', 'The gateway gave no answer.');
+  if (!result) throw notTheGateway(response.status);
   if ('raw' in result) return { text: decode(result.raw) };
   const text = cut(answered) ?? JSON.stringify(result.payload, null, 2);
   return { text, json: { value: parseExactly(text) } };

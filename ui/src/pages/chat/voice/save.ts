@@ -1,4 +1,5 @@
 // Audio as a file of the person's own.
+import { saveAs } from '../../../parts/save';
 
 const ENDINGS: Record<string, string> = {
   'audio/mpeg': 'mp3',
@@ -14,13 +15,5 @@ const ENDINGS: Record<string, string> = {
 /** How the name of a file of this media type ends. */
 export const ending = (type: string): string => ENDINGS[type.split(';')[0]?.trim() ?? ''] ?? 'bin';
 
-/** Lets the browser store the bytes. */
-export function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name}.${ending(blob.type)}`;
-  link.click();
-  // The browser reads it after this turn.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
+/** Lets the browser store the bytes; how the name ends follows from what they are. */
+export const save = (blob: Blob, name: string): void => saveAs(blob, `${name}.${ending(blob.type)}`);

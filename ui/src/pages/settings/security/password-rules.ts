@@ -1,23 +1,18 @@
 // The rules of a password, as the gateway checks them, told while it is typed.
 import { m } from '../../../paraglide/messages.js';
-
-export const SHORTEST = 12;
-export const LONGEST = 1024;
+import { lengthOf, MAX, MIN } from '../../onboarding/password';
 
 export interface Rule {
   text: string;
   kept: boolean;
 }
 
-/** Characters are Unicode scalar values, as the gateway counts them. */
-const length = (text: string): number => [...text].length;
-
 /** The rules and whether `password` keeps them. `current` is the one before, where there is one. */
 export function rules(password: string, repeated: string, current?: string): Rule[] {
   const all = [
     {
-      text: m.security_rule_length({ shortest: SHORTEST, count: length(password) }),
-      kept: length(password) >= SHORTEST && length(password) <= LONGEST,
+      text: m.security_rule_length({ shortest: MIN, count: lengthOf(password) }),
+      kept: lengthOf(password) >= MIN && lengthOf(password) <= MAX,
     },
     { text: m.security_rule_repeated(), kept: password !== '' && password === repeated },
   ];

@@ -1,0 +1,89 @@
+// The steps after the first visit's password: a model provider, a channel, a webhook.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { choosePassword, heading, isSound, press, storeRecoveryKey } from './fixtures/entering';
+import { ModelServer } from './fixtures/model';
+import { expect, Gateway, test } from './fixtures/test';
+
+test('a provider that the gateway found stands first; one in its settings is used without a key', async ({ page, complaints }) => {
+  const model = await ModelServer.start();
+  const gateway = await Gateway.start({ ...model.environment, OPENAI_API_KEY: 'sk-found' });
+  complaints.allow(/left the origin: http:\/\/localhost/);
+  await page.goto(`${gateway.origin}/onboarding`);
+  await choosePassword(page);
+  await storeRecoveryKey(page);
+  await press(page, 'Skip for now');
+  const first = page.getByRole('radio').first();
+  await expect(first).toHaveAccessibleName(/OpenAI.*Found/);
+  await expect(first).toBeChecked();
+  await expect(page.getByText('Its key was found in the environment')).toBeVisible();
+  await isSound(page, 'model-found');
+  await page.getByRole('radio', { name: 'local' }).check();
+  await press(page, 'Use local');
+  await expect(page.getByText('It stays.')).toBeVisible();
+  await press(page, 'Continue');
+  await expect(heading(page, 'Where should messages go?')).toBeVisible();
+  await gateway.remove();
+  await model.close();
+});
+
+test('a first channel: what does not reach is told and mended in place', async ({ home, page }) => {
+  const heard: string[] = [];
+  const receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk)).on('end', () => {
+      heard.push(body);
+      response.writeHead(request.url === '/right' ? 200 : 404).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
+  await page.goto('/onboarding?step=channel');
+  await page.getByLabel('Channel').selectOption('HTTP receiver');
+  await press(page, 'Save and send a test message');
+  await expect(page.getByText('Fill this in.')).toBeVisible();
+  await expect(page.getByLabel('URL', { exact: true })).toBeFocused();
+  await isSound(page, 'channel-missing');
+  await page.getByLabel('URL', { exact: true }).fill(`http://127.0.0.1:${port}/wrong`);
+  await press(page, 'Save and send a test message');
+  await expect(page.getByRole('alert').first()).toBeVisible();
+  await page.getByLabel('URL', { exact: true }).fill(`http://127.0.0.1:${port}/right`);
+  await press(page, 'Save and send a test message');
+  await expect(page.getByText('HTTP receiver took the test message.')).toBeVisible();
+  await isSound(page, 'channel-sent');
+  expect(heard.at(-1)).toContain('The channel works.');
+  // One channel was made, not one for each try; a webhook may go to it.
+  const { channels } = await home.rpc<{ channels: { type: string }[] }>('channels.list');
+  expect(channels.filter(({ type }) => type === 'http')).toHaveLength(1);
+  await press(page, 'Continue');
+  await page.getByLabel('What should happen then?').selectOption('It goes to “HTTP receiver” as a message');
+  await press(page, 'Create webhook');
+  await press(page, 'Send a test');
+  await expect(page.getByText('Passed on')).toBeVisible();
+  expect(heard.length).toBeGreaterThanOrEqual(3);
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
+test('a webhook of a vendor: what to do there, a secret of theirs, a public address', async ({ home, page }) => {
+  await page.goto('/onboarding?step=webhook');
+  await expect(page.getByLabel('What should happen then?')).toHaveValue('inbox:inbox');
+  await page.getByLabel('What should happen then?').selectOption('The agent reads it and answers');
+  await expect(page.getByText('The agent has no model yet')).toBeVisible();
+  await isSound(page, 'webhook-no-model');
+  await page.getByLabel('Who will send?').selectOption('Stripe');
+  await expect(page.getByLabel('Name')).toHaveValue('Stripe');
+  await press(page, 'Create webhook');
+  await expect(heading(page, 'The webhook “Stripe” is ready')).toBeVisible();
+  await expect(page.getByText('Choose Send test event')).toBeVisible();
+  await page.getByLabel('Secret of Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
+  await press(page, 'Store secret');
+  await expect(page.getByText('The secret is stored.')).toBeVisible();
+  await page.getByText('Give a public one').click();
+  await page.getByLabel('Public address of this gateway').fill('https://gate.example.com');
+  await isSound(page, 'webhook-vendor');
+  await press(page, 'Use this address');
+  await expect(page.getByText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//)).toBeVisible();
+  await press(page, 'Send a test');
+  await expect(page.getByText('It arrived, but no model was there to answer.')).toBeVisible();
+  expect((await home.rpc<{ webhooks: object[] }>('webhooks.list')).webhooks).toHaveLength(1);
+});

@@ -1,0 +1,252 @@
+// Settings, Webhooks: made and fed by the page alone, refused, over a restart, and set up at its sender.
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { promisify } from 'node:util';
+import { expect, PASSWORD } from './fixtures/test';
+import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
+
+test('made by the page alone, fed by a signed request, tried, and its secret is gone after a reload', async ({ home, page }) => {
+  await page.goto('/settings/webhooks');
+  await expect(page.getByText('No webhooks yet')).toBeVisible();
+  await page.getByRole('link', { name: 'Make the first webhook' }).click();
+  await page.getByRole('button', { name: /^GitHub/ }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Shop code');
+  await page.getByLabel('Only some events').check();
+  await page.getByRole('searchbox', { name: 'Search the events' }).fill('commits');
+  await expect(page.getByRole('checkbox', { name: 'issues.opened' })).toHaveCount(0);
+  await page.getByRole('checkbox', { name: 'push' }).check();
+  await page.getByRole('searchbox', { name: 'Search the events' }).fill('');
+  await page.getByRole('checkbox', { name: 'release.published' }).check();
+  await expect(page.getByText('2 ticked')).toBeVisible();
+  await page.getByLabel('Other events').fill('issues.*');
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+
+  await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
+  const secret = (await shownSecret(page).textContent()) ?? '';
+  const url = (await shownUrl(page).textContent()) ?? '';
+  expect(secret).toMatch(/^[0-9a-f]{64}$/);
+  await expect(page.getByText('Payload URL')).toBeVisible();
+
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  await expect(page.getByRole('link', { name: /^push: Completed/ })).toBeVisible();
+  expect(await send(url, 'wrong', 'push', PUSH)).toBe(401);
+  expect(await send(url, secret, 'issues', { action: 'labeled', ...PUSH })).toBe(202);
+  expect(await send(url, secret, 'status', PUSH)).toBe(200);
+  await expect(page.getByRole('link', { name: /^status: Filtered out/ })).toBeVisible();
+
+  await page.getByLabel('Event', { exact: true }).selectOption('release.published');
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible();
+  const delivery = page.getByRole('link', { name: 'Look at the delivery' });
+  const { deliveries } = await home.rpc<{
+    deliveries: { id: string; event_type: string }[];
+  }>('webhooks.deliveries', { limit: 1 });
+  expect(deliveries[0]?.event_type).toBe('release.published');
+  await expect(delivery).toHaveAttribute('href', `/deliveries/${deliveries[0]?.id}`);
+
+  // Leaving without having stored it is asked about, and the address stays.
+  let asked = '';
+  page.once('dialog', (dialog) => {
+    asked = dialog.message();
+    void dialog.dismiss();
+  });
+  await delivery.click();
+  expect(asked).toContain('did not say that you stored it');
+  await expect(shownSecret(page)).toHaveText(secret);
+  await page.getByLabel('I stored it').check();
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Shop code' })).toBeVisible();
+  expect(await page.content()).not.toContain(secret);
+  await expect(page.getByText(`…${secret.slice(-4)}`)).toBeVisible();
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href]));
+  expect(kept).not.toContain(secret);
+
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await expect(page.getByText('4 in 24 hours')).toHaveCount(0);
+  await expect(page.getByText('1 refused')).toBeVisible();
+});
+
+test('forwarded by a template: the inbox shows what the preview showed', async ({ home, page }) => {
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^Anything else/ }).click();
+  await page.getByLabel('It is forwarded as it is').check();
+  const sample = {
+    order: { id: 7, total: 12.5, items: [{ name: 'Teapot' }, { name: 'Cup' }] },
+    note: 'a {order.id} stays as it is',
+    paid: true,
+  };
+  await page.getByText('Sample for the preview').click();
+  await page.getByLabel('Sample, as JSON').fill('{');
+  await expect(page.getByText('This is not JSON.')).toBeVisible();
+  await page.getByLabel('Sample, as JSON').fill(JSON.stringify(sample));
+  await page.getByText('Insert a field').click();
+  await page.getByRole('button', { name: '{order.items.1.name}' }).click();
+  const text = page.getByLabel('Text', { exact: true });
+  await expect(text).toHaveValue('{order.items.1.name}');
+  await text.fill('Order {order.id}: {order.items.1.name} for {order.total}, {paid}\n{order.items}\n{note}\n{missing} { {paid}');
+  const preview = (await page.getByRole('region', { name: 'Preview of the text' }).textContent()) ?? '';
+  expect(preview).toContain('Order 7: Cup for 12.5, true');
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  const secret = (await shownSecret(page).textContent()) ?? '';
+  const url = (await shownUrl(page).textContent()) ?? '';
+  const response = await fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(sample),
+    headers: { 'content-type': 'application/json', 'x-webhook-secret': secret },
+  });
+  expect(response.status).toBe(202);
+  await expect(page.getByRole('link', { name: /Completed/ })).toBeVisible();
+  const { messages } = await home.rpc<{ messages: { text: string }[] }>('inbox.list');
+  expect(messages[0]?.text).toBe(preview);
+});
+
+test('what is refused stands at its field', async ({ home, page }) => {
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^Anything else/ }).click();
+  const create = page.getByRole('button', { name: 'Create webhook' });
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  await field('Name').fill(' ');
+  await page.getByText('More options').click();
+  await page.getByLabel('Allowed addresses').fill('10.0.0.0/33');
+  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('not a header');
+  await page.getByLabel('Only some events').check();
+  await create.click();
+  await expect(field('Name')).toBeFocused();
+  await expect(field('Name')).toHaveAccessibleDescription(/Give it a name\./);
+  await expect(page.getByLabel('Allowed addresses')).toHaveAccessibleDescription(/“10\.0\.0\.0\/33” is not an address/);
+  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toHaveAccessibleDescription(
+    /not the name of an HTTP header/,
+  );
+  await expect(page.getByLabel('Event types')).toHaveAccessibleDescription(/at least one event/);
+  // What only the gateway knows: a header that says what a delivery is; a text that is too long.
+  await field('Name').fill('Fields');
+  await page.getByLabel('Allowed addresses').fill('10.0.0.0/8');
+  await page.getByLabel('Every event', { exact: true }).check();
+  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('X-Event-Type');
+  await create.click();
+  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toHaveAccessibleDescription(
+    /choose one for the secret alone/,
+  );
+  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toBeFocused();
+  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('X-Key');
+  await page.getByLabel('It is forwarded as it is').check();
+  await page.getByLabel('Text', { exact: true }).fill('x'.repeat(65_537));
+  await create.click();
+  await expect(page.getByLabel('Text', { exact: true })).toHaveAccessibleDescription(/at most 65536 characters/);
+  await page.getByLabel('Text', { exact: true }).fill('{message}');
+  await create.click();
+  await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
+  const { webhooks } = await home.rpc<{
+    webhooks: { name: string; auth: { header: string } }[];
+  }>('webhooks.list');
+  expect(webhooks.map(({ name, auth }) => [name, auth.header])).toEqual([['Fields', 'X-Key']]);
+  await page.getByLabel('I stored it').check();
+});
+
+test('the gateway restarts in the middle: nothing that was typed is lost', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^GitHub/ }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Survivor');
+  await page.getByLabel('Only some events').check();
+  await page.getByRole('checkbox', { name: 'push' }).check();
+  await page.getByLabel('What shall the agent do?').fill('Say what changed.');
+  await home.stop('SIGKILL');
+  const create = page.getByRole('button', { name: 'Create webhook' });
+  await create.click();
+  await expect(page.getByText(/The gateway does not answer|The connection broke/)).toBeVisible();
+  await home.run();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await create.click();
+  // The vault is sealed after a restart: it is opened from here, and the webhook is made at once.
+  await page.getByRole('main').getByRole('button', { name: 'Unlock' }).click();
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
+  const { webhooks } = await home.rpc<{ webhooks: object[] }>('webhooks.list');
+  expect(webhooks).toHaveLength(1);
+  expect(webhooks[0]).toMatchObject({
+    name: 'Survivor',
+    events: { allow: ['push'] },
+    system_prompt_suffix: 'Say what changed.',
+  });
+  await page.getByLabel('I stored it').check();
+});
+
+test('what was typed waits while the person looks elsewhere', async ({ home, page }) => {
+  expect(home.cookie).not.toBe('');
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^Slack/ }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Half done');
+  await page.getByRole('link', { name: 'Channels' }).click();
+  await page.goBack();
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Half done');
+  await page.getByRole('button', { name: 'Choose another source' }).click();
+  await expect(page.getByRole('heading', { name: 'Who sends?' })).toBeVisible();
+});
+
+test('a secret that the sender makes is taken by the guide', async ({ home, page }) => {
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^Stripe/ }).click();
+  await page.getByLabel('It is forwarded as it is').check();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
+  await expect(page.getByText('Your sender makes the secret')).toBeVisible();
+  const url = (await shownUrl(page).textContent()) ?? '';
+  await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).fill('whsec_of_the_vendor');
+  await page.getByRole('button', { name: 'Store secret' }).click();
+  await expect(
+    page.getByRole('region', { name: 'Messages' }).getByText('The secret is stored. It is not shown again.'),
+  ).toBeVisible();
+  const body = JSON.stringify({
+    id: 'evt_1',
+    type: 'invoice.paid',
+    data: { object: {} },
+  });
+  const at = Math.floor(Date.now() / 1000);
+  const signature = createHmac('sha256', 'whsec_of_the_vendor').update(`${at}.${body}`).digest('hex');
+  const response = await fetch(url, {
+    method: 'POST',
+    body,
+    headers: { 'stripe-signature': `t=${at},v1=${signature}` },
+  });
+  expect(response.status).toBe(202);
+  expect(await page.content()).not.toContain('whsec_of_the_vendor');
+  const { webhooks } = await home.rpc<{ webhooks: object[] }>('webhooks.list');
+  expect(webhooks).toHaveLength(1);
+});
+
+const WAYS: [string, object][] = [
+  ['GitHub', { source_profile: 'codehost_a' }],
+  ['GitLab', { source_profile: 'codehost_b' }],
+  ['Stripe', { source_profile: 'payments' }],
+  ['Linear', { source_profile: 'tracker_a' }],
+  ['PagerDuty', { source_profile: 'incident' }],
+  ['Sentry', { source_profile: 'errors' }],
+  ['Slack', { source_profile: 'slack' }],
+  ['Shopify', { source_profile: 'shopify' }],
+  ['Twilio', { source_profile: 'twilio' }],
+  ['a header', { header: 'X-Key', event_header: 'X-What' }],
+  ['bearer', { auth_mode: 'bearer' }],
+  ['Standard Webhooks', { auth_mode: 'standard_webhooks' }],
+  ['none', { auth_mode: 'none' }],
+];
+
+test('the lines for the shell are right for every way of verification', async ({ home, page }) => {
+  for (const [name, fields] of WAYS) {
+    const { id, secret } = await make(home, {
+      name,
+      deliver_only: true,
+      ...fields,
+    });
+    await page.goto(`/settings/webhooks/${id}`);
+    await page.getByText('Try it by hand').click();
+    const lines = (await page.getByRole('region', { name: 'Try it by hand' }).textContent()) ?? '';
+    // The page does not know the secret any more, and shows where it goes.
+    const { stdout } = await promisify(execFile)('bash', ['-c', lines.replace('put-the-secret-here', secret ?? '')]);
+    expect(`${name}: ${stdout}`).toContain('"status":"accepted"');
+    const guide = page.getByText(/^How to set up /);
+    await guide.click();
+    expect(await page.getByRole('main').getByRole('listitem').count(), `steps for ${name}`).toBeGreaterThanOrEqual(2);
+  }
+});

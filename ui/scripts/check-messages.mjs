@@ -1,0 +1,87 @@
+// Fails when the catalog holds a text that nothing says, when its keys are out of order, when a language lacks a text or has one too many,
+// or when a component says something that is not in the catalog.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parse } from 'svelte/compiler';
+
+const ROOT = new URL('../', import.meta.url).pathname;
+const NOT_OURS = /(^|\/)(paraglide|generated)\//;
+/** Attributes that a person reads or hears. */
+const SPOKEN = new Set([
+  'alt',
+  'aria-description',
+  'aria-label',
+  'aria-roledescription',
+  'label',
+  'placeholder',
+  'text',
+  'title',
+]);
+
+const keysOf = (text) => Object.keys(JSON.parse(text)).filter((key) => key !== '$schema');
+
+/** What is wrong with a catalog as the sources use it. */
+export function faultsOfCatalog(keys, sources) {
+  const used = new Set(sources.flatMap((source) => [...source.matchAll(/\bm\.(\w+)/g)].map(([, key]) => key)));
+  const sorted = [...keys].sort();
+  const stray = keys.findIndex((key, at) => key !== sorted[at]);
+  return [
+    ...keys.filter((key) => !used.has(key)).map((key) => `nothing says \`${key}\``),
+    ...(stray < 0 ? [] : [`out of order from \`${keys[stray]}\`, where \`${sorted[stray]}\` belongs`]),
+  ];
+}
+
+/** What differs between the keys of two languages. */
+export function faultsOfLanguage(keys, base) {
+  return [
+    ...base.filter((key) => !keys.includes(key)).map((key) => `lacks \`${key}\``),
+    ...keys.filter((key) => !base.includes(key)).map((key) => `has \`${key}\`, which the first language has not`),
+  ];
+}
+
+/** Addresses, names of headers and their like are the same in every language. */
+const isWords = (text) => /\p{L}{2,}/u.test(text) && !/^\S*[\d./:_@-]\S*$/.test(text.trim());
+
+/** What a component says by itself instead of by the catalog. */
+export function spoken(source) {
+  const found = [];
+  const visit = (node, within) => {
+    if (node === null || typeof node !== 'object') return;
+    if (Array.isArray(node)) return node.forEach((one) => visit(one, within));
+    if (node.type === 'Attribute' && !SPOKEN.has(node.name)) {
+      if (node.name === 'style') found.push('an inline style');
+      return;
+    }
+    if (node.type === 'StyleDirective') return;
+    if (node.type === 'HtmlTag') found.push('{@html}');
+    if (node.type === 'Text' && within !== 'code' && isWords(node.data)) found.push(`“${node.data.trim()}”`);
+    const inside = node.type === 'RegularElement' && ['code', 'kbd', 'pre'].includes(node.name) ? 'code' : within;
+    for (const [name, child] of Object.entries(node)) if (name !== 'metadata') visit(child, inside);
+  };
+  visit(parse(source, { modern: true }).fragment, null);
+  return found;
+}
+
+function check() {
+  const { baseLocale, locales } = JSON.parse(readFileSync(join(ROOT, 'project.inlang/settings.json'), 'utf8'));
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(svelte|ts)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !NOT_OURS.test(path));
+  const sources = files.map((path) => readFileSync(path, 'utf8'));
+  const catalog = (locale) => keysOf(readFileSync(join(ROOT, `messages/${locale}.json`), 'utf8'));
+  const base = catalog(baseLocale);
+  const faults = faultsOfCatalog(base, sources).map((fault) => `messages/${baseLocale}.json: ${fault}`);
+  for (const locale of locales) {
+    faults.push(...faultsOfLanguage(catalog(locale), base).map((fault) => `messages/${locale}.json: ${fault}`));
+  }
+  files.forEach((path, at) => {
+    if (!path.endsWith('.svelte')) return;
+    faults.push(...spoken(sources[at]).map((text) => `${relative(ROOT, path)}: says ${text} itself`));
+  });
+  for (const fault of faults) console.error(fault);
+  if (faults.length > 0) process.exitCode = 1;
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) check();

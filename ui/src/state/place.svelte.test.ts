@@ -1,0 +1,38 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { go, guardLeaving, place } from './place.svelte';
+
+/** The browser's own Back, which tells when it has gone. */
+async function back(): Promise<void> {
+  const gone = new Promise((resolve) => addEventListener('popstate', resolve, { once: true }));
+  history.back();
+  await gone;
+}
+
+describe('leaving what would be lost', () => {
+  beforeEach(() => {
+    go('/first');
+    go('/second');
+  });
+
+  test('who stays is asked once, and stays, by link and by Back', async () => {
+    const ask = vi.fn(() => false);
+    const end = guardLeaving(ask);
+    go('/third');
+    expect([place.path, location.pathname]).toEqual(['/second', '/second']);
+    await back();
+    expect([place.path, location.pathname]).toEqual(['/second', '/second']);
+    expect(ask).toHaveBeenCalledTimes(2);
+    end();
+  });
+
+  test('who goes, goes, and is not asked again', async () => {
+    const ask = vi.fn(() => true);
+    guardLeaving(ask);
+    await back();
+    expect(place.path).toBe('/first');
+    go('/third');
+    expect(place.path).toBe('/third');
+    expect(ask).toHaveBeenCalledTimes(1);
+  });
+});
