@@ -74,7 +74,7 @@ test('first visit on this machine: from a password to a webhook that an agent an
   await expect(heading(page, 'Create your first webhook')).toBeVisible();
   await isSound(page, 'webhook');
   await press(page, 'Create webhook');
-  await expect(heading(page, 'My first webhook is ready')).toBeVisible();
+  await expect(heading(page, 'The webhook “My first webhook” is ready')).toBeVisible();
   await expect(page.getByText(/\/api\/webhooks\/ingest\/wh_/).first()).toBeVisible();
   await expect(page.getByText('Nothing yet.')).toBeVisible();
   await press(page, 'Send a test');
@@ -267,7 +267,7 @@ test('everything by keyboard', async ({ gateway, page }) => {
   await expect(heading(page, 'Create your first webhook')).toBeFocused();
   await reach(page, page.getByRole('button', { name: 'Create webhook' }));
   await page.keyboard.press('Enter');
-  await expect(heading(page, 'My first webhook is ready')).toBeFocused();
+  await expect(heading(page, 'The webhook “My first webhook” is ready')).toBeFocused();
   await reach(page, page.getByLabel('I stored it'));
   await page.keyboard.press('Space');
   await reach(page, page.getByRole('button', { name: 'Continue' }));

@@ -73,7 +73,7 @@ test('a webhook of a vendor: what to do there, a secret of theirs, a public addr
   await page.getByLabel('Who will send?').selectOption('Stripe');
   await expect(page.getByLabel('Name')).toHaveValue('Stripe');
   await press(page, 'Create webhook');
-  await expect(heading(page, 'Stripe is ready')).toBeVisible();
+  await expect(heading(page, 'The webhook “Stripe” is ready')).toBeVisible();
   await expect(page.getByText('Choose Send test event')).toBeVisible();
   await page.getByLabel('Secret of Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
   await press(page, 'Store secret');

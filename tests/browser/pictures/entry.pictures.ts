@@ -45,7 +45,7 @@ test('first visit', async ({ gateway, page }) => {
   await heading(page, 'Create your first webhook');
   await take(page, 'onboarding-webhook');
   await press(page, 'Create webhook');
-  await heading(page, 'My first webhook is ready');
+  await heading(page, 'The webhook “My first webhook” is ready');
   await press(page, 'Send a test');
   await expect(page.getByText('Answered')).toBeVisible();
   await take(page, 'onboarding-webhook-ready');

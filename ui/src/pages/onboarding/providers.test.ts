@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatting, idFor, inOrder, isAddress, type Model, type Provider } from './providers';
+import { chatting, complete, idFor, inOrder, isAddress, type Model, type Provider } from './providers';
 
 const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
   id,
@@ -16,6 +16,14 @@ describe('the providers of a first visit', () => {
     const keyed = provider('zeta', { configured: true });
     const all = [provider('anthropic'), keyed, provider('voice', { kind: 'tts', configured: true }), found];
     expect(inOrder(all).map(({ id }) => id)).toEqual(['ollama', 'zeta', 'anthropic']);
+  });
+
+  it('are found by an address without what a browser puts before it', () => {
+    expect(complete('127.0.0.1:8000/v1')).toBe('http://127.0.0.1:8000/v1');
+    expect(complete('localhost:11434')).toBe('http://localhost:11434');
+    expect(complete('openrouter.ai/api/v1')).toBe('https://openrouter.ai/api/v1');
+    expect(complete('8x8.example')).toBe('https://8x8.example');
+    for (const as_is of ['', 'http://x/v1', 'https://a.b', 'my server']) expect(complete(as_is)).toBe(as_is);
   });
 
   it('get an id from the address', () => {

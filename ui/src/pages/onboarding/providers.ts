@@ -46,6 +46,12 @@ function hostOf(address: string): string | null {
   }
 }
 
+/** An address as people say it, with what a browser would put before it. */
+export function complete(text: string): string {
+  if (!/^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|$)/.test(text)) return text;
+  return (/^(localhost|[\d.]+)(:|\/|$)/.test(text) ? 'http://' : 'https://') + text;
+}
+
 export const isAddress = (text: string): boolean => /^https?:\/\//.test(text) && hostOf(text) !== null;
 
 const OTHER_TRADES =
