@@ -3,6 +3,27 @@ import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
+const GATE = new RegExp(
+  [
+    '/src/parts/(Button|Check|Field|Notice|SecretField|TextField)\\.svelte',
+    '/src/shell/(Outside|PasskeyObstacle)\\.svelte',
+    '/src/state/passkey\\.ts',
+    '/paraglide/messages/(client|login|parts|passkey)_',
+    'lucide/svelte/dist/(?!icons)',
+    '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
+  ].join('|'),
+);
+const FRAME = new RegExp(
+  [
+    '/src/parts/',
+    '/src/shell/(?!Starting|Unreachable|routes)',
+    '/src/client/(keys|pages|rpc|socket|generated)',
+    '/src/state/(?!facts|place|session|theme)',
+    'node_modules/(@tanstack|partysocket|event-target-polyfill|@lucide)',
+    '/paraglide/messages/(?!shell_(skip|starting|unreachable))',
+  ].join('|'),
+);
+
 export default defineConfig({
   plugins: [
     paraglideVitePlugin({
@@ -26,6 +47,19 @@ export default defineConfig({
     // What others wrote travels with its licence.
     license: { fileName: 'assets/licenses.txt' },
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // Dozens of files of a few hundred bytes cost more round trips than their bytes are worth. What login needs of the parts travels in one
+        // file, what the inside and its pages share in another.
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: 'gate', test: GATE, priority: 2 },
+            { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
+          ],
+        },
+      },
+    },
     chunkSizeWarningLimit: 400,
   },
   test: { include: ['src/**/*.test.ts', 'scripts/**/*.test.mjs'] },

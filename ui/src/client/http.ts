@@ -1,5 +1,5 @@
 // Calls of the HTTP interface, typed by the gateway's own OpenAPI document. The socket's calls are in `rpc.ts`.
-import { Failure, notTheGateway, offline, type Details } from './failure';
+import { Failure, notTheGateway, offline, timedOut, type Details } from './failure';
 import type { components, paths } from './generated/http';
 import { askConfirmation, sessionEnded } from './hooks';
 
@@ -59,10 +59,17 @@ export async function send(
   throw failure;
 }
 
+/** A line that hangs tells nothing by itself. What is sent besides JSON is a recording, which takes its time to be understood. */
+const LONGEST_MS = 120_000;
+const LONGEST_RAW_MS = 300_000;
+
 async function attempt(url: string, request: RequestInit): Promise<Response> {
+  const late = AbortSignal.timeout(typeof request.body === 'object' ? LONGEST_RAW_MS : LONGEST_MS);
+  const signal = request.signal ? AbortSignal.any([request.signal, late]) : late;
   try {
-    return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...request });
+    return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...request, signal });
   } catch (error) {
+    if (late.aborted) throw timedOut();
     if (request.signal?.aborted) throw error;
     throw offline();
   }
