@@ -84,6 +84,8 @@ test('a second window sees it at once; a restart seals the vault, and what is se
   await page.goto('/settings/environment');
   await setVariable(page, 'FIRST', '1');
   await expect(variables(other).getByText('FIRST', { exact: true })).toBeVisible();
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(variables(page).getByText('FIRST', { exact: true })).toBeVisible();
 
   // Restarted in the middle: what was typed stays.
   await page.getByRole('button', { name: 'Set a variable' }).click();

@@ -101,8 +101,13 @@ test.describe('each page', () => {
           expect.soft(await moving(page), `${name}: motion for somebody who wants none`).toEqual([]);
           for (const width of WIDTHS) {
             await page.setViewportSize({ width, height: 900 });
-            const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-            expect.soft(over, `${name} at ${width} px scrolls sideways`).toBeLessThanOrEqual(0);
+            const over = () =>
+              page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+            // Asked until the new width is laid out.
+            await expect
+              .configure({ soft: true })
+              .poll(over, { message: `${name} at ${width} px scrolls sideways`, timeout: 3_000 })
+              .toBeLessThanOrEqual(0);
           }
           await page.setViewportSize({ width: 390, height: 844 });
           expect.soft(await violations(page), `${name}, on a phone`).toEqual([]);
