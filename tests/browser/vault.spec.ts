@@ -56,11 +56,13 @@ test('sealed and unlocked, both ways; a wrong password and a wrong key are told'
   // The banner is on every page.
   await expect(page.getByText('Stored secrets cannot be read, and deliveries wait', { exact: false })).toBeVisible();
   expect(await home.call('GET', '/api/auth/vault/status')).toEqual({ status: 'sealed' });
+  await expect(dialog(page)).toHaveCount(0);
 
   await unlock(page, 'password', 'this is not it, really');
   await expect(dialog(page).getByRole('alert')).toBeVisible();
   await unlock(page, 'password', PASSWORD);
   await expect(state(page, OPEN)).toBeVisible();
+  await expect(dialog(page)).toHaveCount(0);
 
   // Sealed elsewhere: this window shows it by itself.
   await home.call('POST', '/api/auth/vault/seal');
