@@ -273,7 +273,7 @@ test('by keyboard alone, and as narrow as it gets', async ({ home, page }) => {
     expect(await violations(page)).toEqual([]);
   }
   await page.setViewportSize({ width: 320, height: 640 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
   await page.getByRole('button', { name: 'Conversations', exact: true }).click();
   await expect(page.getByRole('dialog', { name: 'Conversations' }).getByRole('link', { name: /First line/ })).toBeVisible();
   expect(await violations(page)).toEqual([]);
