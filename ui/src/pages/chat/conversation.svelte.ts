@@ -195,6 +195,12 @@ export class Conversation {
   #join({ turn_id, text }: Running, arrived: ReadonlySet<string>): void {
     const turn = this.#turn(turn_id);
     if (!turn.running) return;
+    // Its last answer is stored, and that it ended was told while nobody listened.
+    const last = this.messages.findLast((one) => one.turn_id === turn_id);
+    if (last?.role === 'assistant' && !last.tool_calls?.length) {
+      turn.running = false;
+      return;
+    }
     // An answer that was stored since is not the one that is being given.
     const stored = this.messages.some(
       (one) => arrived.has(one.id) && one.turn_id === turn_id && one.role === 'assistant',
