@@ -80,6 +80,7 @@ export class Conversation {
       this.error = null;
       this.ready = true;
       if (page.running) this.#join(page.running, arrived);
+      this.#end();
       this.#settle();
     } catch (error) {
       this.error = error;
@@ -195,12 +196,6 @@ export class Conversation {
   #join({ turn_id, text }: Running, arrived: ReadonlySet<string>): void {
     const turn = this.#turn(turn_id);
     if (!turn.running) return;
-    // Its last answer is stored, and that it ended was told while nobody listened.
-    const last = this.messages.findLast((one) => one.turn_id === turn_id);
-    if (last?.role === 'assistant' && !last.tool_calls?.length) {
-      turn.running = false;
-      return;
-    }
     // An answer that was stored since is not the one that is being given.
     const stored = this.messages.some(
       (one) => arrived.has(one.id) && one.turn_id === turn_id && one.role === 'assistant',
@@ -208,6 +203,16 @@ export class Conversation {
     if (!stored && text) turn.catchUp(text);
     const at = this.turns.findIndex((one) => one.id === turn_id);
     for (const waiting of this.turns.slice(at + 1)) if (!waiting.answered) this.#turn(waiting.id);
+  }
+
+  /** Turns whose last answer is stored have ended; it may have been told while nobody listened. */
+  #end(): void {
+    for (const [id, turn] of this.live) {
+      const last = this.messages.findLast((one) => one.turn_id === id);
+      if (!turn.running || last?.role !== 'assistant' || last.tool_calls?.length) continue;
+      turn.clear();
+      turn.running = false;
+    }
   }
 
   /** What was sent stands in the conversation by now, and is no longer pending. */
