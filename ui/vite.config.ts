@@ -3,13 +3,23 @@ import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
+/** What every face needs: in one file beside the entry. */
+const CORE = new RegExp(
+  [
+    'node_modules/(svelte|clsx|esm-env)/',
+    'rolldown/runtime',
+    'vite/preload-helper',
+    '/src/client/(failure|hooks|http)\\.',
+    '/src/state/(facts|place|session|theme)\\.',
+    '/paraglide/(runtime|messages/(client_|shell_(skip|starting|unreachable)))',
+  ].join('|'),
+);
 const GATE = new RegExp(
   [
     '/src/parts/(Button|Check|Field|Notice|SecretField|TextField)\\.svelte',
     '/src/shell/(Outside|PasskeyObstacle)\\.svelte',
     '/src/state/passkey\\.ts',
-    '/paraglide/messages/(client|login|parts|passkey)_',
-    'lucide/svelte/dist/(?!icons)',
+    '/paraglide/messages/(login|parts|passkey)_',
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
   ].join('|'),
 );
@@ -19,7 +29,8 @@ const FRAME = new RegExp(
     '/src/shell/(?!Starting|Unreachable|routes)',
     '/src/client/(keys|pages|rpc|socket|generated)',
     '/src/state/(?!facts|place|session|theme)',
-    'node_modules/(@tanstack|partysocket|event-target-polyfill|@lucide)',
+    '/src/pages/deliveries/(status|subject)\\.',
+    'node_modules/(@tanstack|partysocket|event-target-polyfill|@lucide/svelte/dist/icons)',
     '/paraglide/messages/(?!shell_(skip|starting|unreachable))',
   ].join('|'),
 );
@@ -54,8 +65,10 @@ export default defineConfig({
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [
+            { name: 'core', test: CORE, priority: 3 },
             { name: 'gate', test: GATE, priority: 2 },
             { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
+            { name: 'voice', test: /\/src\/pages\/chat\/voice\//, minShareCount: 2 },
           ],
         },
       },

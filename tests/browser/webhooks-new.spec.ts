@@ -32,7 +32,7 @@ test('made by the page alone, fed by a signed request, tried, and its secret is 
   expect(await send(url, 'wrong', 'push', PUSH)).toBe(401);
   expect(await send(url, secret, 'issues', { action: 'labeled', ...PUSH })).toBe(202);
   expect(await send(url, secret, 'status', PUSH)).toBe(200);
-  await expect(page.getByRole('link', { name: /^status: Filtered out/ })).toBeVisible();
+  await expect(page.getByRole('link', { name: /^status: Filtered/ })).toBeVisible();
 
   await page.getByLabel('Event', { exact: true }).selectOption('release.published');
   await page.getByRole('button', { name: 'Send test' }).click();

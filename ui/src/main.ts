@@ -4,12 +4,11 @@ import './style/tokens.css';
 import './style/base.css';
 import './state/theme.svelte';
 import Root from './Root.svelte';
-import { begin, wasInside } from './state/session.svelte';
+import { begin, likelyInside } from './state/session.svelte';
 import { find } from './shell/routes';
-import { facts } from './state/facts.svelte';
 
 // Who was inside the last time is most likely inside now: their part of the page loads while the gateway is asked.
-if (wasInside() && !facts.setup_required) {
+if (likelyInside()) {
   const { pathname } = location;
   const page = find(pathname === '/' ? '/chat' : pathname).load;
   // What fails here fails again where it is needed, and is told there.

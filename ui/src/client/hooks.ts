@@ -5,10 +5,17 @@ interface Hooks {
   askConfirmation: () => Promise<boolean>;
   /** Called when the gateway no longer knows who this is. */
   sessionEnded: () => void;
+  /** Settles once it is known who this is; throws when they are not let in. */
+  admitted: () => Promise<void>;
 }
 
-const hooks: Hooks = { askConfirmation: () => Promise.resolve(false), sessionEnded: () => undefined };
+const hooks: Hooks = {
+  askConfirmation: () => Promise.resolve(false),
+  sessionEnded: () => undefined,
+  admitted: () => Promise.resolve(),
+};
 
 export const setHooks = (own: Partial<Hooks>): void => void Object.assign(hooks, own);
 export const askConfirmation = (): Promise<boolean> => hooks.askConfirmation();
 export const sessionEnded = (): void => hooks.sessionEnded();
+export const admitted = (): Promise<void> => hooks.admitted();

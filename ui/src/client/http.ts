@@ -1,10 +1,13 @@
 // Calls of the HTTP interface, typed by the gateway's own OpenAPI document. The socket's calls are in `rpc.ts`.
 import { Failure, notTheGateway, offline, timedOut, type Details } from './failure';
 import type { components, paths } from './generated/http';
-import { askConfirmation, sessionEnded } from './hooks';
+import { admitted, askConfirmation, sessionEnded } from './hooks';
 
 /** The shapes of the HTTP interface by name: `Shape<'AuthStatus'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+/** Who this is: everything else waits for its answer. */
+const WHO = '/api/auth/status';
 
 export type Verb = 'get' | 'post' | 'patch' | 'delete';
 type PathsWith<V extends Verb> = { [P in keyof paths]: paths[P] extends { [K in V]: object } ? P : never }[keyof paths];
@@ -38,6 +41,7 @@ export async function send(
   url: string,
   options: { body?: unknown; signal?: AbortSignal; keep?: boolean; raw?: BodyInit; type?: string } = {},
 ): Promise<Response> {
+  if (url !== WHO) await admitted();
   const request: RequestInit = { method: verb.toUpperCase(), headers: { accept: 'application/json' } };
   if (options.signal) request.signal = options.signal;
   if (options.raw !== undefined) {

@@ -1,7 +1,7 @@
 // Calls of the JSON-RPC interface: over the live socket while it is open, else over HTTP. Typed by the gateway's OpenRPC document.
 import { Failure, failureOf, isFailure, notTheGateway, offline, timedOut, type Details } from './failure';
 import { READS, type Interface } from './generated/rpc';
-import { askConfirmation, sessionEnded } from './hooks';
+import { admitted, askConfirmation, sessionEnded } from './hooks';
 import { socket } from './socket';
 
 export type Method = keyof Interface['methods'];
@@ -27,6 +27,7 @@ export async function rpc<M extends Method>(
 }
 
 async function call(method: Method, params: object, options: CallOptions): Promise<unknown> {
+  await admitted();
   try {
     return await once(method, params, options);
   } catch (error) {

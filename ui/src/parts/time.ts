@@ -9,8 +9,8 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ];
 
-/** Makes a format once for each language: browsers take long to make one, and a list asks for hundreds. */
-function kept<Format>(make: (locale: string) => Format): () => Format {
+/** Makes a format when it is first used, once for each language: browsers take long to make one, and a list asks for hundreds. */
+export function kept<Format>(make: (locale: string) => Format): () => Format {
   const known = new Map<string, Format>();
   return () => {
     const locale = getLocale();
@@ -22,6 +22,9 @@ function kept<Format>(make: (locale: string) => Format): () => Format {
 
 const inWords = kept((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
 const inFull = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }));
+const inShort = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }));
+const asDay = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
+const asNumber = kept((locale) => new Intl.NumberFormat(locale));
 
 /** How long before or after `now_ms` a moment is: "yesterday", "in 3 hours"; "now" within 45 seconds. */
 export function relative(at_ms: number, now_ms: number): string {
@@ -36,12 +39,10 @@ export function relative(at_ms: number, now_ms: number): string {
 export const full = (at: string): string => inFull().format(new Date(at));
 
 /** Date and time, short. */
-export const short = (at: string): string =>
-  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at));
+export const short = (at: string): string => inShort().format(new Date(at));
 
 /** A date alone. */
-export const day = (at: string): string =>
-  new Intl.DateTimeFormat(getLocale(), { dateStyle: 'medium' }).format(new Date(at));
+export const day = (at: string): string => asDay().format(new Date(at));
 
 /** A span: "340 ms", "2.1 s", "3 min 5 s". */
 export function span(ms: number): string {
@@ -65,4 +66,4 @@ export function size(bytes: number): string {
   return new Intl.NumberFormat(getLocale(), options).format(bytes / 1000 ** at);
 }
 
-export const number = (value: number): string => new Intl.NumberFormat(getLocale()).format(value);
+export const number = (value: number): string => asNumber().format(value);

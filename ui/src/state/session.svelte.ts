@@ -1,6 +1,7 @@
 // Who is there, and which of the page's four faces they see. Entering and leaving go through here.
 import { http, type Shape } from '../client/http';
-import { isFailure } from '../client/failure';
+import { Failure, isFailure } from '../client/failure';
+import { setHooks } from '../client/hooks';
 import { facts, learn } from './facts.svelte';
 
 export type Face = 'starting' | 'onboarding' | 'login' | 'inside' | 'unreachable';
@@ -14,11 +15,32 @@ export const session = $state<{ face: Face; status: Shape<'AuthStatus'> | null; 
 
 const WAS_INSIDE = 'gatehouse.inside';
 
-/** Whether this browser was let in the last time: then the inside is loaded while the gateway is asked. */
-export const wasInside = (): boolean => stored() === '1';
+/** Whether this browser was let in the last time: then the inside comes while the gateway is asked. */
+export const likelyInside = (): boolean =>
+  stored() === '1' && (!facts.setup_required || facts.auth_disabled) && location.pathname !== '/onboarding';
 
-/** Asks the gateway who this is, and shows what follows from it. */
-export async function begin(): Promise<void> {
+/** For as long as the gateway is asked. */
+let asking: Promise<void> | null = null;
+
+/**
+ * Asks the gateway who this is, and shows what follows from it. Who was inside the last time is shown the inside at once, empty as it is:
+ * nothing else is asked before the gateway has let them in.
+ */
+export function begin(): Promise<void> {
+  if (session.face === 'starting' && likelyInside()) session.face = 'inside';
+  asking = ask().finally(() => (asking = null));
+  return asking;
+}
+
+setHooks({
+  async admitted() {
+    if (!asking) return;
+    await asking;
+    if (session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
+  },
+});
+
+async function ask(): Promise<void> {
   try {
     const status = await http('get', '/api/auth/status');
     learn(status);
