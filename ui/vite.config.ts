@@ -54,7 +54,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // The polyfill would be one more script before first paint; every browser above has modulepreload.
     modulePreload: { polyfill: false },
-    manifest: 'assets/modules.json',
+    manifest: 'manifest.tmp.json',
     // What others wrote travels with its licence.
     license: { fileName: 'assets/licenses.txt' },
     reportCompressedSize: false,

@@ -63,7 +63,7 @@ test('made by the page alone, fed by a signed request, tried, and its secret is 
 
   await page.getByRole('link', { name: 'Webhooks' }).click();
   await expect(page.getByText('4 in 24 hours')).toHaveCount(0);
-  await expect(page.getByText('1 refused')).toBeVisible();
+  await expect(page.getByText('1 rejected')).toBeVisible();
 });
 
 test('forwarded by a template: the inbox shows what the preview showed', async ({ home, page }) => {

@@ -8,19 +8,23 @@ import { begin, likelyInside } from './state/session.svelte';
 import { find } from './shell/routes';
 
 // Who was inside the last time is most likely inside now: their part of the page loads while the gateway is asked.
-if (likelyInside()) {
+function load(): Promise<unknown> {
+  if (!likelyInside()) return Promise.resolve();
   const { pathname } = location;
   const page = find(pathname === '/' ? '/chat' : pathname).load;
   // What fails here fails again where it is needed, and is told there.
-  void Promise.allSettled([import('./shell/Inside.svelte'), page()]);
+  return Promise.allSettled([import('./shell/Inside.svelte'), page()]);
 }
+
+function show(): void {
+  const page = document.getElementById('page');
+  page?.replaceChildren();
+  if (page) mount(Root, { target: page });
+}
+
+void load().then(show);
 void begin();
 
-const page = document.getElementById('page');
-if (page) {
-  page.replaceChildren();
-  mount(Root, { target: page });
-}
 if ('serviceWorker' in navigator && window.isSecureContext) {
   addEventListener('load', () => void navigator.serviceWorker.register('/sw.js').catch(() => undefined));
 }

@@ -12,6 +12,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rust_embed::{EmbeddedFile, RustEmbed};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 #[derive(RustEmbed)]
@@ -30,6 +31,7 @@ struct Unbuilt;
 
 const BUILT_DOCUMENT: &str = "index.html";
 const UNBUILT_DOCUMENT: &str = "unbuilt.html";
+const AHEAD: &str = "ahead.json";
 /// A year. Its name changes with its content, so nobody has to ask again.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// Keeps its name over versions, so a browser asks each time, and is told when nothing changed.
@@ -39,6 +41,21 @@ const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 pub(super) fn document() -> Option<Cow<'static, [u8]>> {
     let found = Built::get(BUILT_DOCUMENT).or_else(|| Unbuilt::get(UNBUILT_DOCUMENT))?;
     Some(found.data)
+}
+
+/// The `Link` header that names the files which the page of this path needs besides those that the
+/// document names. A build without Node has none.
+pub(super) fn ahead(path: &str) -> Option<HeaderValue> {
+    let found = Built::get(AHEAD)?;
+    link_for(&found.data, path)
+}
+
+/// Links stand by the first part of the path (`ui/scripts/ahead.mjs`).
+fn link_for(links: &[u8], path: &str) -> Option<HeaderValue> {
+    let links: HashMap<&str, &str> = serde_json::from_slice(links).ok()?;
+    let first = path.split('/').nth(1).unwrap_or_default();
+    let link = links.get(first).filter(|link| !link.is_empty())?;
+    HeaderValue::from_str(link).ok()
 }
 
 #[cfg(test)]
@@ -178,10 +195,24 @@ mod tests {
     }
 
     #[test]
+    fn links_stand_by_the_first_part_of_the_path() {
+        let links =
+            br#"{"":"</a.js>; rel=modulepreload","chat":"</c.js>; rel=modulepreload","none":""}"#;
+        let link = |path| link_for(links, path);
+        assert_eq!(link("/").unwrap(), "</a.js>; rel=modulepreload");
+        assert_eq!(link("/chat").unwrap(), "</c.js>; rel=modulepreload");
+        assert_eq!(link("/chat/ses_1"), link("/chat"));
+        for path in ["/chats", "/none", "/none/a"] {
+            assert_eq!(link(path), None, "{path}");
+        }
+        assert_eq!(link_for(b"nonsense", "/"), None);
+    }
+
+    #[test]
     fn types() {
         for (path, kind) in [
             ("manifest.json", "application/manifest+json"),
-            ("assets/modules.json", "application/json"),
+            ("assets/some.json", "application/json"),
             ("icons/icon-192.png", "image/png"),
             ("assets/a-DiwrgTda.wasm", "application/wasm"),
             ("assets/none", "application/octet-stream"),

@@ -11,9 +11,25 @@ use crate::app::App;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::HeaderMap;
+use http::header::LINK;
 
 pub(crate) async fn page(State(app): State<App>) -> Response {
     shell(&app)
+}
+
+pub(crate) async fn home(State(app): State<App>) -> Response {
+    inside(&app, "/")
+}
+
+/// The same document for somebody who is let in: their browser is told beforehand which files it will
+/// need. Nobody else is, who needs the login only.
+pub(crate) fn inside(app: &App, path: &str) -> Response {
+    let mut response = shell(app);
+    let is_set_up = app.auth().facts().setup_complete;
+    if let Some(link) = is_set_up.then(|| files::ahead(path)).flatten() {
+        response.headers_mut().insert(LINK, link);
+    }
+    response
 }
 
 pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {

@@ -221,7 +221,9 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
     let path = request.uri().path();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     match path_class(path, is_upgrade) {
-        PathClass::Page if is_read && !is_public(request.method(), path) => pages::shell(&app),
+        PathClass::Page if is_read && !is_public(request.method(), path) => {
+            pages::inside(&app, path)
+        }
         _ => Refusal(Problem::not_found("path")).into_response(),
     }
 }

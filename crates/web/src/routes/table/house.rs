@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Route] = &[
         "page.home",
         (Get, "/"),
         Identity,
-        || get(pages::page),
+        || get(pages::home),
         "The page",
     ),
     row(

@@ -1,0 +1,46 @@
+// Writes dist/ahead.json: for each page of the inside, by the first part of its path, the `Link` header that names what the browser will need.
+// The gateway sends it to whoever it recognises, so that the files come together with the document and not after the script that asks for them.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const DIST = new URL('../dist/', import.meta.url).pathname;
+const ENTRY = 'index.html';
+const FRAME = 'src/shell/Inside.svelte';
+const PAGES = {
+  '': 'src/pages/chat/Chat.svelte',
+  chat: 'src/pages/chat/Chat.svelte',
+  deliveries: 'src/pages/deliveries/Deliveries.svelte',
+  settings: 'src/pages/settings/Settings.svelte',
+};
+
+/** The files of these modules and of all they import, as Vite's manifest has it. */
+function filesOf(manifest, names, seen = new Set()) {
+  const files = new Set();
+  for (const name of names) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const found = manifest[name];
+    if (!found) throw new Error(`the build has no ${name}`);
+    for (const file of [...filesOf(manifest, found.imports ?? [], seen), found.file, ...(found.css ?? [])])
+      files.add(file);
+  }
+  return files;
+}
+
+/** The header of each page. What the document itself names is left out. */
+export function ahead(manifest) {
+  const named = filesOf(manifest, [ENTRY]);
+  const link = (file) => `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style' : 'modulepreload'}`;
+  return Object.fromEntries(
+    Object.entries(PAGES).map(([path, page]) => {
+      const files = [...filesOf(manifest, [FRAME, page])].filter((file) => !named.has(file));
+      return [path, files.map(link).join(', ')];
+    }),
+  );
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const source = `${DIST}manifest.tmp.json`;
+  writeFileSync(`${DIST}ahead.json`, JSON.stringify(ahead(JSON.parse(readFileSync(source, 'utf8')))));
+  rmSync(source);
+}

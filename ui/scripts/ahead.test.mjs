@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { ahead } from './ahead.mjs';
+
+const MANIFEST = {
+  'index.html': { file: 'assets/index.js', imports: ['_core.js'], css: ['assets/index.css'] },
+  '_core.js': { file: 'assets/core.js' },
+  '_frame.js': { file: 'assets/frame.js', imports: ['_core.js'], css: ['assets/frame.css'] },
+  'src/shell/Inside.svelte': { file: 'assets/Inside.js', imports: ['_frame.js', 'index.html'] },
+  'src/pages/chat/Chat.svelte': {
+    file: 'assets/Chat.js',
+    imports: ['_frame.js'],
+    dynamicImports: ['voice.ts'],
+    css: ['assets/Chat.css'],
+  },
+  'src/pages/deliveries/Deliveries.svelte': { file: 'assets/Deliveries.js' },
+  'src/pages/settings/Settings.svelte': { file: 'assets/Settings.js' },
+};
+
+test('each file is named once, what the document names is not, what comes later is not', () => {
+  const headers = ahead(MANIFEST);
+  expect(headers.chat.split(', ')).toEqual([
+    '</assets/frame.js>; rel=modulepreload',
+    '</assets/frame.css>; rel=preload; as=style',
+    '</assets/Inside.js>; rel=modulepreload',
+    '</assets/Chat.js>; rel=modulepreload',
+    '</assets/Chat.css>; rel=preload; as=style',
+  ]);
+  expect(headers['']).toBe(headers.chat);
+  expect(headers.deliveries).toContain('/assets/Deliveries.js');
+});
+
+test('a page that was moved ends the build', () => {
+  const { 'src/pages/chat/Chat.svelte': _, ...rest } = MANIFEST;
+  expect(() => ahead(rest)).toThrow('no src/pages/chat/Chat.svelte');
+});
