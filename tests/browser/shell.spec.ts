@@ -31,3 +31,19 @@ test('a stopped gateway is told, and the page comes back by itself', async ({ ho
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(page.getByText('The vault is sealed.')).toHaveCount(0);
 });
+
+test('whoever is let in is told the files beforehand, and nobody else', async ({ home, page }) => {
+  for (const path of ['/', '/chat', '/deliveries', '/settings/vault']) {
+    const link = (await page.goto(path))?.headers()['link'] ?? '';
+    expect(link, path).toMatch(/<\/assets\/frame-[\w-]+\.js>; rel=modulepreload/);
+    await expect(page.getByText('Live', { exact: true })).toBeVisible();
+    const requested = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname));
+    // What is told is what is used, and each of it is fetched once.
+    for (const [, file] of link.matchAll(/<([^>]+)>/g)) expect(requested.filter((one) => one === file), file).toHaveLength(1);
+  }
+  const told = async (path: string) => (await page.request.get(path)).headers()['link'];
+  expect(await told('/chat')).toContain('modulepreload');
+  expect(await told('/nothing')).toBeUndefined();
+  await page.context().clearCookies();
+  for (const path of ['/', '/chat', '/onboarding']) expect(await told(path), path).toBeUndefined();
+});

@@ -30,7 +30,7 @@ function filesOf(manifest, names, seen = new Set()) {
 /** The header of each page. What the document itself names is left out. */
 export function ahead(manifest) {
   const named = filesOf(manifest, [ENTRY]);
-  const link = (file) => `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style' : 'modulepreload'}`;
+  const link = (file) => `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style; crossorigin' : 'modulepreload'}`;
   return Object.fromEntries(
     Object.entries(PAGES).map(([path, page]) => {
       const files = [...filesOf(manifest, [FRAME, page])].filter((file) => !named.has(file));

@@ -20,10 +20,10 @@ test('each file is named once, what the document names is not, what comes later 
   const headers = ahead(MANIFEST);
   expect(headers.chat.split(', ')).toEqual([
     '</assets/frame.js>; rel=modulepreload',
-    '</assets/frame.css>; rel=preload; as=style',
+    '</assets/frame.css>; rel=preload; as=style; crossorigin',
     '</assets/Inside.js>; rel=modulepreload',
     '</assets/Chat.js>; rel=modulepreload',
-    '</assets/Chat.css>; rel=preload; as=style',
+    '</assets/Chat.css>; rel=preload; as=style; crossorigin',
   ]);
   expect(headers['']).toBe(headers.chat);
   expect(headers.deliveries).toContain('/assets/Deliveries.js');
