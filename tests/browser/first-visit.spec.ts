@@ -78,7 +78,7 @@ test('first visit on this machine: from a password to a webhook that an agent an
   await expect(page.getByText(/\/api\/webhooks\/ingest\/wh_/).first()).toBeVisible();
   await expect(page.getByText('Nothing yet.')).toBeVisible();
   await press(page, 'Send a test');
-  await expect(page.getByText('Answered')).toBeVisible();
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   await expect(page.getByText('A test event came. Nothing to do.')).toBeVisible();
   await isSound(page, 'webhook-ready');
   await page.getByLabel('I stored it').check();

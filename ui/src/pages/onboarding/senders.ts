@@ -26,9 +26,6 @@ export function isPrivate(url: string): boolean {
   );
 }
 
-/** Where nothing more will happen to a delivery. */
-export const isOver = ({ status }: Delivery): boolean => !['received', 'queued', 'processing'].includes(status);
-
 /** A command that sends one delivery to a webhook of the profile `generic`. */
 export const tryCommand = (url: string, header: string, secret: string): string =>
   `curl -X POST ${url} -H '${header}: ${secret}' -H 'X-Event-Type: test' -H 'Content-Type: application/json' -d '{"hello": "world"}'`;
