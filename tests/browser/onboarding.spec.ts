@@ -75,7 +75,7 @@ test('a webhook of a vendor: what to do there, a secret of theirs, a public addr
   await press(page, 'Create webhook');
   await expect(heading(page, 'The webhook “Stripe” is ready')).toBeVisible();
   await expect(page.getByText('Choose Send test event')).toBeVisible();
-  await page.getByLabel('Secret of Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
+  await page.getByLabel('Signing secret from Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
   await press(page, 'Store secret');
   await expect(page.getByText('The secret is stored.')).toBeVisible();
   await page.getByText('Give a public one').click();

@@ -2,6 +2,7 @@
 // the control whose `name` is the field that the gateway names; it gets the focus.
 import { tick } from 'svelte';
 import { isFailure } from '../client/failure';
+import { facts } from '../state/facts.svelte';
 
 export class Submission {
   busy = $state(false);
@@ -32,6 +33,8 @@ export class Submission {
   }
 
   async refuse(error: unknown, form: HTMLFormElement): Promise<void> {
+    // Before a person is inside there is no live connection that would tell.
+    if (isFailure(error, 'VAULT_SEALED')) facts.vault_status = 'sealed';
     const field = isFailure(error, 'INVALID_PARAMS') ? (error.details.field ?? '') : '';
     if (isFailure(error) && form.elements.namedItem(field)) {
       this.refused = { [field]: sentence(error.details.reason ?? error.message) };
