@@ -77,7 +77,7 @@ export default defineConfig({
             { name: 'gate', test: GATE, priority: 2 },
             { name: 'setup', test: SETUP, priority: 2, minShareCount: 2 },
             { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
-            { name: 'voice', test: /\/src\/pages\/chat\/voice\//, minShareCount: 2 },
+            { name: 'voice', test: /\/src\/voice\//, minShareCount: 2 },
           ],
         },
       },

@@ -82,7 +82,7 @@ test('a webhook of a vendor: what to do there, a secret of theirs, a public addr
   await page.getByLabel('Public address of this gateway').fill('https://gate.example.com');
   await isSound(page, 'webhook-vendor');
   await press(page, 'Use this address');
-  await expect(page.getByText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//)).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Address' })).toHaveText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//);
   await press(page, 'Send a test');
   await expect(page.getByText('It arrived, but no model was there to answer.')).toBeVisible();
   expect((await home.rpc<{ webhooks: object[] }>('webhooks.list')).webhooks).toHaveLength(1);
