@@ -31,13 +31,16 @@ const SETUP = new RegExp(
     '/paraglide/messages/(channels|providers|security|webhooks)_',
   ].join('|'),
 );
+/** What sections of the settings share. */
+const SETTINGS =
+  /\/src\/pages\/settings\/(Group|Switch|setting|vault\/RecoveryKeyDialog|environment\/WhereSecretsGo)\./;
 const FRAME = new RegExp(
   [
     '/src/parts/',
     '/src/shell/(?!Starting|Unreachable|routes)',
     '/src/client/(keys|pages|rpc|socket|generated)',
     '/src/state/(?!facts|place|session|theme)',
-    '/src/pages/deliveries/(status|subject)\\.',
+    '/src/pages/deliveries/(status|subject|StatusBadge)\\.',
     'node_modules/(@tanstack|partysocket|event-target-polyfill|@lucide/svelte/dist/icons)',
     '/paraglide/messages/(?!shell_(skip|starting|unreachable))',
   ].join('|'),
@@ -76,6 +79,7 @@ export default defineConfig({
             { name: 'core', test: CORE, priority: 3 },
             { name: 'gate', test: GATE, priority: 2 },
             { name: 'setup', test: SETUP, priority: 2, minShareCount: 2 },
+            { name: 'settings', test: SETTINGS, priority: 2, minShareCount: 2 },
             { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
             { name: 'voice', test: /\/src\/voice\//, minShareCount: 2 },
           ],
