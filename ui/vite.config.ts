@@ -33,7 +33,7 @@ const SETUP = new RegExp(
 );
 /** What sections of the settings share. */
 const SETTINGS =
-  /\/src\/pages\/settings\/(Group|Switch|setting|vault\/RecoveryKeyDialog|environment\/WhereSecretsGo)\./;
+  /\/src\/pages\/settings\/(Group|Switch|setting|vault\/RecoveryKeyDialog|environment\/(StoredHow|WhereSecretsGo))\./;
 const FRAME = new RegExp(
   [
     '/src/parts/',
