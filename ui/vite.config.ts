@@ -23,6 +23,14 @@ const GATE = new RegExp(
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
   ].join('|'),
 );
+/** What the first visit takes from the settings: nobody who comes for anything else shall load it. */
+const SETUP = new RegExp(
+  [
+    '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|password-rules))\\.',
+    '/src/pages/settings/webhooks/(PublicAddress|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
+    '/paraglide/messages/(channels|providers|security|webhooks)_',
+  ].join('|'),
+);
 const FRAME = new RegExp(
   [
     '/src/parts/',
@@ -67,8 +75,9 @@ export default defineConfig({
           groups: [
             { name: 'core', test: CORE, priority: 3 },
             { name: 'gate', test: GATE, priority: 2 },
+            { name: 'setup', test: SETUP, priority: 2, minShareCount: 2 },
             { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
-            { name: 'voice', test: /\/src\/pages\/chat\/voice\//, minShareCount: 2 },
+            { name: 'voice', test: /\/src\/voice\//, minShareCount: 2 },
           ],
         },
       },

@@ -19,7 +19,3 @@ export const isFixed = (setting: Setting | undefined): boolean =>
 /** Changes a setting; null takes the change back. */
 export const change = (key: string, value: unknown) =>
   rpc('config.set', { key, value: value as Params<'config.set'>['value'] });
-
-/** How people call a provider. */
-export const nameOf = (id: string): string =>
-  ({ openai: 'OpenAI', anthropic: 'Anthropic', ollama: 'Ollama' })[id] ?? id;
