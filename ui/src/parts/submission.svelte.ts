@@ -46,6 +46,8 @@ export class Submission {
   }
 
   async refuse(error: unknown, form?: HTMLFormElement): Promise<void> {
+    // What is no refusal of the gateway is a fault of this page: it is shown, and must not be silent.
+    if (!isFailure(error)) reportError(error);
     // Before a person is inside there is no live connection that would tell.
     if (isFailure(error, 'VAULT_SEALED')) facts.vault_status = 'sealed';
     const field = isFailure(error, 'INVALID_PARAMS') ? (error.details.field ?? '') : '';
