@@ -32,6 +32,9 @@ export class Failure extends Error {
 export const isFailure = (error: unknown, ...codes: string[]): error is Failure =>
   error instanceof Failure && (codes.length === 0 || codes.includes(error.code));
 
+/** Whether what was asked may have been done all the same: no answer came. */
+export const isUnheard = (error: unknown): boolean => isFailure(error, 'OFFLINE', 'LOST', 'TIMED_OUT');
+
 /** A JSON-RPC error as a `Failure`. */
 export function failureOf(error: { message: string; data?: { code: string } & Details }): Failure {
   const { code = 'INTERNAL', ...details } = error.data ?? {};

@@ -1,7 +1,7 @@
 // Calls of the JSON-RPC interface: over the live socket while it is open, else over HTTP. Typed by the gateway's OpenRPC document.
 import { Failure, failureOf, isFailure, notTheGateway, offline, timedOut, type Details } from './failure';
 import { READS, type Interface } from './generated/rpc';
-import { admitted, askConfirmation, sessionEnded } from './hooks';
+import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
 import { socket } from './socket';
 
 export type Method = keyof Interface['methods'];
@@ -71,6 +71,7 @@ async function overHttp(method: Method, params: object, options: CallOptions): P
   }
   if (typeof answer.error === 'string') {
     const { error, code = 'INTERNAL', ...details } = answer;
+    if (code === 'VAULT_SEALED') vaultSealed();
     throw new Failure(code, error as string, details as Details);
   }
   if (answer.error) throw failureOf(answer.error);

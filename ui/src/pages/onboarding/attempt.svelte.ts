@@ -1,6 +1,5 @@
 // Something a step does or loads: whether it is under way, and what went wrong.
 import { isFailure } from '../../client/failure';
-import { facts } from '../../state/facts.svelte';
 
 export class Attempt {
   busy = $state(false);
@@ -16,8 +15,6 @@ export class Attempt {
       return true;
     } catch (error) {
       if (!isFailure(error)) throw error;
-      // There is no live connection here that would tell.
-      if (error.code === 'VAULT_SEALED') facts.vault_status = 'sealed';
       this.error = error;
       return false;
     } finally {
