@@ -28,10 +28,13 @@ export async function rpc<M extends Method>(
 
 async function call(method: Method, params: object, options: CallOptions): Promise<unknown> {
   await admitted();
+  const overLine = socket.isOpen;
   try {
     return await once(method, params, options);
   } catch (error) {
     if (isFailure(error, 'CONFIRMATION_REQUIRED') && (await askConfirmation())) return once(method, params, options);
+    // Over HTTP a sealed vault refuses everything. The live line, which refuses what needs the vault alone, may have opened meanwhile.
+    if (!overLine && socket.isOpen && isFailure(error, 'VAULT_SEALED')) return socket.call(method, params, options);
     // Nothing was changed by a question, so it may be asked again when only its answer was lost.
     if (isFailure(error, 'LOST') && READS.has(method)) return overHttp(method, params, options);
     throw error;
