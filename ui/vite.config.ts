@@ -23,13 +23,24 @@ const GATE = new RegExp(
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
   ].join('|'),
 );
+/** What the first visit takes from the settings: nobody who comes for anything else shall load it. */
+const SETUP = new RegExp(
+  [
+    '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|password-rules))\\.',
+    '/src/pages/settings/webhooks/(PublicAddress|Steps|VendorSecret|address|guide|modes|product|shell)\\.',
+    '/paraglide/messages/(channels|providers|security|webhooks)_',
+  ].join('|'),
+);
+/** What sections of the settings share. */
+const SETTINGS =
+  /\/src\/pages\/settings\/(Group|Switch|setting|vault\/RecoveryKeyDialog|environment\/(StoredHow|WhereSecretsGo))\./;
 const FRAME = new RegExp(
   [
     '/src/parts/',
     '/src/shell/(?!Starting|Unreachable|routes)',
     '/src/client/(keys|pages|rpc|socket|generated)',
     '/src/state/(?!facts|place|session|theme)',
-    '/src/pages/deliveries/(status|subject)\\.',
+    '/src/pages/deliveries/(status|subject|StatusBadge)\\.',
     'node_modules/(@tanstack|partysocket|event-target-polyfill|@lucide/svelte/dist/icons)',
     '/paraglide/messages/(?!shell_(skip|starting|unreachable))',
   ].join('|'),
@@ -67,8 +78,10 @@ export default defineConfig({
           groups: [
             { name: 'core', test: CORE, priority: 3 },
             { name: 'gate', test: GATE, priority: 2 },
+            { name: 'setup', test: SETUP, priority: 2, minShareCount: 2 },
+            { name: 'settings', test: SETTINGS, priority: 2, minShareCount: 2 },
             { name: 'frame', test: FRAME, priority: 1, minShareCount: 2 },
-            { name: 'voice', test: /\/src\/pages\/chat\/voice\//, minShareCount: 2 },
+            { name: 'voice', test: /\/src\/voice\//, minShareCount: 2 },
           ],
         },
       },

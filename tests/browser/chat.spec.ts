@@ -181,6 +181,10 @@ test('renamed, found, shared over a restart, and deleted', async ({ home, page, 
   const reading = await stranger.newPage();
   expect((await reading.goto(home.origin + new URL(link).pathname))?.status()).toBe(200);
   await expect(reading.getByText('You said: About bread')).toBeVisible();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await reading.emulateMedia({ colorScheme });
+    expect(await violations(reading)).toEqual([]);
+  }
   // What is shared stays shared over a restart, and the page that shared it goes on where it was.
   await home.restart('SIGKILL');
   expect((await reading.reload())?.status()).toBe(200);

@@ -18,7 +18,7 @@ test('first visit on this machine: from a password to a webhook that an agent an
   await expect(page.getByText('The password needs at least 12 characters.')).toBeVisible();
   await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await expect(page.getByText('At least 12 characters: yes')).toBeVisible();
+  await expect(page.getByText('At least 12 characters: done')).toBeVisible();
   await page.getByLabel('Confirm password', { exact: true }).fill('something else');
   await press(page, 'Set password');
   await expect(page.getByText('This differs from the password above.')).toBeVisible();
@@ -78,7 +78,7 @@ test('first visit on this machine: from a password to a webhook that an agent an
   await expect(page.getByText(/\/api\/webhooks\/ingest\/wh_/).first()).toBeVisible();
   await expect(page.getByText('Nothing yet.')).toBeVisible();
   await press(page, 'Send a test');
-  await expect(page.getByText('Answered')).toBeVisible();
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   await expect(page.getByText('A test event came. Nothing to do.')).toBeVisible();
   await isSound(page, 'webhook-ready');
   await page.getByLabel('I stored it').check();

@@ -86,7 +86,7 @@ test('while an answer comes, and when the list of conversations comes in on a ph
   await expect(page.getByText('Half of it')).toBeVisible();
   await movesUnlessUnwanted(page, /breathe|turn/);
   model.go();
-  await expect(page.getByText('Half of it and the rest.')).toBeVisible();
+  await expect(page.getByText('Half of it and the rest.', { exact: true })).toBeVisible();
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole('button', { name: 'Conversations', exact: true }).click();
   await expect(page.getByRole('dialog', { name: 'Conversations' })).toBeVisible();

@@ -74,7 +74,7 @@ async function send(url: string, secret: string, headers: Record<string, string>
 
 /** The answer is seen where the person waits for it, and again inside, where they look for it. */
 async function findAnswer(page: Page): Promise<void> {
-  await expect(page.getByText('Answered')).toBeVisible();
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   await expect(page.getByText(ANSWER)).toBeVisible();
   await page.getByLabel('I stored it').check();
   await press(page, 'Continue');

@@ -59,7 +59,7 @@ test('a first channel: what does not reach is told and mended in place', async (
   await page.getByLabel('What should happen then?').selectOption('It goes to “HTTP receiver” as a message');
   await press(page, 'Create webhook');
   await press(page, 'Send a test');
-  await expect(page.getByText('Passed on')).toBeVisible();
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   expect(heard.length).toBeGreaterThanOrEqual(3);
   await new Promise((resolve) => receiver.close(resolve));
 });
@@ -75,14 +75,14 @@ test('a webhook of a vendor: what to do there, a secret of theirs, a public addr
   await press(page, 'Create webhook');
   await expect(heading(page, 'The webhook “Stripe” is ready')).toBeVisible();
   await expect(page.getByText('Choose Send test event')).toBeVisible();
-  await page.getByLabel('Secret of Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
+  await page.getByLabel('Signing secret from Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
   await press(page, 'Store secret');
   await expect(page.getByText('The secret is stored.')).toBeVisible();
   await page.getByText('Give a public one').click();
   await page.getByLabel('Public address of this gateway').fill('https://gate.example.com');
   await isSound(page, 'webhook-vendor');
   await press(page, 'Use this address');
-  await expect(page.getByText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//)).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Address' })).toHaveText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//);
   await press(page, 'Send a test');
   await expect(page.getByText('It arrived, but no model was there to answer.')).toBeVisible();
   expect((await home.rpc<{ webhooks: object[] }>('webhooks.list')).webhooks).toHaveLength(1);

@@ -1,6 +1,6 @@
 // The frame around every page.
 import { violations } from './fixtures/axe';
-import { expect, test } from './fixtures/test';
+import { expect, PASSWORD, test } from './fixtures/test';
 
 test('the frame: live, navigation, an unknown address, the theme', async ({ home, page }) => {
   await page.goto('/');
@@ -46,4 +46,19 @@ test('whoever is let in is told the files beforehand, and nobody else', async ({
   expect(await told('/nothing')).toBeUndefined();
   await page.context().clearCookies();
   for (const path of ['/', '/chat', '/onboarding']) expect(await told(path), path).toBeUndefined();
+});
+
+test('who was inside before and is let in no longer comes to the login, and nothing was asked for them', async ({ home, page, context }) => {
+  await page.goto('/deliveries?status=failed');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await context.clearCookies();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.reload();
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  expect(asked).toContain('/api/auth/status');
+  expect(asked.filter((path) => /^\/(api\/(?!auth\/)|ws\/)/.test(path))).toEqual([]);
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeVisible();
+  expect(page.url()).toBe(`${home.origin}/deliveries?status=failed`);
 });

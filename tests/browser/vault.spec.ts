@@ -229,7 +229,7 @@ test('no violation in both themes, no sideways scroll, sealed and unlocked by ke
   await page.goto('/settings/vault');
   const looks = async (what: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       expect(await violations(page), `${what} ${colorScheme}`).toEqual([]);
     }
     await page.setViewportSize({ width: 320, height: 700 });

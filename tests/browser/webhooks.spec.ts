@@ -204,8 +204,8 @@ test('the address that others use is set where it is missed', async ({ home, pag
   const { id } = await make(home, { name: 'Reach', source_profile: 'github' });
   await page.goto(`/settings/webhooks/${id}`);
   await page.getByText('Set the address that others use').click();
-  await page.getByLabel('Address of this gateway').fill('https://gatehouse.example.com');
-  await page.getByRole('button', { name: 'Set address' }).click();
+  await page.getByLabel('Public address of this gateway').fill('https://gatehouse.example.com');
+  await page.getByRole('button', { name: 'Use this address' }).click();
   await expect(shownUrl(page)).toHaveText(/^https:\/\/gatehouse\.example\.com\/api\/webhooks\/ingest\/wh_/);
-  await expect(page.getByText('This address works on this computer only')).toHaveCount(0);
+  await expect(page.getByText('This address works on this computer and its network only')).toHaveCount(0);
 });

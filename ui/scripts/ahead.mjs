@@ -27,10 +27,24 @@ function filesOf(manifest, names, seen = new Set()) {
   return files;
 }
 
+/** Files that import each other in a circle may run before what they need: then the page does not start. */
+export function refuseCircles(manifest) {
+  const sound = new Set();
+  const walk = (name, above) => {
+    if (above.includes(name))
+      throw new Error(`files in a circle: ${[...above, name].join(' → ')}; see the groups in vite.config.ts`);
+    if (sound.has(name)) return;
+    for (const next of manifest[name]?.imports ?? []) walk(next, [...above, name]);
+    sound.add(name);
+  };
+  for (const name of Object.keys(manifest)) walk(name, []);
+}
+
 /** The header of each page. What the document itself names is left out. */
 export function ahead(manifest) {
   const named = filesOf(manifest, [ENTRY]);
-  const link = (file) => `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style; crossorigin' : 'modulepreload'}`;
+  const link = (file) =>
+    `</${file}>; rel=${file.endsWith('.css') ? 'preload; as=style; crossorigin' : 'modulepreload'}`;
   return Object.fromEntries(
     Object.entries(PAGES).map(([path, page]) => {
       const files = [...filesOf(manifest, [FRAME, page])].filter((file) => !named.has(file));
@@ -41,6 +55,8 @@ export function ahead(manifest) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const source = `${DIST}manifest.tmp.json`;
-  writeFileSync(`${DIST}ahead.json`, JSON.stringify(ahead(JSON.parse(readFileSync(source, 'utf8')))));
+  const manifest = JSON.parse(readFileSync(source, 'utf8'));
+  refuseCircles(manifest);
+  writeFileSync(`${DIST}ahead.json`, JSON.stringify(ahead(manifest)));
   rmSync(source);
 }

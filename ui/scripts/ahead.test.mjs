@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ahead } from './ahead.mjs';
+import { ahead, refuseCircles } from './ahead.mjs';
 
 const MANIFEST = {
   'index.html': { file: 'assets/index.js', imports: ['_core.js'], css: ['assets/index.css'] },
@@ -32,4 +32,10 @@ test('each file is named once, what the document names is not, what comes later 
 test('a page that was moved ends the build', () => {
   const { 'src/pages/chat/Chat.svelte': _, ...rest } = MANIFEST;
   expect(() => ahead(rest)).toThrow('no src/pages/chat/Chat.svelte');
+});
+
+test('files in a circle end the build', () => {
+  expect(() => refuseCircles(MANIFEST)).not.toThrow();
+  const circle = { ...MANIFEST, '_core.js': { file: 'assets/core.js', imports: ['_frame.js'] } };
+  expect(() => refuseCircles(circle)).toThrow('_core.js → _frame.js → _core.js');
 });

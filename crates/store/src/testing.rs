@@ -26,6 +26,14 @@ impl TestDatabase {
         &self.directory
     }
 
+    /// The same database for one more node, which has a directory of its own.
+    pub fn for_another_node(&self) -> Self {
+        Self {
+            location: self.location.clone(),
+            directory: fresh_directory(&fresh_name()),
+        }
+    }
+
     /// Opens the store.
     pub async fn open(&self) -> Store {
         match Store::open(&self.location).await {

@@ -47,7 +47,7 @@ test('first visit', async ({ gateway, page }) => {
   await press(page, 'Create webhook');
   await heading(page, 'The webhook “My first webhook” is ready');
   await press(page, 'Send a test');
-  await expect(page.getByText('Answered')).toBeVisible();
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   await take(page, 'onboarding-webhook-ready');
   await page.getByLabel('I stored it').check();
   await press(page, 'Continue');

@@ -1,7 +1,8 @@
-// A form on its way to the gateway: whether it is under way, which field was refused and why, or what else went wrong. A refusal belongs to
-// the control whose `name` is the field that the gateway names; it gets the focus.
+// Something on its way to the gateway, a form or a press of a button: whether it is under way, which field was refused and why, or what else
+// went wrong. A refusal belongs to the control whose `name` is the field that the gateway names; it gets the focus.
 import { tick } from 'svelte';
-import { isFailure } from '../client/failure';
+import { Failure, isFailure } from '../client/failure';
+import { m } from '../paraglide/messages.js';
 
 export class Submission {
   busy = $state(false);
@@ -10,30 +11,42 @@ export class Submission {
   /** What else went wrong; for `ErrorNote`. */
   failure = $state<unknown>(null);
 
+  /** What else went wrong, in words; for those that say it at a field. */
+  get words(): string | null {
+    if (this.failure === null) return null;
+    return isFailure(this.failure) ? this.failure.message : m.parts_error_unknown();
+  }
+
   reset(): void {
     this.refused = {};
     this.failure = null;
   }
 
-  /** Handles the submission of a form: `run` does it. */
-  async send(event: SubmitEvent, run: () => Promise<void>): Promise<void> {
-    event.preventDefault();
-    if (this.busy) return;
-    const form = event.currentTarget as HTMLFormElement;
+  /** Does it, unless it is under way already. Whether it went well. */
+  async run(work: () => Promise<unknown>, form?: HTMLFormElement): Promise<boolean> {
+    if (this.busy) return false;
     this.busy = true;
     this.reset();
     try {
-      await run();
+      await work();
+      return true;
     } catch (error) {
       await this.refuse(error, form);
+      return false;
     } finally {
       this.busy = false;
     }
   }
 
-  async refuse(error: unknown, form: HTMLFormElement): Promise<void> {
+  /** Handles the submission of a form: `work` does it. */
+  send(event: SubmitEvent, work: () => Promise<unknown>): Promise<boolean> {
+    event.preventDefault();
+    return this.run(work, event.currentTarget as HTMLFormElement);
+  }
+
+  async refuse(error: unknown, form?: HTMLFormElement): Promise<void> {
     const field = isFailure(error, 'INVALID_PARAMS') ? (error.details.field ?? '') : '';
-    if (isFailure(error) && form.elements.namedItem(field)) {
+    if (form && isFailure(error) && form.elements.namedItem(field)) {
       this.refused = { [field]: sentence(error.details.reason ?? error.message) };
       await tick();
       form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
@@ -42,6 +55,10 @@ export class Submission {
     }
   }
 }
+
+/** What the page itself refuses, as the gateway would. */
+export const refusal = (field: string, reason: string): Failure =>
+  new Failure('INVALID_PARAMS', reason, { field, reason });
 
 /** The gateway's reasons are parts of a sentence. */
 export function sentence(reason: string): string {

@@ -28,8 +28,9 @@ pub(super) static PROFILE: Profile = Profile {
     more_events: MORE_EVENTS,
     headers: &[],
     guide: "\
-1. In the vendor's dashboard open Developers, Webhooks, and choose Add destination (or Add endpoint).
-2. Choose the events to send, then Webhook endpoint as the destination.
+1. In the vendor's dashboard open Workbench (or Developers), Webhooks, and choose Create new destination \
+(or Add endpoint).
+2. Choose the events to send, then Webhook as the destination.
 3. Endpoint URL: {url}
 4. Create it, reveal its signing secret (it begins with whsec_), and store that secret in this webhook: \
 here the vendor makes the secret, so the one made by us is replaced.

@@ -36,12 +36,17 @@ const UNKNOWN: Looks = { label: m.deliveries_status_unknown, kind: 'neutral', ic
 
 export const looks = (status: Status): Looks => STATUS[status] ?? UNKNOWN;
 export const STATUSES = Object.keys(STATUS) as Status[];
+
+const WAITING: Status[] = ['received', 'queued', 'processing'];
+/** Whether nothing more becomes of a delivery. */
+export const isOver = (status: Status): boolean => !WAITING.includes(status);
+
 export const isStatus = (text: string): text is Status => text in STATUS;
 
 /** The groups of the timeline, from the bottom of a bar up. */
 export const OUTCOMES = [
   { id: 'done', label: m.deliveries_outcome_done, statuses: ['completed'] },
-  { id: 'waiting', label: m.deliveries_outcome_waiting, statuses: ['received', 'queued', 'processing'] },
+  { id: 'waiting', label: m.deliveries_outcome_waiting, statuses: WAITING },
   { id: 'failed', label: m.deliveries_outcome_failed, statuses: ['failed'] },
   { id: 'refused', label: m.deliveries_outcome_refused, statuses: ['rejected'] },
   { id: 'skipped', label: m.deliveries_outcome_skipped, statuses: ['filtered', 'deduplicated'] },

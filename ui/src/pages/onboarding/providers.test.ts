@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chatting, complete, idFor, inOrder, isAddress, type Model, type Provider } from './providers';
+import type { ModelInfo, Provider } from '../../client/generated/rpc';
+import { chatting, complete, idFor, inOrder, isAddress } from './providers';
 
 const provider = (id: string, more: Partial<Provider> = {}): Provider => ({
   id,
@@ -42,7 +43,7 @@ describe('the providers of a first visit', () => {
   });
 
   it('show the models that chat before the others', () => {
-    const model = (name: string, of = 'openai'): Model => ({ id: `${of}/${name}`, provider: of, name });
+    const model = (name: string, of = 'openai'): ModelInfo => ({ id: `${of}/${name}`, provider: of, name });
     const all = [
       model('text-embedding-3'),
       model('gpt-4.1'),

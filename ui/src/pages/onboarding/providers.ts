@@ -1,27 +1,12 @@
 // Which model providers are offered on a first visit, and how one of a person's own is called.
-import type { Interface } from '../../client/generated/rpc';
-
-export type Provider = Interface['methods']['providers.list']['result']['providers'][number];
-export type Model = Interface['methods']['models.list']['result']['models'][number];
-
-/** Those that speak or listen are no model providers. */
-export const isModelProvider = ({ kind }: Provider): boolean => kind === 'openai' || kind === 'anthropic';
+import type { ModelInfo, Provider } from '../../client/generated/rpc';
+import { isModelProvider } from '../settings/providers/names';
 
 /** What can be used at once stands first: found by itself, then configured; the vendors that want a key follow. */
 export function inOrder(providers: readonly Provider[]): Provider[] {
   const rank = ({ detected, configured }: Provider) => (configured ? (detected ? 0 : 1) : 2);
   return providers.filter(isModelProvider).toSorted((a, b) => rank(a) - rank(b) || a.id.localeCompare(b.id));
 }
-
-const NAMES: Record<string, string> = { openai: 'OpenAI', anthropic: 'Anthropic', ollama: 'Ollama' };
-export const isKnown = (id: string): boolean => id in NAMES;
-export const nameOf = (id: string): string => NAMES[id] ?? id;
-
-/** Where a vendor gives out keys. */
-export const KEY_PAGES: Record<string, string> = {
-  openai: 'platform.openai.com/api-keys',
-  anthropic: 'console.anthropic.com/settings/keys',
-};
 
 /** An id for a server of one's own, from its address: `openrouter` for openrouter.ai, `local` for a number or this machine. */
 export function idFor(address: string, taken: readonly string[]): string {
@@ -58,7 +43,7 @@ const OTHER_TRADES =
   /embed|whisper|tts|dall-e|moderation|rerank|transcri|realtime|image|audio|sora|davinci|babbage|guard/i;
 
 /** A provider's models, those that chat first. */
-export function chatting(models: readonly Model[], provider: string): Model[] {
+export function chatting(models: readonly ModelInfo[], provider: string): ModelInfo[] {
   const own = models.filter((model) => model.provider === provider);
   return [...own.filter(({ name }) => !OTHER_TRADES.test(name)), ...own.filter(({ name }) => OTHER_TRADES.test(name))];
 }

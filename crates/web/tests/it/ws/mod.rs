@@ -3,3 +3,4 @@
 mod connect;
 mod events;
 mod limits;
+mod nodes;

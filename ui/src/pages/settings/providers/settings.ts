@@ -1,7 +1,7 @@
 // The settings of models: which model is the default, where providers are, and where each value comes from.
 import type { Setting } from '../../../client/generated/rpc';
 import { keys } from '../../../client/keys';
-import { rpc, type Params } from '../../../client/rpc';
+import { rpc } from '../../../client/rpc';
 
 /** The query for them, by key. */
 export const modelSettings = () => ({
@@ -11,15 +11,3 @@ export const modelSettings = () => ({
     return new Map(values.map((setting) => [setting.key, setting]));
   },
 });
-
-/** Whether nobody can change it here: the environment or the command line of the server says what it is. */
-export const isFixed = (setting: Setting | undefined): boolean =>
-  setting?.origin === 'environment' || setting?.origin === 'command_line';
-
-/** Changes a setting; null takes the change back. */
-export const change = (key: string, value: unknown) =>
-  rpc('config.set', { key, value: value as Params<'config.set'>['value'] });
-
-/** How people call a provider. */
-export const nameOf = (id: string): string =>
-  ({ openai: 'OpenAI', anthropic: 'Anthropic', ollama: 'Ollama' })[id] ?? id;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rules } from './password-rules';
+import { isReady, rules, wrongLength } from './password-rules';
 
 const kept = (password: string, repeated: string, current?: string) =>
   rules(password, repeated, current).map((rule) => rule.kept);
@@ -15,4 +15,14 @@ test('twelve characters, not bytes or halves of them', () => {
 test('a change must change something', () => {
   expect(kept('correct horse', 'correct horse', 'correct horse')).toEqual([true, true, false]);
   expect(kept('correct horse', 'correct horse', 'battery staple')).toEqual([true, true, true]);
+});
+
+test('what is missing is told', () => {
+  expect(rules('correct', '')[0]?.left).toContain('5');
+  expect(rules('correct horse', '')[0]?.left).toBeUndefined();
+  expect(wrongLength('correct')).toContain('12');
+  expect(wrongLength('a'.repeat(1025))).toContain('1024');
+  expect(wrongLength('correct horse')).toBeNull();
+  expect(isReady('correct horse', 'correct horse')).toBe(true);
+  expect(isReady('correct horse', 'correct hors')).toBe(false);
 });

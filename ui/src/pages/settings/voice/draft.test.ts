@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Persona } from '../../chat/voice/personas';
+import type { Persona } from '../../../voice/personas';
 
 // The table of vendors carries texts, which are compiled for the page alone.
 vi.mock('./vendors', () => ({

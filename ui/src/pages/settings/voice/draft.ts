@@ -1,6 +1,6 @@
 // A persona as it stands in the fields of its form: text everywhere, so that nothing half typed is lost.
 import type { Params } from '../../../client/rpc';
-import type { Persona } from '../../chat/voice/personas';
+import type { Persona } from '../../../voice/personas';
 import { vendor, type BindingField } from './vendors';
 
 export const PROMPT = ['profile', 'style', 'accent', 'pacing', 'scene', 'constraints'] as const;

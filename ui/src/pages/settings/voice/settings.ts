@@ -1,4 +1,4 @@
-// The settings of voice: their values and where each comes from, and how they are changed.
+// The settings of voice: their values and where each comes from.
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 
@@ -15,13 +15,6 @@ export const settingsQuery = () => ({
     return new Map(values.map(({ key, value, origin }) => [key, { value, origin }]));
   },
 });
-
-/** Changes a setting; null returns to what the file says. */
-export const setSetting = (key: string, value: unknown) => rpc('config.set', { key, value: value });
-
-/** Whether it was given when the gateway was started, so that it cannot be changed here. */
-export const isFixed = (value: Value | undefined): boolean =>
-  value?.origin === 'environment' || value?.origin === 'command_line';
 
 /** A setting as it stands in a field. */
 export const asText = (value: Value | undefined): string =>

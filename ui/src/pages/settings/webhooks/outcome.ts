@@ -1,9 +1,6 @@
-// How deliveries are told: whether one is over, and how many of late went wrong.
+// How deliveries are told: how many came of late, and how many went wrong.
 import type { DeliveryStats, DeliveryStatus } from '../../../client/generated/rpc';
 import { STATUSES } from '../../deliveries/status';
-
-/** Whether nothing more becomes of a delivery. */
-export const isOver = (status: DeliveryStatus): boolean => !['received', 'queued', 'processing'].includes(status);
 
 /** Sums over the hours: all that came, and how much of what was worked on failed. */
 export function totals(stats: DeliveryStats): { all: number; failed: number; rejected: number; rate: number | null } {

@@ -14,6 +14,7 @@ import SquareKanban from '@lucide/svelte/icons/square-kanban';
 import Webhook from '@lucide/svelte/icons/webhook';
 import type { AuthMode, ProfileInfo } from '../../../client/generated/rpc';
 import { m } from '../../../paraglide/messages.js';
+import { productName } from './product';
 
 type Icon = Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
 
@@ -38,9 +39,6 @@ const KNOWN: Readonly<Record<string, { icon: Icon; text: () => string }>> = {
   shopify: { icon: ShoppingBag, text: m.webhooks_source_shopify },
   twilio: { icon: Phone, text: m.webhooks_source_twilio },
 };
-
-/** The sender's name: that of the product, where the gateway puts it in brackets. */
-export const productName = (profile: ProfileInfo): string => /\((.+)\)$/.exec(profile.name)?.[1] ?? profile.name;
 
 export const sourceIcon = (profile: string): Icon => KNOWN[profile]?.icon ?? Webhook;
 

@@ -1,4 +1,4 @@
-import { m } from '../../../paraglide/messages.js';
+import { m } from '../paraglide/messages.js';
 
 /** The ways of speaking answers unasked, and what each means. */
 export const autoModes = () => [

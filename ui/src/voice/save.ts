@@ -1,5 +1,5 @@
 // Audio as a file of the person's own.
-import { saveAs } from '../../../parts/save';
+import { saveAs } from '../parts/save';
 
 const ENDINGS: Record<string, string> = {
   'audio/mpeg': 'mp3',

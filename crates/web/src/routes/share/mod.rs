@@ -1,6 +1,8 @@
 //! `/share/{id}`: a shared session as a page of its own, for anybody who has the link. It has no script,
-//! and nothing that it shows can become one: every text is escaped, and the browser is told to run and
-//! load nothing but the style below.
+//! and nothing that it shows can become one: every text is escaped, what agents write is Markdown without
+//! markup of its own, and the browser is told to run and load nothing but the style below.
+
+mod markdown;
 
 use crate::app::App;
 use crate::pages::escape_attribute as escape;
@@ -10,26 +12,37 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use gatehouse_agents::{Role, SharedMessage, SharedSession};
-use gatehouse_domain::Problem;
+use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_rpc::method::told;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use std::fmt::Write as _;
 
 const STYLE: &str = "\
-:root{color-scheme:light dark;font-family:system-ui,sans-serif;line-height:1.5}\
+:root{color-scheme:light dark;background:Canvas;color:CanvasText;font-family:system-ui,sans-serif;line-height:1.5}\
 body{max-width:46rem;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.4rem;overflow-wrap:anywhere}\
 article{margin:1.2rem 0;padding:.8rem 1rem;border:1px solid #8886;border-radius:.6rem}\
 article.user{background:#8881}\
 h2{font-size:.85rem;margin:0 0 .4rem;opacity:.75}\
-p{margin:0;white-space:pre-wrap;overflow-wrap:anywhere}\
-time,footer,.note{font-size:.85rem;opacity:.75}\
+div{overflow-wrap:anywhere}\
+p{margin:.6rem 0}\
+div>:first-child{margin-top:0}div>:last-child{margin-bottom:0}\
+.plain{white-space:pre-wrap;margin:0}\
+h3,h4,h5,h6{font-size:1rem;margin:1rem 0 .4rem}\
+pre{overflow-x:auto}\
+code{font-family:ui-monospace,monospace;font-size:.9em}\
+pre{padding:.6rem .8rem;border-radius:.4rem;background:#8882}\
+blockquote{margin:.6rem 0;padding-left:.8rem;border-left:3px solid #8886}\
+table{display:block;overflow-x:auto;overflow-wrap:normal;border-collapse:collapse}\
+th,td{padding:.2rem .6rem;border:1px solid #8886;text-align:start}\
+h2 time{font-weight:400}\
+footer,.note{font-size:.85rem;opacity:.75}\
 ";
 
 /// The hash is the style's; a test compares them.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-G+nv9HHB5CL08ZFhLzoWzOJTo2J3lCcqwtEu8T/A2D0='; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-O1lf0sI0/nkr00o3vBKqpyEEjxaRbcHbtODouGfttLw='; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'",
 );
 
@@ -79,11 +92,11 @@ fn page(shared: &SharedSession) -> String {
     for message in &shared.messages {
         write_message(&mut page, message);
     }
-    let at = shared.shared_at;
+    let at = time(shared.shared_at);
     let _ = write!(
         page,
-        "</main>\n<footer>A conversation as it was at <time datetime=\"{at}\">{at}</time>, shared \
-         read-only with Gatehouse.</footer>\n</body>\n</html>\n"
+        "</main>\n<footer>A conversation as it was at {at}, shared read-only with Gatehouse.</footer>\n\
+         </body>\n</html>\n"
     );
     page
 }
@@ -93,25 +106,33 @@ fn write_message(page: &mut String, message: &SharedMessage) {
         Role::User => ("user", "User"),
         _ => ("assistant", "Assistant"),
     };
-    let at = message.at;
-    let _ = write!(
-        page,
-        "<article class=\"{class}\">\n<h2>{who} <time datetime=\"{at}\">{at}</time></h2>\n"
-    );
-    match &message.text {
-        Some(text) => {
-            let _ = writeln!(page, "<p dir=\"auto\">{}</p>", escape(text));
+    let at = time(message.at);
+    let _ = writeln!(page, "<article class=\"{class}\">\n<h2>{who} {at}</h2>");
+    let _ = match (&message.text, message.role) {
+        (Some(text), Role::Assistant) => {
+            let markup = markdown::html(text);
+            writeln!(page, "<div dir=\"auto\">\n{markup}</div>")
         }
-        None => page.push_str("<p class=\"note\">A webhook delivery, which is not shown.</p>\n"),
-    }
+        (Some(text), _) => writeln!(page, "<p class=\"plain\" dir=\"auto\">{}</p>", escape(text)),
+        (None, _) => writeln!(
+            page,
+            "<p class=\"note\">A webhook delivery, which is not shown.</p>"
+        ),
+    };
     page.push_str("</article>\n");
+}
+
+/// To the minute, in UTC: the page has no script that would know the reader's own time.
+fn time(at: Timestamp) -> String {
+    let exact = at.to_string();
+    let minute = exact.get(..16).unwrap_or(&exact).replace('T', " ");
+    format!("<time datetime=\"{exact}\">{minute} UTC</time>")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use data_encoding::BASE64;
-    use gatehouse_domain::Timestamp;
     use sha2::{Digest, Sha256};
 
     fn shared(text: Option<&str>) -> SharedSession {
@@ -140,7 +161,10 @@ mod tests {
     fn no_text_becomes_markup() {
         let page = page(&shared(Some("</p><script>alert('x')</script>&amp;")));
         assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
-        assert!(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;"));
+        assert!(
+            page.contains("&lt;script&gt;alert('x')&lt;/script&gt;"),
+            "{page}"
+        );
         assert!(page.contains("&lt;b&gt;&quot;title&quot;&lt;/b&gt;"));
         assert!(page.contains("name=\"robots\" content=\"noindex"));
     }
@@ -149,5 +173,10 @@ mod tests {
     fn what_is_left_out_is_said() {
         let page = page(&shared(None));
         assert!(page.contains("A webhook delivery") && page.contains("Earlier messages"));
+        assert!(
+            page.contains(
+                "<time datetime=\"1970-01-01T00:00:00.000Z\">1970-01-01 00:00 UTC</time>"
+            )
+        );
     }
 }

@@ -1,6 +1,6 @@
 // The personas, all of them: a list is as long as a person makes it.
-import { keys } from '../../../client/keys';
-import { rpc, type Result } from '../../../client/rpc';
+import { keys } from '../client/keys';
+import { rpc, type Result } from '../client/rpc';
 
 export type Personas = Result<'voice.personas.list'>;
 export type Persona = Personas['personas'][number];

@@ -1,0 +1,28 @@
+//! Several nodes on one PostgreSQL.
+
+use crate::steps::light_owner;
+use gatehouse_store::testing::postgres;
+use gatehouse_testkit::{Options, TestServer};
+use serde_json::json;
+
+#[tokio::test]
+async fn what_changed_on_one_node_is_told_on_the_other() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let other_database = database.for_another_node();
+    let (_one, owner) = light_owner(Options::default().database(database)).await;
+    let other = TestServer::start(Options::default().database(other_database)).await;
+    // The session is good there, too.
+    let mut socket = other
+        .socket(&owner.clone().at(other.local().address()), "/ws")
+        .await;
+    for (method, params, what) in [
+        ("agents.create", json!({ "id": "a", "name": "A" }), "agents"),
+        ("env.set", json!({ "key": "A", "value": "1" }), "env"),
+    ] {
+        owner.rpc(method, params).await.unwrap();
+        // It may come twice, and what came before it may, too.
+        while socket.event("records.changed").await.unwrap() != json!({ "what": what }) {}
+    }
+}
