@@ -1,24 +1,8 @@
 // Settings → Channels and Inbox: made by what a type tells, tested against a real receiver, switched, deleted; messages live.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
+import { receiver } from './fixtures/receiver';
 import { expect, PASSWORD, test } from './fixtures/test';
-
-/** What somebody runs to receive messages; `status` is its answer. */
-async function receiver() {
-  const received: { headers: Record<string, unknown>; body: { text: string } }[] = [];
-  const answer = { status: 200 };
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    received.push({ headers: request.headers, body: JSON.parse(body) as { text: string } });
-    response.writeHead(answer.status).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  return { url, received, answer, close: () => new Promise((resolve) => server.close(resolve)) };
-}
 
 const row = (page: Page, label: string) =>
   page.getByRole('list', { name: 'Your channels' }).getByRole('listitem').filter({ hasText: label });

@@ -62,7 +62,7 @@ test('an answer streams, in every window that looks', async ({ home, page, conte
   await expect.poll(stored).toBe(4);
 });
 
-test('stopped, and asked again; refused by the model, and asked again', async ({ home, page }) => {
+test('stopped, and asked again; refused by the model, and asked again', async ({ home: _, page }) => {
   await open(page);
   model.next({ text: ['As far as this', ' and no further'], hold: true });
   await ask(page, 'Say something long');
@@ -85,7 +85,7 @@ test('stopped, and asked again; refused by the model, and asked again', async ({
   expect(JSON.stringify(asked)).toContain('Say something long');
 });
 
-test('a call of a tool is a folded card', async ({ home, page }) => {
+test('a call of a tool is a folded card', async ({ home: _, page }) => {
   await open(page);
   model.next({ tool: { name: 'calc', arguments: { expression: '0.175 * 2480' } } });
   model.next({ text: ['It is 434.'] });
@@ -99,7 +99,7 @@ test('a call of a tool is a folded card', async ({ home, page }) => {
   await expect(page.getByRole('group', { name: 'What it gave' })).toHaveText('434');
 });
 
-test('a tool that needs a yes gets a no, and a yes', async ({ home, page, context }) => {
+test('a tool that needs a yes gets a no, and a yes', async ({ home: _, page, context }) => {
   await open(page);
   const call = { tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/secret' } } };
   model.next(call);
@@ -123,7 +123,7 @@ test('a tool that needs a yes gets a no, and a yes', async ({ home, page, contex
   await expect(messages(page).getByText('Failed')).toBeVisible();
 });
 
-test('a hostile answer does nothing', async ({ home, page }) => {
+test('a hostile answer does nothing', async ({ home: _, page }) => {
   await open(page);
   page.on('dialog', () => expect(true, 'a dialog of the answer').toBe(false));
   const hostile = [
@@ -224,7 +224,7 @@ test('a restart in the middle of an answer: the question stands, and is asked ag
   await expect(messages(page).getByText('You said: Are you there?')).toBeVisible();
 });
 
-test('a connection lost in the middle of an answer: its end is there all the same', async ({ home, page }) => {
+test('a connection lost in the middle of an answer: its end is there all the same', async ({ home: _, page }) => {
   const lines: WebSocketRoute[] = [];
   await page.routeWebSocket(/\/ws\/chat$/, (line) => {
     lines.push(line);
@@ -322,7 +322,7 @@ test('a long conversation opens at its end, and its beginning comes when it is l
 test.describe('without a model provider', () => {
   test.use({ environment: {} });
 
-  test('it says so, and where to set one up', async ({ home, page }) => {
+  test('it says so, and where to set one up', async ({ home: _, page }) => {
     await open(page);
     await expect(page.getByText('No model provider is set up yet')).toBeVisible();
     await page.getByRole('button', { name: /Work out/ }).click();

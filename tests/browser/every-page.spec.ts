@@ -3,6 +3,7 @@
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
+import { moving } from './fixtures/motion';
 import { places } from './fixtures/places';
 import { expect, test } from './fixtures/test';
 import { seed, type Seeded } from './pictures/seed';
@@ -39,19 +40,6 @@ const tabbable = (page: Page) =>
       found.push(one.dataset.tab);
     }
     return found;
-  });
-
-/** What would move: elements whose transitions or animations take longer than anybody sees. */
-const moving = (page: Page) =>
-  page.evaluate(() => {
-    // Computed times are told in seconds.
-    const seconds = (text: string) => Math.max(...text.split(',').map(parseFloat));
-    return [...document.querySelectorAll('*')]
-      .filter((one) => {
-        const style = getComputedStyle(one);
-        return seconds(style.transitionDuration) > 0.01 || seconds(style.animationDuration) > 0.01;
-      })
-      .map((one) => `${one.tagName} ${one.className}`);
   });
 
 async function walk(page: Page, most: number): Promise<{ reached: Set<string>; unseen: string[] }> {

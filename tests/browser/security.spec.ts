@@ -1,6 +1,6 @@
 // Settings, Security: sessions, API keys, devices, confirmation, removing all of it, and the log of what was done.
 import { violations } from './fixtures/axe';
-import { confirmedLongAgo, dialog, elsewhere, section, told } from './fixtures/security';
+import { confirmedLongAgo, connectDevice, dialog, elsewhere, section, told } from './fixtures/security';
 import { expect, logIn, PASSWORD, test } from './fixtures/test';
 
 test('a session that is ended in one window logs the other out, and a restart brings neither back nor away what was not ended', async ({
@@ -133,35 +133,18 @@ test('a device is paired by a token, seen, and revoked', async ({ home, page }) 
   await dialog(page).getByLabel('I stored it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(devices.getByText('Not connected')).toBeVisible();
-  const other = await page.context().browser()?.newContext();
-  const visitor = await other?.newPage();
-  await visitor?.goto(`${home.origin}/health`);
-  const connect = async (device_token: string) =>
-    visitor?.evaluate(
-      (token) =>
-        new Promise<string>((resolve) => {
-          const socket = new WebSocket(`ws://${location.host}/ws`);
-          socket.onopen = () =>
-            socket.send(
-              JSON.stringify({
-                id: 1,
-                method: 'connect',
-                params: { client: { id: 'tablet', version: '1' }, auth: { device_token: token } },
-              }),
-            );
-          socket.onmessage = (event) => resolve(String(event.data).includes('"result"') ? 'in' : 'refused');
-        }),
-      device_token,
-    );
-  expect(await connect(token)).toBe('in');
+  const tablet = await connectDevice(page, home, token);
+  expect(tablet.letIn).toBe(true);
   await page.reload();
   await expect(devices.getByText('Connected', { exact: true })).toBeVisible();
   await devices.getByRole('button', { name: /^Revoke/ }).click();
   await dialog(page).getByLabel('Type kitchen tablet to confirm').fill('kitchen tablet');
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
   await expect(devices.getByText('No device is paired')).toBeVisible();
-  expect(await connect(token)).toBe('refused');
-  await other?.close();
+  await tablet.leave();
+  const refused = await connectDevice(page, home, token);
+  expect(refused.letIn).toBe(false);
+  await refused.leave();
 });
 
 test('all authentication is removed, what follows is said, and it is set up again', async ({ home, page }) => {

@@ -32,7 +32,7 @@ test('a stopped gateway is told, and the page comes back by itself', async ({ ho
   await expect(page.getByText('The vault is sealed.')).toHaveCount(0);
 });
 
-test('whoever is let in is told the files beforehand, and nobody else', async ({ home, page }) => {
+test('whoever is let in is told the files beforehand, and nobody else', async ({ home: _, page }) => {
   for (const path of ['/', '/chat', '/deliveries', '/settings/vault']) {
     const link = (await page.goto(path))?.headers()['link'] ?? '';
     expect(link, path).toMatch(/<\/assets\/frame-[\w-]+\.js>; rel=modulepreload/);

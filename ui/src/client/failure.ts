@@ -32,6 +32,13 @@ export class Failure extends Error {
 export const isFailure = (error: unknown, ...codes: string[]): error is Failure =>
   error instanceof Failure && (codes.length === 0 || codes.includes(error.code));
 
+/** Whether what was asked may have been done all the same: no answer came. */
+export const isUnheard = (error: unknown): boolean => isFailure(error, 'OFFLINE', 'LOST', 'TIMED_OUT');
+
+/** Whether it is neither a refusal of the gateway nor one of the browser, but a fault of this page. */
+export const isFault = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+
 /** A JSON-RPC error as a `Failure`. */
 export function failureOf(error: { message: string; data?: { code: string } & Details }): Failure {
   const { code = 'INTERNAL', ...details } = error.data ?? {};

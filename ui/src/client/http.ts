@@ -1,7 +1,7 @@
 // Calls of the HTTP interface, typed by the gateway's own OpenAPI document. The socket's calls are in `rpc.ts`.
 import { Failure, notTheGateway, offline, timedOut, type Details } from './failure';
 import type { components, paths } from './generated/http';
-import { admitted, askConfirmation, sessionEnded } from './hooks';
+import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
 
 /** The shapes of the HTTP interface by name: `Shape<'AuthStatus'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
@@ -60,6 +60,7 @@ export async function send(
     failure = await refusal(response);
   }
   if (response.status === 401 && !options.keep) sessionEnded();
+  if (failure.code === 'VAULT_SEALED') vaultSealed();
   throw failure;
 }
 

@@ -1,7 +1,7 @@
 // Calls of the JSON-RPC interface: over the live socket while it is open, else over HTTP. Typed by the gateway's OpenRPC document.
 import { Failure, failureOf, isFailure, notTheGateway, offline, timedOut, type Details } from './failure';
 import { READS, type Interface } from './generated/rpc';
-import { admitted, askConfirmation, sessionEnded } from './hooks';
+import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
 import { socket } from './socket';
 
 export type Method = keyof Interface['methods'];
@@ -28,10 +28,13 @@ export async function rpc<M extends Method>(
 
 async function call(method: Method, params: object, options: CallOptions): Promise<unknown> {
   await admitted();
+  const overLine = socket.isOpen;
   try {
     return await once(method, params, options);
   } catch (error) {
     if (isFailure(error, 'CONFIRMATION_REQUIRED') && (await askConfirmation())) return once(method, params, options);
+    // Over HTTP a sealed vault refuses everything. The live line, which refuses what needs the vault alone, may have opened meanwhile.
+    if (!overLine && socket.isOpen && isFailure(error, 'VAULT_SEALED')) return socket.call(method, params, options);
     // Nothing was changed by a question, so it may be asked again when only its answer was lost.
     if (isFailure(error, 'LOST') && READS.has(method)) return overHttp(method, params, options);
     throw error;
@@ -71,6 +74,7 @@ async function overHttp(method: Method, params: object, options: CallOptions): P
   }
   if (typeof answer.error === 'string') {
     const { error, code = 'INTERNAL', ...details } = answer;
+    if (code === 'VAULT_SEALED') vaultSealed();
     throw new Failure(code, error as string, details as Details);
   }
   if (answer.error) throw failureOf(answer.error);

@@ -1,9 +1,8 @@
 // Something on its way to the gateway, a form or a press of a button: whether it is under way, which field was refused and why, or what else
 // went wrong. A refusal belongs to the control whose `name` is the field that the gateway names; it gets the focus.
 import { tick } from 'svelte';
-import { Failure, isFailure } from '../client/failure';
+import { Failure, isFailure, isFault } from '../client/failure';
 import { m } from '../paraglide/messages.js';
-import { facts } from '../state/facts.svelte';
 
 export class Submission {
   busy = $state(false);
@@ -46,10 +45,8 @@ export class Submission {
   }
 
   async refuse(error: unknown, form?: HTMLFormElement): Promise<void> {
-    // What is no refusal of the gateway is a fault of this page: it is shown, and must not be silent.
-    if (!isFailure(error)) reportError(error);
-    // Before a person is inside there is no live connection that would tell.
-    if (isFailure(error, 'VAULT_SEALED')) facts.vault_status = 'sealed';
+    // It is shown, and must not be silent.
+    if (isFault(error)) reportError(error);
     const field = isFailure(error, 'INVALID_PARAMS') ? (error.details.field ?? '') : '';
     if (form && isFailure(error) && form.elements.namedItem(field)) {
       this.refused = { [field]: sentence(error.details.reason ?? error.message) };

@@ -1,5 +1,6 @@
 // The live connection as the page shows it, and the events that keep cached answers true.
 import type { QueryClient } from '@tanstack/svelte-query';
+import { isFailure } from '../client/failure';
 import { keys } from '../client/keys';
 import { socket, type SocketState } from '../client/socket';
 import { facts, type VaultStatus } from './facts.svelte';
@@ -34,6 +35,9 @@ export function goLive(queries: QueryClient): () => void {
     lists.set(name, list);
     list();
   };
+  /** Over HTTP a sealed vault refuses everything: what was refused so is asked again on the live line, or when it is open. */
+  const askRefused = () =>
+    void queries.invalidateQueries({ predicate: ({ state }) => isFailure(state.error, 'VAULT_SEALED') });
   const ends = [
     socket.watch((state) => {
       live.state = state;
@@ -45,11 +49,12 @@ export function goLive(queries: QueryClient): () => void {
       if (wasOpen) {
         void queries.invalidateQueries();
         void refresh();
-      }
+      } else askRefused();
       wasOpen = true;
     }),
     socket.on('vault.status', ({ status }) => {
       facts.vault_status = status as VaultStatus;
+      if (status === 'unsealed') askRefused();
       for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),
     // What this page does not know yet may concern anything it shows.

@@ -1,4 +1,5 @@
 // The passkey ceremonies, by @simplewebauthn/browser, which is loaded when one begins.
+import { offline } from '../client/failure';
 import { http, type Shape } from '../client/http';
 
 type Begun = Shape<'CeremonyBegun'>;
@@ -25,7 +26,11 @@ export function passkeyObstacle(status: Shape<'AuthStatus'> | null): PasskeyObst
 export const atLocalhost = (): string =>
   `${location.protocol}//localhost${location.port ? `:${location.port}` : ''}${location.pathname}${location.search}`;
 
-const library = () => import('@simplewebauthn/browser');
+/** It comes from the gateway, too: that it cannot be had says nothing of the device. */
+const library = () =>
+  import('@simplewebauthn/browser').catch(() => {
+    throw offline();
+  });
 
 // A challenge that no answer was sent to is good for another try: the gateway keeps few of them for each client, for five minutes.
 const FRESH_MS = 4 * 60_000;

@@ -38,6 +38,9 @@ setHooks({
     await asking;
     if (session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
   },
+  vaultSealed() {
+    facts.vault_status = 'sealed';
+  },
 });
 
 async function ask(): Promise<void> {

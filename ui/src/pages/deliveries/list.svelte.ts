@@ -112,8 +112,8 @@ export class DeliveryList {
       }),
       socket.watch((state) => {
         if (state === 'lost') wasLost = true;
-        // What happened meanwhile was not told.
-        else if (state === 'open' && wasLost) void this.reload();
+        // What happened meanwhile was not told; and what HTTP refuses while the vault is sealed, the live line answers.
+        else if (state === 'open' && (wasLost || this.error)) void this.reload();
       }),
     ];
     return () => {

@@ -1,0 +1,81 @@
+// The deliveries with a gateway that is killed in the middle of a replay: made once or not at all, and the page says which.
+import type { Page } from '@playwright/test';
+import { killBeforeTheAnswer } from './fixtures/downtime';
+import { isLive } from './fixtures/entering';
+import { told } from './fixtures/security';
+import { deliver, makeWebhook, pullRequest } from './fixtures/sender';
+import { expect, PASSWORD, test, type Gateway } from './fixtures/test';
+
+const rows = (page: Page) => page.locator('[data-id]');
+const detail = (page: Page) => page.getByRole('region', { name: 'pull_request.opened' });
+const replay = (page: Page) => detail(page).getByRole('button', { name: 'Replay' });
+
+/** One delivery, opened. Gives its address. */
+async function opened(home: Gateway, page: Page): Promise<string> {
+  const webhook = await makeWebhook(home, {
+    name: 'House',
+    source_profile: 'codehost_a',
+    deliver_only: true,
+    deliver_to: 'inbox',
+    prompt_template: 'PR {pull_request.title}',
+  });
+  const { body } = await deliver(home, webhook, pullRequest(7), { event: 'pull_request', id: 'd-1' });
+  await page.goto(`/deliveries/${body.delivery_id}`);
+  await isLive(page);
+  await expect(detail(page).getByText('Completed').first()).toBeVisible();
+  return new URL(page.url()).pathname;
+}
+
+/** How many messages the replays and the first delivery sent. */
+async function sent(home: Gateway): Promise<number> {
+  await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
+  return (await home.rpc<{ messages: unknown[] }>('inbox.list')).messages.length;
+}
+
+test.beforeEach(({ complaints }) => complaints.allowDowntime());
+
+test('replayed while the gateway is away: told, kept on the screen, and done once when it is back', async ({ home, page }) => {
+  const first = await opened(home, page);
+  await home.stop('SIGKILL');
+  await expect(page.getByText('Not live: the connection to the gateway is lost.')).toBeVisible();
+  await replay(page).click();
+  await expect(told(page, 'The gateway does not answer.')).toBeVisible();
+  // What is on the screen stays to be read.
+  await expect(page).toHaveURL(`${home.origin}${first}`);
+  await expect(detail(page).getByRole('treeitem', { name: 'title: "Mend the gate"' })).toBeVisible();
+  await home.run();
+  await isLive(page);
+  await expect(rows(page)).toHaveCount(1);
+  await replay(page).click();
+  await expect(page).not.toHaveURL(new RegExp(first));
+  await expect(detail(page).getByRole('link', { name: 'The original delivery' })).toHaveAttribute('href', first);
+  await expect(detail(page).getByText('Completed').first()).toBeVisible();
+  await expect(rows(page)).toHaveCount(2);
+  expect(await sent(home)).toBe(2);
+  // One more restart takes nothing away, and the sealed vault keeps nobody from reading on.
+  await home.restart('SIGKILL');
+  await page.reload();
+  await expect(page.getByText('The vault is sealed.', { exact: false }).first()).toBeVisible();
+  await expect(rows(page)).toHaveCount(2);
+  await expect(detail(page).getByRole('link', { name: 'The original delivery' })).toHaveAttribute('href', first);
+});
+
+test('replayed, and the answer is never heard: the page says that it may be done, and shows it when the gateway is back', async ({
+  home,
+  page,
+}) => {
+  const { killed } = await killBeforeTheAnswer(page, home, 'webhooks.delivery.replay');
+  const first = await opened(home, page);
+  await replay(page).click();
+  await killed;
+  await expect(told(page, 'it is not known whether this was done')).toBeVisible();
+  await expect(page).toHaveURL(`${home.origin}${first}`);
+  await home.run();
+  await isLive(page);
+  // The gateway had taken it, and finishes it after the restart; it stands in the list by itself, and once.
+  await expect(rows(page)).toHaveCount(2);
+  await expect(rows(page).first().getByText('Completed')).toBeVisible();
+  await rows(page).first().click();
+  await expect(detail(page).getByRole('link', { name: 'The original delivery' })).toHaveAttribute('href', first);
+  await expect(rows(page)).toHaveCount(2);
+});

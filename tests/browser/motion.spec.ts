@@ -1,0 +1,94 @@
+// Whoever wants no motion sees none, in each state that moves for everybody else: each is looked at with and without the preference, so that
+// one that stands still for everybody is noticed as well.
+import type { Page } from '@playwright/test';
+import { isLive } from './fixtures/entering';
+import { ModelServer } from './fixtures/model';
+import { moving } from './fixtures/motion';
+import { dialog, section } from './fixtures/security';
+import { expect, test as base } from './fixtures/test';
+
+const test = base.extend<{ model: ModelServer }>({
+  model: async ({}, use) => {
+    const model = await ModelServer.start();
+    await use(model);
+    await model.close();
+  },
+  environment: async ({ model }, use) => use(model.environment),
+});
+
+/** `how` is among what moves for everybody, and nothing moves for whoever wants none. The state must hold until this is over. */
+async function movesUnlessUnwanted(page: Page, how: RegExp): Promise<void> {
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  await expect.poll(async () => (await moving(page)).filter((one) => how.test(one)), { message: `moves: ${how}` }).not.toEqual([]);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  // What began before is over when it is looked at again.
+  await expect.poll(() => moving(page), { message: 'motion for somebody who wants none' }).toEqual([]);
+}
+
+/** Calls that are not answered until the function that this gives is called. */
+async function hang(page: Page, pattern: RegExp): Promise<() => void> {
+  let go = () => {};
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  await page.route(pattern, async (route) => {
+    await gone;
+    // The page may be elsewhere by now.
+    await route.continue().catch(() => undefined);
+  });
+  return go;
+}
+
+test('while a list is on its way, and while a button is at it', async ({ home, page }) => {
+  // The live line says nothing, so that calls go where they can be held.
+  await page.routeWebSocket(/\/ws\/chat$/, () => undefined);
+  const list = await hang(page, /\/api\/rpc$/);
+  await page.goto('/settings/agents');
+  await expect(page.getByRole('main').getByText('Loading…').first()).toBeAttached();
+  await movesUnlessUnwanted(page, /skeleton.*appear/);
+  list();
+  await page.unroute(/\/api\/rpc$/);
+  await page.goto('/settings/security');
+  await section(page, 'API keys').getByRole('button', { name: 'Create an API key' }).click();
+  await movesUnlessUnwanted(page, /button.*transition/);
+  await dialog(page).getByLabel('Label').fill('backup script');
+  const key = await hang(page, /\/api\/auth\/api-keys$/);
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(dialog(page).getByRole('button', { name: 'Create', exact: true })).toHaveAttribute('aria-busy', 'true');
+  await movesUnlessUnwanted(page, /spinner.*turn/);
+  key();
+  await expect(dialog(page).getByText(/^mk_/)).toBeVisible();
+  await dialog(page).getByLabel('I stored it').check();
+  expect(home.cookie).not.toBe('');
+});
+
+test('while the connection is lost, and when a message comes', async ({ home, page, complaints }) => {
+  complaints.allowDowntime();
+  await page.goto('/settings/webhooks');
+  await isLive(page);
+  await home.stop();
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
+  await movesUnlessUnwanted(page, /dot.*blink/);
+  await home.run();
+  await isLive(page);
+  await page.getByRole('button', { name: 'Unlock' }).first().click();
+  await dialog(page).getByLabel('Password', { exact: true }).fill('correct horse battery staple');
+  await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText(/unlocked|open/i)).toBeVisible();
+  await movesUnlessUnwanted(page, /rise/);
+});
+
+test('while an answer comes, and when the list of conversations comes in on a phone', async ({ home, page, model }) => {
+  await home.rpc('chat.send_sync', { text: 'First' });
+  model.next({ text: ['Half of it ', 'and the rest.'], hold: true });
+  await page.goto('/chat');
+  await isLive(page);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Tell me all');
+  await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+  await expect(page.getByText('Half of it')).toBeVisible();
+  await movesUnlessUnwanted(page, /breathe|turn/);
+  model.go();
+  await expect(page.getByText('Half of it and the rest.', { exact: true })).toBeVisible();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole('button', { name: 'Conversations', exact: true }).click();
+  await expect(page.getByRole('dialog', { name: 'Conversations' })).toBeVisible();
+  await movesUnlessUnwanted(page, /dialog.*enter/);
+});

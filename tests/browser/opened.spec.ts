@@ -1,0 +1,97 @@
+// What opens on a phone: the drawer, the menus, the dialogs. No violation that axe finds in either theme, nothing wider than the screen, closed
+// by Escape, and the focus back where it was.
+import type { Locator, Page } from '@playwright/test';
+import { violations } from './fixtures/axe';
+import { ModelServer } from './fixtures/model';
+import { expect, test as base, type Gateway } from './fixtures/test';
+import { seed, type Seeded } from './pictures/seed';
+
+const test = base.extend<{ model: ModelServer }>({
+  model: async ({}, use) => {
+    const model = await ModelServer.start();
+    await use(model);
+    await model.close();
+  },
+  environment: async ({ model }, use) => use(model.environment),
+});
+
+interface Opened {
+  name: string;
+  path: (seeded: Seeded) => string;
+  /** Pressed one after the other. */
+  press: ((page: Page) => Locator)[];
+  /** What is seen then. */
+  shown: (page: Page) => Locator;
+  before?: (home: Gateway) => Promise<unknown>;
+}
+
+const button = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name, exact: true }).first();
+const item = (name: string) => (page: Page) => page.getByRole('menuitem', { name });
+const dialog = (name?: string) => (page: Page) => page.getByRole('dialog', name ? { name } : {});
+const menu = (page: Page) => page.getByRole('menu').filter({ visible: true });
+
+const OPENED: Opened[] = [
+  { name: 'drawer', path: ({ session }) => `/chat/${session}`, press: [button('Conversations')], shown: dialog('Conversations') },
+  { name: 'person', path: () => '/deliveries', press: [button('Looks and login')], shown: menu },
+  {
+    name: 'conversation',
+    path: ({ session }) => `/chat/${session}`,
+    press: [button('Rename, share or delete')],
+    shown: menu,
+  },
+  {
+    name: 'share',
+    path: ({ session }) => `/chat/${session}`,
+    press: [button('Rename, share or delete'), item('Share…')],
+    shown: dialog(),
+  },
+  { name: 'webhook', path: () => '/settings/webhooks', press: [button('Actions for Bills')], shown: menu },
+  {
+    name: 'delete',
+    path: () => '/settings/webhooks',
+    press: [button('Actions for Bills'), item('Delete')],
+    shown: dialog(),
+  },
+  { name: 'api-key', path: () => '/settings/security', press: [button('Create an API key')], shown: dialog() },
+  { name: 'device', path: () => '/settings/security', press: [button('Pair a device')], shown: dialog() },
+  { name: 'password', path: () => '/settings/security', press: [button('Change the password')], shown: dialog() },
+  { name: 'persona', path: () => '/settings/voice/personas', press: [button('New persona')], shown: dialog() },
+  {
+    name: 'unlock',
+    path: () => '/deliveries',
+    press: [button('Unlock')],
+    shown: dialog('Unlock the vault'),
+    before: (home) => home.call('POST', '/api/auth/vault/seal'),
+  },
+];
+
+test('what opens on a phone', async ({ home, page, model }) => {
+  test.setTimeout(240_000);
+  const seeded = await seed(home, model);
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  for (const { name, path, press, shown, before } of OPENED) {
+    await test.step(name, async () => {
+      await before?.(home);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(path(seeded));
+      for (const target of press) await target(page).click();
+      await expect(shown(page)).toBeVisible();
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        expect.soft(await violations(page), `${name}, ${colorScheme}`).toEqual([]);
+      }
+      const over = () => shown(page).evaluate((one) => Math.max(one.scrollWidth - one.clientWidth, one.getBoundingClientRect().right - innerWidth));
+      expect.soft(await over(), `${name} is wider than the phone`).toBeLessThanOrEqual(0);
+      await page.keyboard.press('Escape');
+      await expect(shown(page)).toHaveCount(0);
+      await expect(page.locator(':focus'), `${name}: the focus is nowhere`).toHaveCount(1);
+      // A menu is resized away, so the narrowest is looked at last.
+      if (shown === menu) return;
+      await page.setViewportSize({ width: 320, height: 640 });
+      for (const target of press) await target(page).click();
+      await expect(shown(page)).toBeVisible();
+      expect.soft(await over(), `${name} is wider than the narrowest phone`).toBeLessThanOrEqual(0);
+      expect.soft(await violations(page), `${name}, at 320 px`).toEqual([]);
+    });
+  }
+});
