@@ -257,6 +257,10 @@ impl Session<'_> {
             let why = anyhow::anyhow!("the page is not built");
             return self.report.left_out("tests in a browser", &why);
         }
+        self.report.step("browser: types", || {
+            let mut npm = Command::new("npm");
+            run_command(npm.args(["run", "check"]).current_dir(folder)).context("npm run check")
+        });
         let mut npm = Command::new("npm");
         npm.args(["test"]).current_dir(folder);
         npm.envs(self.environment.iter().map(|(name, value)| (name, value)));
