@@ -27,6 +27,7 @@ impl TestDatabase {
     }
 
     /// The same database for one more node, which has a directory of its own.
+    #[must_use]
     pub fn for_another_node(&self) -> Self {
         Self {
             location: self.location.clone(),

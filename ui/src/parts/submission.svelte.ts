@@ -45,6 +45,8 @@ export class Submission {
   }
 
   async refuse(error: unknown, form?: HTMLFormElement): Promise<void> {
+    // What is no refusal of the gateway is a fault of this page: it is shown, and must not be silent.
+    if (!isFailure(error)) reportError(error);
     const field = isFailure(error, 'INVALID_PARAMS') ? (error.details.field ?? '') : '';
     if (form && isFailure(error) && form.elements.namedItem(field)) {
       this.refused = { [field]: sentence(error.details.reason ?? error.message) };
