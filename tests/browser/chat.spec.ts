@@ -319,6 +319,39 @@ test('a long conversation opens at its end, and its beginning comes when it is l
   await expect(messages(page).getByText('You said: Question 150')).toBeInViewport();
 });
 
+test('on a low screen what is written stays above the navigation, and the page itself does not scroll', async ({ home, page }) => {
+  model.next({ text: [Array.from({ length: 40 }, (_, at) => `Line ${at}`).join('\n\n')] });
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Count' });
+  // A phone on its side, a desk at 200 %, a phone upright, a low window.
+  for (const [width, height] of [[667, 375], [640, 400], [320, 640], [1280, 500]] as const) {
+    await page.setViewportSize({ width, height });
+    for (const path of ['/chat', `/chat/${session}`]) {
+      await open(page, path);
+      if (path !== '/chat') await expect(messages(page).getByText('Line 39')).toBeInViewport();
+      const send = page.getByRole('button', { name: 'Send' });
+      await expect(send).toBeVisible();
+      const at = `${path} at ${width} × ${height}`;
+      const { bottom, over } = await send.evaluate((button) => ({
+        bottom: button.getBoundingClientRect().bottom,
+        over: document.documentElement.scrollHeight - document.documentElement.clientHeight,
+      }));
+      const navigation = await page.getByRole('navigation').first().boundingBox();
+      const floor = width < 832 ? (navigation?.y ?? 0) : height;
+      expect(bottom, at).toBeLessThanOrEqual(floor);
+      expect(over, at).toBeLessThanOrEqual(1);
+    }
+  }
+});
+
+test('a shared conversation with long words is as narrow as the screen', async ({ home, page }) => {
+  const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: `https://example.org/${'long'.repeat(80)}` });
+  const { url } = await home.rpc<{ url: string }>('sessions.share', { id: session });
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.goto(url);
+  await expect(page.getByRole('article')).toHaveCount(2);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+});
+
 test.describe('without a model provider', () => {
   test.use({ environment: {} });
 

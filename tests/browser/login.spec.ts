@@ -95,6 +95,22 @@ test('login: a wrong password, a return to where one wanted to go, a revoked ses
   await isLive(page);
 });
 
+test('login: a browser that keeps no cookie is told so', async ({ home, page, context }) => {
+  await context.clearCookies();
+  await page.route('**/api/auth/login', async (route) => {
+    const answer = await route.fetch();
+    await context.clearCookies();
+    await route.fulfill({ status: answer.status(), contentType: 'application/json', body: await answer.body() });
+  });
+  await page.goto('/deliveries');
+  await logInByPassword(page);
+  await expect(page.getByText('this browser did not keep the cookie')).toBeVisible();
+  await page.unroute('**/api/auth/login');
+  await press(page, 'Log in');
+  await expect(heading(page, 'Deliveries')).toBeVisible();
+  expect(page.url()).toBe(`${home.origin}/deliveries`);
+});
+
 test('login: too many tries are counted down, and a restart meanwhile changes nothing of that', async ({ home, page, context, complaints }) => {
   complaints.allowDowntime();
   await context.clearCookies();

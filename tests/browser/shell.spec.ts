@@ -62,3 +62,15 @@ test('who was inside before and is let in no longer comes to the login, and noth
   await expect(page.getByRole('heading', { level: 1, name: 'Deliveries' })).toBeVisible();
   expect(page.url()).toBe(`${home.origin}/deliveries?status=failed`);
 });
+
+test('a gateway that takes the question who this is and says nothing is told, and asked again', async ({ home, page }) => {
+  await page.goto('/deliveries');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  await page.route('**/api/auth/status', () => undefined);
+  await page.reload();
+  await expect(page.getByRole('button', { name: 'Try again' })).toBeVisible({ timeout: 25_000 });
+  await page.unroute('**/api/auth/status');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  expect(page.url()).toBe(`${home.origin}/deliveries`);
+});

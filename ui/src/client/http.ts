@@ -67,9 +67,16 @@ export async function send(
 /** A line that hangs tells nothing by itself. What is sent besides JSON is a recording, which takes its time to be understood. */
 const LONGEST_MS = 120_000;
 const LONGEST_RAW_MS = 300_000;
+/** Whoever opens the page shall not look at an empty one for long before it says that nobody answers. */
+const LONGEST_WHO_MS = 15_000;
+
+function longest(url: string, request: RequestInit): number {
+  if (url === WHO) return LONGEST_WHO_MS;
+  return typeof request.body === 'object' ? LONGEST_RAW_MS : LONGEST_MS;
+}
 
 async function attempt(url: string, request: RequestInit): Promise<Response> {
-  const late = AbortSignal.timeout(typeof request.body === 'object' ? LONGEST_RAW_MS : LONGEST_MS);
+  const late = AbortSignal.timeout(longest(url, request));
   const signal = request.signal ? AbortSignal.any([request.signal, late]) : late;
   try {
     return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...request, signal });

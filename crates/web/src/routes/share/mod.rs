@@ -22,10 +22,9 @@ const STYLE: &str = "\
 :root{color-scheme:light dark;background:Canvas;color:CanvasText;font-family:system-ui,sans-serif;line-height:1.5}\
 body{max-width:46rem;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.4rem;overflow-wrap:anywhere}\
-article{margin:1.2rem 0;padding:.8rem 1rem;border:1px solid #8886;border-radius:.6rem}\
+article{margin:1.2rem 0;padding:.8rem 1rem;border:1px solid #8886;border-radius:.6rem;overflow:auto;overflow-wrap:anywhere}\
 article.user{background:#8881}\
 h2{font-size:.85rem;margin:0 0 .4rem;opacity:.75}\
-div{overflow-wrap:anywhere}\
 p{margin:.6rem 0}\
 div>:first-child{margin-top:0}div>:last-child{margin-bottom:0}\
 .plain{white-space:pre-wrap;margin:0}\
@@ -33,7 +32,7 @@ h3,h4,h5,h6{font-size:1rem;margin:1rem 0 .4rem}\
 pre{overflow-x:auto}\
 code{font-family:ui-monospace,monospace;font-size:.9em}\
 pre{padding:.6rem .8rem;border-radius:.4rem;background:#8882}\
-blockquote{margin:.6rem 0;padding-left:.8rem;border-left:3px solid #8886}\
+blockquote{margin:.6rem 0;padding-inline-start:.8rem;border-inline-start:3px solid #8886}\
 table{display:block;overflow-x:auto;overflow-wrap:normal;border-collapse:collapse}\
 th,td{padding:.2rem .6rem;border:1px solid #8886;text-align:start}\
 h2 time{font-weight:400}\
@@ -42,7 +41,7 @@ footer,.note{font-size:.85rem;opacity:.75}\
 
 /// The hash is the style's; a test compares them.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-O1lf0sI0/nkr00o3vBKqpyEEjxaRbcHbtODouGfttLw='; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-1V/NfqECWm758ZIbJxDYRyIJxz884nc65K64VaKXBSU='; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'",
 );
 
