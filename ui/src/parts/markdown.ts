@@ -31,7 +31,8 @@ const marked = new Marked({
       return depth > 6 ? `<h${depth - 10}>${inside}</h${depth - 10}>` : `<p><strong>${inside}</strong></p>`;
     },
     link({ href, tokens }) {
-      const inside = this.parser.parseInline(tokens);
+      // A link without a text is called by where it leads.
+      const inside = this.parser.parseInline(tokens) || escape(href);
       return SAFE_ADDRESS.test(href) ? `<a href="${escape(href)}">${inside}</a>` : inside;
     },
     image({ href, text }) {

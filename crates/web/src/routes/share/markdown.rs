@@ -6,67 +6,142 @@ use pulldown_cmark::{
     Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
 };
 
+/// Ours: what is wider than the page scrolls by itself, also by keyboard.
+const CODE: (&str, &str) = (
+    "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>",
+    "</code></pre>\n",
+);
+const TABLE: (&str, &str) = (
+    "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">",
+    "</div>\n",
+);
+
 /// `text` as HTML below a heading of level 2.
 pub(super) fn html(text: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut links = Links::default();
-    let events = Parser::new_ext(text, options).filter_map(|event| safe(event, &mut links));
+    let mut safe = Safe::default();
+    for event in Parser::new_ext(text, options) {
+        safe.take(event);
+    }
     let mut markup = String::with_capacity(text.len() * 2);
-    html::push_html(&mut markup, events);
+    html::push_html(&mut markup, safe.events.into_iter());
     markup
 }
 
-/// The links that are open, and whether each is shown as one: an image may stand within a link.
+/// What may be shown of a text, so far.
 #[derive(Default)]
-struct Links(Vec<bool>);
+struct Safe<'a> {
+    events: Vec<Event<'a>>,
+    /// The links that are open: an image may stand within a link.
+    links: Vec<Link<'a>>,
+    heading: Heading,
+}
 
-impl Links {
-    /// The start of a link, unless it leads where none may lead or stands within another.
-    fn open(&mut self, address: CowStr<'_>) -> Option<Event<'static>> {
-        let is_shown = is_safe(&address) && !self.0.contains(&true);
-        self.0.push(is_shown);
-        is_shown.then(|| {
-            Event::Start(Tag::Link {
-                link_type: LinkType::Inline,
-                dest_url: address.into_string().into(),
-                title: CowStr::Borrowed(""),
-                id: CowStr::Borrowed(""),
-            })
-        })
-    }
+struct Link<'a> {
+    address: CowStr<'a>,
+    is_shown: bool,
+    /// How many events there were when it began.
+    began_at: usize,
+}
 
-    fn close(&mut self) -> Option<Event<'static>> {
-        let is_shown = self.0.pop().unwrap_or_default();
-        is_shown.then_some(Event::End(TagEnd::Link))
+/// The level of the latest heading: none is skipped on the way down.
+struct Heading(usize);
+
+impl Default for Heading {
+    fn default() -> Self {
+        Self(2)
     }
 }
 
-fn safe<'a>(event: Event<'a>, links: &mut Links) -> Option<Event<'a>> {
-    Some(match event {
-        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
-        Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
-        Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
-        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-            links.open(dest_url)?
+impl Heading {
+    fn level(&self) -> HeadingLevel {
+        HeadingLevel::try_from(self.0).unwrap_or(HeadingLevel::H6)
+    }
+
+    /// Two levels further down, where title and speaker stand above.
+    fn follow(&mut self, level: HeadingLevel) -> HeadingLevel {
+        self.0 = (level as usize + 2).min(self.0 + 1).min(6);
+        self.level()
+    }
+}
+
+impl<'a> Safe<'a> {
+    fn take(&mut self, event: Event<'a>) {
+        let event = match event {
+            // Models write line breaks into tables like this.
+            Event::InlineHtml(text) if is_line_break(&text) => Event::HardBreak,
+            Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+            Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
+            Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                return self.open_link(dest_url);
+            }
+            Event::End(TagEnd::Link | TagEnd::Image) => return self.close_link(),
+            Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
+                level: self.heading.follow(level),
+                id: None,
+                classes: Vec::new(),
+                attrs: Vec::new(),
+            }),
+            Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(self.heading.level())),
+            Event::Start(Tag::CodeBlock(_)) => Event::Html(CODE.0.into()),
+            Event::End(TagEnd::CodeBlock) => Event::Html(CODE.1.into()),
+            // Alignment would be written as a style, which the policy of the page forbids.
+            Event::Start(Tag::Table(columns)) => {
+                self.events.push(Event::Html(TABLE.0.into()));
+                Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
+            }
+            Event::End(TagEnd::Table) => {
+                self.events.push(Event::End(TagEnd::Table));
+                Event::Html(TABLE.1.into())
+            }
+            Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
+            // Who writes to a person means a line's end as one.
+            Event::SoftBreak => Event::HardBreak,
+            other => other,
+        };
+        self.events.push(event);
+    }
+
+    /// A link is none that leads where none may lead, or that stands within another.
+    fn open_link(&mut self, address: CowStr<'a>) {
+        let is_shown = is_safe(&address) && !self.links.iter().any(|link| link.is_shown);
+        if is_shown {
+            self.events.push(Event::Start(Tag::Link {
+                link_type: LinkType::Inline,
+                dest_url: address.clone(),
+                title: CowStr::Borrowed(""),
+                id: CowStr::Borrowed(""),
+            }));
         }
-        Event::End(TagEnd::Link | TagEnd::Image) => links.close()?,
-        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
-            level: below(level),
-            id: None,
-            classes: Vec::new(),
-            attrs: Vec::new(),
-        }),
-        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
-        // Alignment would be written as a style, which the policy of the page forbids.
-        Event::Start(Tag::Table(columns)) => {
-            Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
+        let began_at = self.events.len();
+        self.links.push(Link {
+            address,
+            is_shown,
+            began_at,
+        });
+    }
+
+    fn close_link(&mut self) {
+        let Some(link) = self.links.pop().filter(|link| link.is_shown) else {
+            return;
+        };
+        let inside = self.events.get(link.began_at..).unwrap_or_default();
+        // A link without a text is called by where it leads.
+        if !inside
+            .iter()
+            .any(|event| matches!(event, Event::Text(_) | Event::Code(_)))
+        {
+            self.events.push(Event::Text(link.address));
         }
-        Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
-        // Who writes to a person means a line's end as one.
-        Event::SoftBreak => Event::HardBreak,
-        other => other,
-    })
+        self.events.push(Event::End(TagEnd::Link));
+    }
+}
+
+fn is_line_break(tag: &str) -> bool {
+    let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>'));
+    inside.is_some_and(|name| name.trim_end_matches([' ', '/']).eq_ignore_ascii_case("br"))
 }
 
 fn is_safe(address: &str) -> bool {
@@ -75,16 +150,6 @@ fn is_safe(address: &str) -> bool {
         start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
     is("https://") || is("http://") || is("mailto:")
-}
-
-/// Two levels further down: the title and the speaker stand above.
-fn below(level: HeadingLevel) -> HeadingLevel {
-    match level {
-        HeadingLevel::H1 => HeadingLevel::H3,
-        HeadingLevel::H2 => HeadingLevel::H4,
-        HeadingLevel::H3 => HeadingLevel::H5,
-        _ => HeadingLevel::H6,
-    }
 }
 
 #[cfg(test)]
@@ -100,13 +165,43 @@ mod tests {
         );
         assert_eq!(
             html("|a|b|\n|-|:-:|\n|1|2|"),
-            "<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\n<tr><td>1</td><td>2</td></tr>\n\
-             </tbody></table>\n"
+            "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody>\n<tr><td>1</td><td>2</td></tr>\n\
+             </tbody></table>\n</div>\n"
         );
         assert_eq!(
             html("```rust\na < b\n```"),
-            "<pre><code class=\"language-rust\">a &lt; b\n</code></pre>\n"
+            "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>a &lt; b\n</code></pre>\n"
         );
+    }
+
+    #[test]
+    fn a_line_break_is_one() {
+        for tag in ["<br>", "<br/>", "<BR />"] {
+            assert_eq!(html(&format!("a{tag}b")), "<p>a<br />\nb</p>\n", "{tag}");
+        }
+    }
+
+    #[test]
+    fn no_level_of_headings_is_skipped() {
+        assert_eq!(
+            html("#### A\n# B\n### C\n###### D"),
+            "<h3>A</h3>\n<h3>B</h3>\n<h4>C</h4>\n<h5>D</h5>\n"
+        );
+    }
+
+    #[test]
+    fn a_link_without_a_text_is_called_by_where_it_leads() {
+        for text in [
+            "[](https://a.example)",
+            "![](https://a.example)",
+            "[![](/b)](https://a.example)",
+        ] {
+            assert_eq!(
+                html(text),
+                "<p><a href=\"https://a.example\">https://a.example</a></p>\n",
+                "{text}"
+            );
+        }
     }
 
     #[test]

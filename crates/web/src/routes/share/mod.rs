@@ -33,7 +33,8 @@ pre{overflow-x:auto}\
 code{font-family:ui-monospace,monospace;font-size:.9em}\
 pre{padding:.6rem .8rem;border-radius:.4rem;background:#8882}\
 blockquote{margin:.6rem 0;padding-inline-start:.8rem;border-inline-start:3px solid #8886}\
-table{display:block;overflow-x:auto;overflow-wrap:normal;border-collapse:collapse}\
+.wide{overflow-x:auto}\
+table{overflow-wrap:normal;border-collapse:collapse}\
 th,td{padding:.2rem .6rem;border:1px solid #8886;text-align:start}\
 h2 time{font-weight:400}\
 footer,.note{font-size:.85rem;opacity:.75}\
@@ -41,7 +42,7 @@ footer,.note{font-size:.85rem;opacity:.75}\
 
 /// The hash is the style's; a test compares them.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-1V/NfqECWm758ZIbJxDYRyIJxz884nc65K64VaKXBSU='; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-r5Ui/976t1UdG/DP+MXnkx3+l0Qt3vQcZLdaOmiUDsE='; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'",
 );
 
