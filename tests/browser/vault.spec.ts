@@ -213,6 +213,26 @@ test('restarted in the middle: sealed, told on every page, unlocked in place', a
   await expect(state(page, SEALED)).toBeVisible();
 });
 
+test('an answer that was overtaken undoes nothing', async ({ home, page }) => {
+  await page.goto('/settings/vault');
+  await expect(page.getByText('Live', { exact: true })).toBeVisible();
+  let answered = () => undefined as void;
+  const late = new Promise<void>((resolve) => (answered = resolve));
+  await page.route('**/api/auth/vault/seal', async (route) => {
+    const response = await route.fetch();
+    await late;
+    await route.fulfill({ response });
+  });
+  await page.getByRole('button', { name: 'Seal now' }).click();
+  await dialog(page).getByRole('button', { name: 'Seal now' }).click();
+  await expect(state(page, SEALED)).toBeVisible();
+  await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
+  await expect(state(page, OPEN)).toBeVisible();
+  answered();
+  await expect(dialog(page)).toHaveCount(0);
+  await expect(state(page, OPEN)).toBeVisible();
+});
+
 test('new secrets while sealed: plaintext or refused, as chosen', async ({ home, page }) => {
   await page.goto('/settings/vault');
   const plaintext = page.getByRole('switch', { name: 'Store new secrets as plaintext while sealed' });

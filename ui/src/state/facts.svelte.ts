@@ -32,9 +32,29 @@ function read(text: string): Partial<Facts> {
   }
 }
 
-/** What `GET /api/auth/status` says, for what else is shown of it. */
-export function learn(status: Shape<'AuthStatus'>): void {
-  facts.vault_status = status.vault_status as VaultStatus;
+/** How often the live line told of the vault. */
+let told = 0;
+
+/** The live line tells of the vault, in the order in which things happened. */
+export function hearVault(status: string): void {
+  told++;
+  facts.vault_status = status as VaultStatus;
+}
+
+/**
+ * Called before the gateway is asked over HTTP; gives what takes its answer. Answers may be overtaken: what the live line told meanwhile is
+ * the same or newer, and stays.
+ */
+export function askVault(): (status: string) => void {
+  const before = told;
+  return (status) => {
+    if (told === before) facts.vault_status = status as VaultStatus;
+  };
+}
+
+/** What `GET /api/auth/status` says, for what else is shown of it; `vault` was made before it was asked. */
+export function learn(status: Shape<'AuthStatus'>, vault: (status: string) => void): void {
+  vault(status.vault_status);
   facts.has_passkeys = status.has_passkeys;
   facts.setup_required = status.setup_required;
   facts.auth_disabled = status.auth_disabled;

@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/svelte-query';
 import { isFailure } from '../client/failure';
 import { keys } from '../client/keys';
 import { socket, type SocketState } from '../client/socket';
-import { facts, type VaultStatus } from './facts.svelte';
+import { facts, hearVault } from './facts.svelte';
 import { refresh } from './session.svelte';
 import { throttle, type Throttled } from './throttle';
 
@@ -43,8 +43,8 @@ export function goLive(queries: QueryClient): () => void {
       live.state = state;
       live.since = state === 'lost' ? Date.now() : null;
       if (state !== 'open') return;
-      const said = socket.greeting?.vault_status as VaultStatus | undefined;
-      if (said) facts.vault_status = said;
+      const said = socket.greeting?.vault_status;
+      if (said) hearVault(said);
       // Events were missed meanwhile: everything shown is asked anew.
       if (wasOpen) {
         void queries.invalidateQueries();
@@ -53,7 +53,7 @@ export function goLive(queries: QueryClient): () => void {
       wasOpen = true;
     }),
     socket.on('vault.status', ({ status }) => {
-      facts.vault_status = status as VaultStatus;
+      hearVault(status);
       if (status === 'unsealed') askRefused();
       for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),

@@ -2,7 +2,7 @@
 import { http, type Shape } from '../client/http';
 import { Failure, isFailure } from '../client/failure';
 import { setHooks } from '../client/hooks';
-import { facts, learn } from './facts.svelte';
+import { askVault, facts, learn } from './facts.svelte';
 
 export type Face = 'starting' | 'onboarding' | 'login' | 'inside' | 'unreachable';
 
@@ -39,14 +39,16 @@ setHooks({
     if (session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
   },
   vaultSealed() {
-    facts.vault_status = 'sealed';
+    // The refusal may be older than what the live line told since.
+    if (facts.vault_status !== 'sealed') void refresh();
   },
 });
 
 async function ask(): Promise<void> {
   try {
+    const vault = askVault();
     const status = await http('get', '/api/auth/status');
-    learn(status);
+    learn(status, vault);
     session.status = status;
     session.face = faceOf(status);
     store(session.face === 'inside');
@@ -76,8 +78,9 @@ export function reconsider(): void {
 /** Credentials or the state of authentication changed while the person is inside: what is shown of them is asked anew. */
 export async function refresh(): Promise<void> {
   try {
+    const vault = askVault();
     const status = await http('get', '/api/auth/status');
-    learn(status);
+    learn(status, vault);
     session.status = status;
     if (!status.authenticated) leave();
   } catch (error) {
