@@ -33,8 +33,8 @@ test('pages', async ({ home, page }) => {
     // The same as before anything was there.
     if (picture === 'chat-empty') continue;
     // The list of the settings is a page of its own on phones alone.
-    if (picture === 'settings') await page.setViewportSize({ width: 390, height: 844 });
-    await visit(page, picture, path);
+    if (picture === 'settings') await take(page, picture, path);
+    else await visit(page, picture, path);
   }
   await visit(page, 'agent', '/settings/agents/steward');
   await visit(page, 'channel-new', '/settings/channels?new');

@@ -17,13 +17,17 @@ const USUAL = { width: 1280, height: 800 };
 
 export const isWanted = (name: string): boolean => ONLY.test(name);
 
-/** Takes what is shown now in both themes and all sizes. */
-export async function take(page: Page, name: string): Promise<void> {
+/** Takes what is shown now in both themes and all sizes; with `path` it is gone to anew in each size. */
+export async function take(page: Page, name: string, path?: string): Promise<void> {
   if (!isWanted(name)) return;
   mkdirSync(FOLDER, { recursive: true });
   const session = await page.context().newCDPSession(page);
   for (const { name: size, viewport } of SIZES) {
     await page.setViewportSize(viewport);
+    if (path) {
+      await page.goto(path);
+      await settled(page);
+    }
     if (FULL) {
       await painted(page);
       const height = await page.evaluate(() => document.documentElement.scrollHeight);
