@@ -2,19 +2,10 @@
 // one that stands still for everybody is noticed as well.
 import type { Page } from '@playwright/test';
 import { isLive } from './fixtures/entering';
-import { ModelServer } from './fixtures/model';
 import { moving } from './fixtures/motion';
 import { dialog, section } from './fixtures/security';
-import { expect, test as base } from './fixtures/test';
-
-const test = base.extend<{ model: ModelServer }>({
-  model: async ({}, use) => {
-    const model = await ModelServer.start();
-    await use(model);
-    await model.close();
-  },
-  environment: async ({ model }, use) => use(model.environment),
-});
+import { expect } from './fixtures/test';
+import { test } from './fixtures/with-model';
 
 /** `how` is among what moves for everybody, and nothing moves for whoever wants none. The state must hold until this is over. */
 async function movesUnlessUnwanted(page: Page, how: RegExp): Promise<void> {

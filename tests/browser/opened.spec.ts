@@ -2,18 +2,9 @@
 // by Escape, and the focus back where it was.
 import type { Locator, Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
-import { ModelServer } from './fixtures/model';
-import { expect, test as base, type Gateway } from './fixtures/test';
+import { expect, type Gateway } from './fixtures/test';
+import { test } from './fixtures/with-model';
 import { seed, type Seeded } from './pictures/seed';
-
-const test = base.extend<{ model: ModelServer }>({
-  model: async ({}, use) => {
-    const model = await ModelServer.start();
-    await use(model);
-    await model.close();
-  },
-  environment: async ({ model }, use) => use(model.environment),
-});
 
 interface Opened {
   name: string;
