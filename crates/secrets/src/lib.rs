@@ -15,6 +15,7 @@ mod handle;
 pub mod kdf_queue;
 mod kept_bytes;
 mod lifecycle;
+mod pause;
 mod plan;
 mod protected;
 mod provider_files;
@@ -34,6 +35,8 @@ pub use handle::{Progress, Secrets, SecretsSettings};
 pub use kdf_queue::{KdfError, KdfQueue};
 pub use kept_bytes::KeptBytes;
 pub use lifecycle::{DisableReport, Enabled};
+#[cfg(feature = "testing")]
+pub use pause::Pause;
 pub use plan::VaultPlan;
 pub use protected::SecretPlace;
 pub use provider_files::FileError;

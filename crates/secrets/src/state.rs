@@ -3,6 +3,7 @@
 
 use crate::handle::{Progress, SecretsSettings};
 use crate::kdf_queue::KdfQueue;
+use crate::pause::Pauses;
 use crate::provider_files::ProviderFiles;
 use crate::seen::{Seen, View};
 use crate::{FileError, VaultError};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{RwLock, watch};
+use tokio::sync::{RwLock, RwLockWriteGuard, watch};
 use tokio_util::task::TaskTracker;
 
 /// A future as the store's closures return it.
@@ -42,6 +43,7 @@ pub(crate) struct Inner {
     memory: Mutex<Memory>,
     files: Arc<ProviderFiles>,
     pub(crate) tasks: TaskTracker,
+    pub(crate) pauses: Pauses,
 }
 
 impl fmt::Debug for Inner {
@@ -86,6 +88,7 @@ impl Inner {
             memory: Mutex::new(memory),
             files,
             tasks: TaskTracker::new(),
+            pauses: Pauses::default(),
         }
     }
 
@@ -113,6 +116,12 @@ impl Inner {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Takes the gate for a transition that is ready to take effect.
+    pub(crate) async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.pauses.point().await;
+        self.gate.write().await
     }
 
     /// What memory was last told, and the key to write with.

@@ -199,3 +199,27 @@ async fn migrate(engine: Engine, pool: &AnyPool, target: Option<i64>) -> Result<
         other => OpenError::Migrate(other),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sqlx::Row;
+
+    /// `PRAGMA temp_store`: 0 as compiled, 1 files, 2 memory.
+    #[tokio::test]
+    async fn every_connection_keeps_temporary_tables_and_journals_in_memory() {
+        install_default_drivers();
+        let database = crate::testing::sqlite();
+        for role in [Role::Writer, Role::Reader] {
+            let pool = database.location.pool(role).await.unwrap();
+            let mut open = Vec::new();
+            for _ in 0..pool.options().get_max_connections() {
+                let mut conn = pool.acquire().await.unwrap();
+                let row = conn.fetch_one(sqlx::raw_sql("PRAGMA temp_store")).await;
+                let stored: i64 = row.unwrap().try_get(0).unwrap();
+                assert_eq!(stored, 2, "{role:?}");
+                open.push(conn);
+            }
+        }
+    }
+}

@@ -24,6 +24,7 @@ pub struct Gate {
     pub store: Store,
     pub database: TestDatabase,
     pub secrets: Secrets,
+    pub kdf: KdfQueue,
     seed: u64,
     vault: bool,
 }
@@ -34,7 +35,7 @@ async fn open_on(
     clock: &Arc<ManualClock>,
     seed: u64,
     vault_enabled: bool,
-) -> (Auth, Secrets) {
+) -> (Auth, Secrets, KdfQueue) {
     let random: Arc<dyn Random> = Arc::new(SeededRandom::new(seed));
     let kdf = KdfQueue::new(2);
     let secrets = SecretsSettings {
@@ -54,8 +55,9 @@ async fn open_on(
     );
     let secrets = secrets.await.unwrap();
     let settings = AuthSettings::default();
-    let auth = Auth::open(store.clone(), secrets.clone(), kdf, clock, random, settings).await;
-    (auth.unwrap(), secrets)
+    let queue = kdf.clone();
+    let auth = Auth::open(store.clone(), secrets.clone(), queue, clock, random, settings).await;
+    (auth.unwrap(), secrets, kdf)
 }
 
 impl Gate {
@@ -67,13 +69,14 @@ impl Gate {
     pub async fn open(database: TestDatabase, vault: bool) -> Self {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_795_000_000_000)));
         let store = database.open().await;
-        let (auth, secrets) = open_on(&store, &database, &clock, 1, vault).await;
+        let (auth, secrets, kdf) = open_on(&store, &database, &clock, 1, vault).await;
         Self {
             auth,
             clock,
             store,
             database,
             secrets,
+            kdf,
             seed: 1,
             vault,
         }
@@ -98,7 +101,7 @@ impl Gate {
             self.seed,
             self.vault,
         );
-        (self.auth, self.secrets) = opened.await;
+        (self.auth, self.secrets, self.kdf) = opened.await;
     }
 
     /// Another node on the same database.

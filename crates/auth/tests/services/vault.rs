@@ -2,7 +2,7 @@
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, cookie_of};
 use gatehouse_auth::api::{
-    PasswordChangeRequest, VaultOptionalPassword, VaultPassword, VaultRecovery,
+    EmptyRequest, PasswordChangeRequest, VaultOptionalPassword, VaultPassword, VaultRecovery,
 };
 use gatehouse_domain::{ErrorCode, Scope};
 use gatehouse_secrets::Status;
@@ -177,4 +177,47 @@ async fn a_reset_keeps_the_vault_open_and_the_next_password_takes_it() {
         gate.login(HERE, "", "another fine password").await.unwrap();
         assert_eq!(gate.secrets.status(), Status::Unsealed);
     }
+}
+
+/// The owner logs in on one device and seals on another. What was asked for later stays.
+#[tokio::test]
+async fn a_seal_holds_against_a_login_that_began_before_it() {
+    let (gate, cookie, _) = with_vault(sqlite()).await;
+    // Both places of the queue are taken: the login below waits before its password is checked.
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Arc::new(std::sync::Mutex::new(held));
+    let client = gate.visit(HERE, &cookie).await.client.key;
+    let busy: Vec<_> = (0..2)
+        .map(|_| {
+            let (kdf, held) = (gate.kdf.clone(), std::sync::Arc::clone(&held));
+            tokio::spawn(async move {
+                let wait = move || held.lock().is_ok_and(|held| held.recv().is_err());
+                kdf.run(client, wait).await
+            })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let mut login = Box::pin(gate.login(AWAY, "", PASSWORD));
+    let owner = gate.visit(HERE, &cookie).await;
+    let sealing = async {
+        // As often as the login needs to come to the queue.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        gate.auth.vault_seal(&caller(&owner), EmptyRequest {}).await
+    };
+    let sealed = tokio::select! {
+        biased;
+        _ = &mut login => panic!("the login did not wait"),
+        sealed = sealing => sealed.unwrap(),
+    };
+    assert_eq!(sealed.status, "sealed");
+    drop(release);
+    login.await.unwrap();
+    for job in busy {
+        job.await.unwrap().unwrap();
+    }
+    assert_eq!(gate.secrets.status(), Status::Sealed, "the login undid the seal");
+    gate.login(AWAY, "", PASSWORD).await.unwrap();
+    assert_eq!(gate.secrets.status(), Status::Unsealed);
 }

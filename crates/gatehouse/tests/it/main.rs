@@ -12,6 +12,7 @@ mod deliveries;
 mod life;
 #[cfg(feature = "voice")]
 mod openai_clients;
+mod own_memory;
 mod process;
 #[cfg(feature = "voice")]
 mod voice;

@@ -36,6 +36,9 @@ impl Place {
     /// A file beside the data directory.
     pub async fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
+        if let Some(parent) = path.parent() {
+            tokio::fs::create_dir_all(parent).await.unwrap();
+        }
         tokio::fs::write(&path, text).await.unwrap();
         path
     }

@@ -263,6 +263,28 @@ async fn ssh_keys_never_show_their_private_half() {
 }
 
 #[tokio::test]
+async fn wrong_passphrases_of_a_key_count_as_wrong_passwords() {
+    let house = House::new().await;
+    let key = include_str!("../../../secrets/tests/it/keys/ed25519_openssh_1_rounds.pem");
+    let import = async |passphrase: &str| {
+        let params = json!({ "name": "k", "private_key": key, "passphrase": passphrase });
+        let visit = house.visit(&[]).await;
+        house.ask(&visit, "ssh_keys.import", params).await
+    };
+    for number in 0..30 {
+        let refused = import(&format!("wrong {number}")).await;
+        let data = &refused["error"]["data"];
+        assert_eq!(data["code"], "INVALID_PARAMS", "{number}: {refused}");
+    }
+    // The 31st is not looked at, even if it is right.
+    let refused = import("open sesame").await;
+    assert_eq!(refused["error"]["data"]["code"], "RATE_LIMITED", "{refused}");
+    house.clock.advance(std::time::Duration::from_mins(10));
+    let imported = import("open sesame").await;
+    assert_eq!(imported["result"]["name"], "k", "{imported}");
+}
+
+#[tokio::test]
 async fn provider_keys_are_hinted_at() {
     let house = House::with_environment(&[("ANTHROPIC_API_KEY", "sk-ant-1")]).await;
     let find = async |id: &str| {

@@ -82,7 +82,7 @@ impl Inner {
         }
         let view = self.view().await?;
         let dek = self.key_to_disable(actor, &view, key).await?;
-        let _alone = self.gate.write().await;
+        let _alone = self.alone().await;
         if self.view_alone().await?.seen != view.seen {
             return Err(VaultError::Changed);
         }

@@ -77,7 +77,7 @@ impl Inner {
                 Plan::Make(Arc::new(self.make_vault(actor, password.clone()).await?))
             }
         };
-        let _alone = self.gate.write().await;
+        let _alone = self.alone().await;
         if self.view_alone().await?.seen != view.seen {
             return Err(VaultError::Changed);
         }

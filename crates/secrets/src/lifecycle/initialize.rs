@@ -28,7 +28,7 @@ impl Secrets {
         let work = async move {
             inner.view().await?.require_absent()?;
             let new = Arc::new(inner.make_vault(&actor, password).await?);
-            let _alone = inner.gate.write().await;
+            let _alone = inner.alone().await;
             inner.view_alone().await?.require_absent()?;
             let (job, made) = (Arc::clone(&inner), Arc::clone(&new));
             let write = inner.store.write(move |conn| {

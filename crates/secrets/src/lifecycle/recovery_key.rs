@@ -45,7 +45,7 @@ impl Inner {
             gatehouse_vault::new_recovery_key(&old, &dek, &*random, now)
         });
         let (new, recovery_key) = made.await??;
-        let _alone = self.gate.write().await;
+        let _alone = self.alone().await;
         let (job, actor) = (Arc::clone(self), actor.clone());
         let write = self.store.write(move |conn| {
             Box::pin(async move {

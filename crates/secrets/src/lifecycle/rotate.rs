@@ -55,7 +55,7 @@ impl Inner {
     ) -> Result<SecretString, VaultError> {
         let opened = self.view().await?.enabled_record()?.clone();
         let rotation = Arc::new(self.make_rotation(actor, opened, password).await?);
-        let _alone = self.gate.write().await;
+        let _alone = self.alone().await;
         let (random, deks) = (Arc::clone(&self.random), Arc::clone(&rotation));
         let prepared =
             self.on_files(move |files| files.prepare_next(&deks.old_dek, &deks.new_dek, &*random));

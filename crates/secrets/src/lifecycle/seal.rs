@@ -11,7 +11,7 @@ impl Secrets {
     pub async fn seal(&self, actor: &Actor) -> Result<Status, VaultError> {
         let (inner, actor) = (Arc::clone(&self.0), actor.clone());
         let work = async move {
-            let _alone = inner.gate.write().await;
+            let _alone = inner.alone().await;
             let view = inner.view_alone().await?;
             view.enabled_record()?;
             if view.status == Status::Sealed {

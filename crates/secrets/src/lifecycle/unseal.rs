@@ -56,7 +56,7 @@ impl Inner {
     ) -> Result<Status, VaultError> {
         let view = self.view().await?;
         let dek = self.open_record(actor, view.enabled_record()?, key).await?;
-        let _alone = self.gate.write().await;
+        let _alone = self.alone().await;
         let now = self.view_alone().await?;
         if now.enabled_record()?.dek_id != dek.id().as_str() {
             return Err(VaultError::Changed);

@@ -53,6 +53,16 @@ impl Home {
         testing::run_sql(&self.database.location, statement).await;
     }
 
+    /// A copy of this place, whose node is stopped.
+    pub fn copy(&self) -> Self {
+        let copy = sqlite_home();
+        for entry in std::fs::read_dir(self.directory()).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), copy.path(&entry.file_name().to_string_lossy())).unwrap();
+        }
+        copy
+    }
+
     /// As a start of the server does.
     pub async fn start(&self) -> Node {
         self.start_with(|_| {}).await
@@ -86,12 +96,28 @@ impl Node {
         directory: &Path,
         change: impl FnOnce(&mut SecretsSettings),
     ) -> Self {
+        Self::start_on(store, directory, change, KdfQueue::new(2)).await
+    }
+
+    /// A start whose key derivation of passwords waits in this queue.
+    pub async fn start_with_queue(home: &Home, queue: KdfQueue) -> (Self, KdfQueue) {
+        let store = home.database.open().await;
+        let node = Self::start_on(store, home.directory(), |_| {}, queue.clone()).await;
+        (node, queue)
+    }
+
+    async fn start_on(
+        store: Store,
+        directory: &Path,
+        change: impl FnOnce(&mut SecretsSettings),
+        queue: KdfQueue,
+    ) -> Self {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_000_000)));
         let mut settings = settings(directory);
         change(&mut settings);
         let as_clock: Arc<dyn Clock> = clock.clone();
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
-        let opened = Secrets::open(store.clone(), KdfQueue::new(2), as_clock, random, settings);
+        let opened = Secrets::open(store.clone(), queue, as_clock, random, settings);
         Self {
             secrets: opened.await.unwrap(),
             store,

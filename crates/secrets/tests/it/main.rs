@@ -12,6 +12,7 @@ mod crash;
 mod disable;
 mod environment;
 mod harness;
+mod interleavings;
 mod lifecycle;
 mod nodes;
 mod plans;

@@ -1,6 +1,7 @@
 //! Two processes on one database: here two handles that share nothing but the store.
 
-use crate::harness::{Node, PASSWORD, actor, homes, secret};
+use crate::harness::{Node, PASSWORD, actor, code, homes, secret};
+use gatehouse_domain::ErrorCode::Conflict;
 use gatehouse_secrets::Status;
 
 #[tokio::test]
@@ -102,6 +103,27 @@ async fn a_password_changed_elsewhere_keeps_the_vault_open() {
             .map(|row| row.subject)
             .collect();
         assert_eq!(subjects, ["vault", "vault"]);
+    }
+}
+
+/// As beside another transition of the same process: what the database says decides when it takes effect.
+#[tokio::test]
+async fn a_rotation_does_not_encrypt_what_was_disabled_elsewhere() {
+    for home in homes().await {
+        let (here, there) = two(&home).await;
+        here.initialize().await;
+        here.set("A", "a").await;
+        there.unlock(PASSWORD).await.unwrap();
+        let mut pause = here.secrets.pause_next_transition();
+        let secrets = here.secrets.clone();
+        let rotating =
+            tokio::spawn(async move { secrets.rotate(actor(), secret(PASSWORD)).await });
+        pause.reached().await;
+        there.secrets.disable(actor(), None).await.unwrap();
+        drop(pause);
+        assert_eq!(code(rotating.await.unwrap()), Conflict);
+        assert_eq!(here.encrypted().await, 0);
+        assert_eq!(there.value("A").await, "a");
     }
 }
 

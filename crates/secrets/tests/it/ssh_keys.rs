@@ -1,10 +1,11 @@
 //! SSH keys, with keys that OpenSSH and OpenSSL made; their fingerprints are `ssh-keygen -l`'s.
 
-use crate::harness::{actor, code, homes, secret, sqlite_home};
-use gatehouse_domain::ErrorCode::{Conflict, InvalidParams, NotFound};
+use crate::harness::{Node, actor, code, homes, secret, sqlite_home};
+use gatehouse_domain::ErrorCode::{Conflict, InvalidParams, NotFound, RateLimited};
 use gatehouse_domain::Problem;
-use gatehouse_secrets::SecretsError;
+use gatehouse_secrets::{KdfQueue, SecretsError};
 use secrecy::ExposeSecret;
+use std::time::Duration;
 
 macro_rules! key {
     ($name:literal) => {
@@ -173,4 +174,92 @@ async fn what_is_not_read_is_told_why() {
         }
     }
     assert!(node.secrets.list_ssh_keys().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_costly_import_neither_waits_for_logins_nor_makes_them_wait() {
+    let home = sqlite_home();
+    let (node, logins) = Node::start_with_queue(&home, KdfQueue::new(1)).await;
+    // The one place of the logins' queue is taken for as long as this channel is open.
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let busy = {
+        let logins = logins.clone();
+        tokio::spawn(async move { logins.run(actor().client, move || held.recv().is_err()).await })
+    };
+    let import = node.secrets.import_ssh_key(
+        actor(),
+        "k",
+        secret(key!("ed25519_openssh_1_rounds")),
+        Some(secret(PASSPHRASE)),
+    );
+    let imported = tokio::time::timeout(Duration::from_secs(20), import).await;
+    assert!(imported.is_ok_and(|import| import.is_ok()), "it waits for logins");
+    drop(release);
+    assert_eq!(busy.await.unwrap(), Ok(true));
+
+    // Imports that wait for one another hold no place of the logins' queue: each login starts at once.
+    let mut imports = Vec::new();
+    for number in 0..2 {
+        let secrets = node.secrets.clone();
+        imports.push(tokio::spawn(async move {
+            let (key, passphrase) = (key!("ed25519_openssh_locked"), secret(PASSPHRASE));
+            let name = format!("costly {number}");
+            secrets
+                .import_ssh_key(actor(), &name, secret(key), Some(passphrase))
+                .await
+        }));
+    }
+    tokio::task::yield_now().await;
+    assert_eq!(logins.run(actor().client, || 7).await, Ok(7));
+    assert!(
+        imports.iter().any(|import| !import.is_finished()),
+        "the login waited for the imports"
+    );
+    for import in imports {
+        import.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn few_imports_wait_and_the_others_are_refused() {
+    let home = sqlite_home();
+    let node = home.start().await;
+    let mut imports = tokio::task::JoinSet::new();
+    // One runs and two wait.
+    for number in 0..6 {
+        let secrets = node.secrets.clone();
+        imports.spawn(async move {
+            let (key, passphrase) = (key!("ed25519_openssh_locked"), secret(PASSPHRASE));
+            let name = format!("k{number}");
+            let import = secrets.import_ssh_key(actor(), &name, secret(key), Some(passphrase));
+            import.await.map_err(|error| Problem::from(error).code)
+        });
+    }
+    let answers = imports.join_all().await;
+    let refused = answers.iter().filter(|answer| **answer == Err(RateLimited));
+    assert_eq!(refused.count(), 3, "{answers:?}");
+}
+
+#[tokio::test]
+async fn rounds_of_bcrypt_at_the_limit_and_past_it() {
+    let home = sqlite_home();
+    let node = home.start().await;
+    let import = |name: &'static str, key: &str| {
+        let (secrets, key) = (node.secrets.clone(), secret(key));
+        async move {
+            let passphrase = Some(secret(PASSPHRASE));
+            secrets.import_ssh_key(actor(), name, key, passphrase).await
+        }
+    };
+    import("limit", key!("ed25519_openssh_256_rounds"))
+        .await
+        .unwrap();
+    let refused = import("past", key!("ed25519_openssh_257_rounds")).await;
+    match refused {
+        Err(SecretsError::Invalid { field, reason }) => {
+            assert_eq!(field, "private_key");
+            assert!(reason.contains("256") && reason.contains("ssh-keygen -p -a"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
 }

@@ -1,0 +1,71 @@
+//! Where a test may hold a transition: it has read the vault's state and derived its keys, and has not
+//! taken effect. Without the feature `testing` a point is nothing at all.
+
+#[cfg(feature = "testing")]
+mod armed {
+    use std::sync::{Mutex, PoisonError};
+    use tokio::sync::oneshot;
+
+    /// Holds the next transition that arrives, once it is armed.
+    #[derive(Debug, Default)]
+    pub struct Pauses(Mutex<Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>>);
+
+    /// An armed pause. Dropping it lets the transition go on.
+    #[derive(Debug)]
+    pub struct Pause {
+        reached: oneshot::Receiver<()>,
+        _go: oneshot::Sender<()>,
+    }
+
+    impl Pauses {
+        /// The next transition that arrives waits until the pause is dropped.
+        pub(crate) fn arm(&self) -> Pause {
+            let (arrive, reached) = oneshot::channel();
+            let (go, wait) = oneshot::channel();
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((arrive, wait));
+            Pause { reached, _go: go }
+        }
+
+        pub(crate) async fn point(&self) {
+            let armed = self
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            if let Some((arrive, wait)) = armed {
+                drop(arrive.send(()));
+                drop(wait.await);
+            }
+        }
+    }
+
+    impl Pause {
+        /// Waits until a transition is held.
+        pub async fn reached(&mut self) {
+            if (&mut self.reached).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    impl crate::Secrets {
+        /// Holds the next transition before it takes effect, until the pause is dropped.
+        pub fn pause_next_transition(&self) -> Pause {
+            self.0.pauses.arm()
+        }
+    }
+}
+
+#[cfg(feature = "testing")]
+pub use armed::{Pause, Pauses};
+
+/// A point that never holds anybody.
+#[cfg(not(feature = "testing"))]
+#[derive(Debug, Default)]
+pub(crate) struct Pauses;
+
+#[cfg(not(feature = "testing"))]
+impl Pauses {
+    #[expect(clippy::unused_async, reason = "the same shape as with the feature")]
+    pub(crate) async fn point(&self) {}
+}
