@@ -15,6 +15,8 @@ impl Auth {
         caller: &Caller<'_>,
         request: LoginRequest,
     ) -> Result<Outcome<Done>, AuthError> {
+        // A seal that comes while the password is checked is later than this login, and holds.
+        let secrets = self.0.secrets.for_request();
         let password = request.password;
         let actor = caller.visit.actor();
         let Some(verified) = self.check_password(caller.visit, &password).await? else {
@@ -33,8 +35,7 @@ impl Auth {
                 })
             })
             .await?;
-        if self.0.secrets.status() == Status::Sealed {
-            let secrets = self.0.secrets.clone();
+        if secrets.status() == Status::Sealed {
             let unsealing = self
                 .durable(async move { Ok(secrets.unseal_with_password(&actor, &password).await?) });
             if let Err(error) = unsealing.await {

@@ -83,6 +83,7 @@ impl Auth {
         request: VaultPassword,
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Admin)?;
+        let secrets = self.0.secrets.for_request();
         // Where there is a record the answer is a conflict, whatever the password.
         let exists = matches!(self.0.secrets.status(), Status::Sealed | Status::Unsealed);
         if !exists {
@@ -90,7 +91,7 @@ impl Auth {
                 .await?;
         }
         let key = self
-            .with_vault(caller.visit, !exists, |secrets, actor| async move {
+            .with_vault(caller.visit, !exists, |_, actor| async move {
                 secrets.initialize(&actor, request.password).await
             })
             .await?;
@@ -137,11 +138,12 @@ impl Auth {
         request: VaultOptionalPassword,
     ) -> Result<VaultDisableAnswer, AuthError> {
         caller.visit.require(Scope::Admin)?;
+        let secrets = self.0.secrets.for_request();
         let password = request.password;
         self.step_up_with(caller, password.as_ref()).await?;
         let sent = password.is_some();
         let report = self
-            .with_vault(caller.visit, sent, |secrets, actor| async move {
+            .with_vault(caller.visit, sent, |_, actor| async move {
                 secrets.disable(&actor, password).await
             })
             .await?;
@@ -166,6 +168,7 @@ impl Auth {
         request: VaultOptionalPassword,
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Admin)?;
+        let secrets = self.0.secrets.for_request();
         let password = request.password;
         let sent = password.is_some();
         if let Some(password) = &password
@@ -175,7 +178,7 @@ impl Auth {
             self.must_be_login_password(caller.visit, password).await?;
         }
         let enabled = self
-            .with_vault(caller.visit, sent, |secrets, actor| async move {
+            .with_vault(caller.visit, sent, |_, actor| async move {
                 secrets.enable(&actor, password).await
             })
             .await?;
@@ -203,9 +206,10 @@ impl Auth {
         request: VaultPassword,
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Admin)?;
+        let secrets = self.0.secrets.for_request();
         self.step_up_with(caller, Some(&request.password)).await?;
         let key = self
-            .with_vault(caller.visit, true, |secrets, actor| async move {
+            .with_vault(caller.visit, true, |_, actor| async move {
                 secrets.rotate(&actor, request.password).await
             })
             .await?;

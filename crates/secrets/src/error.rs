@@ -30,9 +30,12 @@ pub enum VaultError {
     /// The environment or command line says whether there is a vault.
     #[error("auth.vault_enabled is fixed by the environment or the command line")]
     FixedByEnvironment,
-    /// Another process changed the vault at the same time.
-    #[error("the vault was changed by another process meanwhile")]
+    /// The vault was changed between the begin of the request and its effect.
+    #[error("the vault was changed while the request ran")]
     Changed,
+    /// The vault was sealed or switched on or off by a request that began later.
+    #[error("a later request sealed the vault or switched it on or off")]
+    Superseded,
     /// No turn for key derivation.
     #[error(transparent)]
     Busy(#[from] KdfError),
@@ -90,9 +93,13 @@ impl From<VaultError> for Problem {
                 "The environment or the command line decides whether the vault is enabled; \
                  change it there.",
             ),
-            VaultError::Changed => {
-                conflict("The vault was changed by another process at the same time; try again.")
-            }
+            VaultError::Changed => conflict(
+                "The vault was changed while this request ran. Nothing was changed by it; try again.",
+            ),
+            VaultError::Superseded => conflict(
+                "The vault was sealed or switched on or off by a later request. Nothing was changed; \
+                 try again if you still want it.",
+            ),
             VaultError::Busy(error) => error.into(),
             VaultError::Unusable(error) => error.into(),
             VaultError::Crypto(error) => error.into(),
@@ -163,7 +170,7 @@ impl From<VaultError> for SecretsError {
     fn from(error: VaultError) -> Self {
         match error {
             VaultError::Sealed => Self::Sealed,
-            VaultError::Changed => Self::Changed,
+            VaultError::Changed | VaultError::Superseded => Self::Changed,
             VaultError::Busy(error) => Self::Busy(error),
             VaultError::Crypto(error) => Self::Crypto(error),
             VaultError::File(error) => Self::File(error),

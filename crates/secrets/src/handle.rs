@@ -6,7 +6,7 @@ use crate::VaultError;
 use crate::kdf_queue::KdfQueue;
 use crate::provider_files::ProviderFiles;
 use crate::seen::Seen;
-use crate::state::{Inner, Parts};
+use crate::state::{Began, Inner, Parts};
 use gatehouse_domain::{Clock, Random};
 use gatehouse_store::Store;
 use gatehouse_vault::{RecordState, Status};
@@ -46,7 +46,7 @@ pub struct Progress {
 
 /// The vault and the secrets under it. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Secrets(pub(crate) Arc<Inner>);
+pub struct Secrets(pub(crate) Arc<Inner>, Option<Began>);
 
 impl Secrets {
     /// Reads the vault record and decides the status; never unsealed. A record that is damaged,
@@ -83,7 +83,18 @@ impl Secrets {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "the files of provider keys could not be looked at");
         }
-        Ok(Self(Arc::new(inner)))
+        Ok(Self(Arc::new(inner), None))
+    }
+
+    /// A handle for one request that begins now. Its transitions count as begun now, however long the
+    /// caller takes to check a password before: a seal that comes in between is not undone.
+    #[must_use]
+    pub fn for_request(&self) -> Self {
+        Self(Arc::clone(&self.0), Some(self.0.begin()))
+    }
+
+    pub(crate) fn began(&self) -> Began {
+        self.1.unwrap_or_else(|| self.0.begin())
     }
 
     /// Puts new settings in force. Whether there is a vault changes only through

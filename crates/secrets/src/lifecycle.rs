@@ -1,5 +1,9 @@
-//! The steps of the vault's life, one file each. What they share is here: opening the record with a
-//! key off the async threads, and trying again when another process was faster.
+//! The transitions of the vault, one file each. Each reads the vault's state when it begins, derives keys,
+//! takes the gate, and takes effect only if the state is still the one it read: in memory under the gate,
+//! in the database inside its transaction. Otherwise it fails with `Changed` or `Superseded`; only an
+//! unseal, which gives nothing out, tries again.
+//!
+//! What they share is here: opening the record with a key off the async threads.
 
 mod disable;
 mod enable;
@@ -21,7 +25,7 @@ use gatehouse_vault::{Dek, RecoveryKey, VaultRecord, open_with_password, open_wi
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// How often a step is tried when another process changes the vault at the same moment.
+/// How often an unseal or the write of a secret is tried while the vault changes.
 pub(crate) const TRIES: u32 = 3;
 
 /// What opens a record.

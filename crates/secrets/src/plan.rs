@@ -4,8 +4,8 @@
 use crate::lifecycle::Key;
 use crate::lifecycle::initialize::New;
 use crate::seen::{Seen, View};
-use crate::state::Inner;
-use crate::{Secrets, VaultError, record};
+use crate::state::{Began, Inner};
+use crate::{Secrets, VaultError, record, seen};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::Conn;
 use gatehouse_vault::{Dek, RecordState, VaultRecord};
@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct VaultPlan {
     inner: Arc<Inner>,
     actor: Actor,
+    began: Began,
+    planned: Seen,
     step: Step,
     applied: AtomicBool,
     concluded: AtomicBool,
@@ -28,7 +30,7 @@ enum Step {
     /// The vault stays as it is.
     Nothing,
     /// The first vault.
-    Make { planned: Seen, new: New },
+    Make { new: New },
     /// The same data key under the new password.
     Rewrap {
         opened: VaultRecord,
@@ -51,14 +53,17 @@ impl fmt::Debug for VaultPlan {
 
 impl VaultPlan {
     /// Changes the vault record (and, with a first vault, the rows) in the caller's transaction.
-    /// `Changed` when another process was faster: the caller's transaction must fail.
+    /// `Changed` when the vault is not what it was when the plan was made: the caller's transaction must
+    /// fail. A vault that is being made for the old password fails in its turn, so a new generation
+    /// begins even where the record stays as it is.
     pub async fn apply(&self, conn: &mut Conn, now: Timestamp) -> Result<(), VaultError> {
+        self.applied.store(true, Ordering::SeqCst);
+        self.inner.require_unchanged(conn, &self.planned).await?;
         match &self.step {
-            Step::Nothing => Ok(()),
-            Step::Make { planned, new } => {
-                self.applied.store(true, Ordering::SeqCst);
-                self.inner.require_unchanged(conn, planned).await?;
-                self.inner.store_vault(conn, &self.actor, new).await
+            Step::Nothing => {}
+            Step::Make { new } => {
+                self.inner.store_vault(conn, &self.actor, new).await?;
+                return Ok(());
             }
             Step::Rewrap { opened, new } => {
                 record::replace(conn, opened, new).await?;
@@ -66,21 +71,21 @@ impl VaultPlan {
                     .inner
                     .note(conn, "vault.rewrapped", &self.actor, json!({}));
                 note.await?;
-                conn.insert_change("vault", now).await?;
-                Ok(())
             }
         }
+        seen::advance(conn, now).await?;
+        Ok(())
     }
 }
 
 impl Drop for VaultPlan {
     fn drop(&mut self) {
         let applied = self.applied.load(Ordering::SeqCst);
-        if let Step::Make { new, .. } = &self.step
+        if let Step::Make { new } = &self.step
             && applied
             && !self.concluded.load(Ordering::SeqCst)
         {
-            self.inner.adopt_later(Arc::clone(&new.dek));
+            self.inner.adopt_later(self.began, Arc::clone(&new.dek));
         }
     }
 }
@@ -93,11 +98,11 @@ impl Secrets {
         actor: &Actor,
         password: &SecretString,
     ) -> Result<VaultPlan, VaultError> {
+        let began = self.began();
         let view = self.0.view().await?;
         let step = match view.seen.record {
             RecordState::Absent if !view.seen.disabled => Step::Make {
                 new: self.0.make_vault(actor, password.clone()).await?,
-                planned: view.seen,
             },
             RecordState::Present => match key_in_memory(&view) {
                 Some(dek) => self.0.rewrap(actor, view.record()?, dek, password).await?,
@@ -105,7 +110,7 @@ impl Secrets {
             },
             RecordState::Absent | RecordState::Lost => Step::Nothing,
         };
-        Ok(self.0.plan(actor, step))
+        Ok(self.0.plan(actor, began, view.seen, step))
     }
 
     /// For another password: the record is wrapped again with the key in memory, or with the one that
@@ -116,9 +121,10 @@ impl Secrets {
         current: &SecretString,
         new: &SecretString,
     ) -> Result<VaultPlan, VaultError> {
+        let began = self.began();
         let view = self.0.view().await?;
         let Some(record) = &view.record else {
-            return Ok(self.0.plan(actor, Step::Nothing));
+            return Ok(self.0.plan(actor, began, view.seen, Step::Nothing));
         };
         let dek = if let Some(dek) = key_in_memory(&view) {
             Ok(dek)
@@ -131,7 +137,7 @@ impl Secrets {
             Err(VaultError::BadKey | VaultError::Unusable(_)) => Step::Nothing,
             Err(error) => return Err(error),
         };
-        Ok(self.0.plan(actor, step))
+        Ok(self.0.plan(actor, began, view.seen, step))
     }
 
     /// After the commit of the caller's transaction: takes up the key of a first vault, and gives out
@@ -142,11 +148,11 @@ impl Secrets {
             let (inner, plan) = (Arc::clone(&self.0), Arc::clone(&plan));
             async move {
                 match &plan.step {
-                    Step::Nothing => Ok(()),
-                    Step::Make { new, .. } => inner.adopt(Arc::clone(&new.dek)).await,
+                    Step::Make { new } => inner.adopt(plan.began, Arc::clone(&new.dek)).await,
+                    Step::Nothing => inner.view().await.map(drop),
                     Step::Rewrap { .. } => {
                         inner.checkpoint().await;
-                        Ok::<_, VaultError>(())
+                        inner.view().await.map(drop)
                     }
                 }
             }
@@ -157,7 +163,7 @@ impl Secrets {
             tracing::error!(error, "the vault was not taken up after its commit");
         }
         match &plan.step {
-            Step::Make { new, .. } => Some(new.recovery_key.to_display()),
+            Step::Make { new } => Some(new.recovery_key.to_display()),
             Step::Nothing | Step::Rewrap { .. } => None,
         }
     }
@@ -168,10 +174,18 @@ fn key_in_memory(view: &View) -> Option<Arc<Dek>> {
 }
 
 impl Inner {
-    fn plan(self: &Arc<Self>, actor: &Actor, step: Step) -> VaultPlan {
+    fn plan(
+        self: &Arc<Self>,
+        actor: &Actor,
+        began: Began,
+        planned: Seen,
+        step: Step,
+    ) -> VaultPlan {
         VaultPlan {
             inner: Arc::clone(self),
             actor: actor.clone(),
+            began,
+            planned,
             step,
             applied: AtomicBool::new(false),
             concluded: AtomicBool::new(false),
@@ -180,11 +194,11 @@ impl Inner {
 
     /// A plan was dropped after its transaction ran: if that was committed, its key is taken up all
     /// the same.
-    fn adopt_later(self: &Arc<Self>, dek: Arc<Dek>) {
+    fn adopt_later(self: &Arc<Self>, began: Began, dek: Arc<Dek>) {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let inner = Arc::clone(self);
             let work = async move {
-                if let Err(error) = inner.adopt(dek).await {
+                if let Err(error) = inner.adopt(began, dek).await {
                     let error: &dyn std::error::Error = &error;
                     tracing::error!(error, "a vault that was made stays sealed");
                 }
@@ -195,13 +209,18 @@ impl Inner {
 
     /// Unseals with the key of a record that was stored just now, if it is there, and encrypts what
     /// was written between that and now.
-    async fn adopt(self: &Arc<Self>, dek: Arc<Dek>) -> Result<(), VaultError> {
-        let _alone = self.gate.write().await;
+    async fn adopt(self: &Arc<Self>, began: Began, dek: Arc<Dek>) -> Result<(), VaultError> {
+        let _alone = match self.alone_unless_superseded(began).await {
+            Ok(alone) => alone,
+            // Sealed by a later request: it stays sealed.
+            Err(VaultError::Superseded) => return Ok(()),
+            Err(error) => return Err(error),
+        };
         let seen = self.view_alone().await?.seen;
         if seen.disabled || seen.dek_id.as_deref() != Some(dek.id().as_str()) {
             return Ok(());
         }
-        self.hold(&dek)?;
+        self.hold(&dek, seen.generation)?;
         let (job, writing) = (Arc::clone(self), Arc::clone(&dek));
         let write = self
             .store

@@ -63,11 +63,3 @@ pub(crate) async fn replace(
         Err(VaultError::Changed)
     }
 }
-
-/// Fails unless the stored record's data key is this one.
-pub(crate) async fn require_dek(conn: &mut Conn, dek_id: &str) -> Result<(), VaultError> {
-    match conn.find_vault().await? {
-        Some(row) if row.dek_id == dek_id => Ok(()),
-        _ => Err(VaultError::Changed),
-    }
-}

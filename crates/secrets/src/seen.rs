@@ -2,19 +2,27 @@
 
 use crate::handle::SecretsSettings;
 use crate::{VaultError, record};
+use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, StoreError};
 use gatehouse_vault::{Dek, RecordState, Status, VaultRecord};
+use serde_json::json;
 use std::sync::Arc;
 
 /// The setting that switches the vault on and off.
 pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
+/// How often the vault's record, its password or its flag was changed, by any node. Not a setting: the
+/// table also holds state.
+const GENERATION: &str = "vault_generation";
 
-/// What the database says of the vault. A secret is written only while this is what memory was told.
+/// What the database says of the vault. A secret is written, and a transition takes effect, only while
+/// this is what was read when it began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) record: RecordState,
     pub(crate) dek_id: Option<String>,
     pub(crate) disabled: bool,
+    /// Tells apart two states that are otherwise equal, such as before and after `disable` and `enable`.
+    pub(crate) generation: i64,
 }
 
 impl Seen {
@@ -40,9 +48,24 @@ impl Seen {
             record: state,
             dek_id: record.as_ref().map(|record| record.dek_id.clone()),
             disabled: !enabled,
+            generation: generation(conn).await?,
         };
         Ok((seen, record))
     }
+}
+
+async fn generation(conn: &mut Conn) -> Result<i64, StoreError> {
+    let stored = conn.find_setting(GENERATION).await?;
+    Ok(stored.and_then(|value| value.as_i64()).unwrap_or(0))
+}
+
+/// Counts a change of the vault, in the transaction that makes it, and tells the other nodes. Returns the
+/// new generation.
+pub(crate) async fn advance(conn: &mut Conn, now: Timestamp) -> Result<i64, StoreError> {
+    let next = generation(conn).await?.wrapping_add(1);
+    conn.update_setting(GENERATION, &json!(next), now).await?;
+    conn.insert_change("vault", now).await?;
+    Ok(next)
 }
 
 /// One look at memory and database together.

@@ -14,6 +14,7 @@ use gatehouse_vault::{Dek, Keyring, RecordState, Status, VaultRecord};
 use serde_json::Value;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{RwLock, RwLockWriteGuard, watch};
 use tokio_util::task::TaskTracker;
@@ -21,9 +22,15 @@ use tokio_util::task::TaskTracker;
 /// A future as the store's closures return it.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// When a request began, in the order of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Began(u64);
+
 struct Memory {
     keyring: Keyring,
     seen: Seen,
+    /// The latest begin of a request that sealed the vault or switched it on or off.
+    closed: Option<Began>,
     /// The record's key after the vault was disabled in this life of the process. It opens nothing
     /// any more; it only lets a later first password be wrapped into the record.
     spare: Option<Arc<Dek>>,
@@ -40,6 +47,7 @@ pub(crate) struct Inner {
     pub(crate) status: watch::Sender<Status>,
     pub(crate) progress: watch::Sender<Option<Progress>>,
     pub(crate) provider_keys: watch::Sender<()>,
+    begins: AtomicU64,
     memory: Mutex<Memory>,
     files: Arc<ProviderFiles>,
     pub(crate) tasks: TaskTracker,
@@ -73,9 +81,11 @@ impl Inner {
         let memory = Memory {
             keyring,
             seen: parts.seen,
+            closed: None,
             spare: None,
         };
         Self {
+            begins: AtomicU64::new(0),
             store: parts.store,
             kdf: parts.kdf,
             clock: parts.clock,
@@ -118,10 +128,28 @@ impl Inner {
         self.clock.now()
     }
 
+    /// Marks the begin of a request.
+    pub(crate) fn begin(&self) -> Began {
+        Began(self.begins.fetch_add(1, Ordering::SeqCst))
+    }
+
     /// Takes the gate for a transition that is ready to take effect.
     pub(crate) async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
         self.pauses.point().await;
         self.gate.write().await
+    }
+
+    /// Takes the gate for a transition that puts the key into memory or removes the vault. Fails if a
+    /// request that began later has sealed the vault or switched it.
+    pub(crate) async fn alone_unless_superseded(
+        &self,
+        began: Began,
+    ) -> Result<RwLockWriteGuard<'_, ()>, VaultError> {
+        let alone = self.alone().await;
+        if self.memory().closed > Some(began) {
+            return Err(VaultError::Superseded);
+        }
+        Ok(alone)
     }
 
     /// What memory was last told, and the key to write with.
@@ -170,7 +198,7 @@ impl Inner {
         read.await
     }
 
-    /// Fails with `Changed` unless the database still says what memory was told: called inside the
+    /// Fails with `Changed` unless the database still says what was read before: called inside the
     /// transaction that writes.
     pub(crate) async fn require_unchanged(
         &self,
@@ -198,7 +226,17 @@ impl Inner {
         self.view_alone().await
     }
 
-    /// The same for a step that holds the gate already.
+    /// The same for a transition that holds the gate; `Changed` unless the vault is what it was.
+    pub(crate) async fn view_unchanged(&self, before: &Seen) -> Result<View, VaultError> {
+        let view = self.view_alone().await?;
+        if view.seen == *before {
+            Ok(view)
+        } else {
+            Err(VaultError::Changed)
+        }
+    }
+
+    /// The same for a transition that holds the gate already.
     pub(crate) async fn view_alone(&self) -> Result<View, VaultError> {
         let (seen, record) = self.read_seen().await?;
         self.observe(seen.clone());
@@ -237,13 +275,14 @@ impl Inner {
     }
 
     /// The record is in the database and this is its key: unsealed.
-    pub(crate) fn hold(&self, dek: &Arc<Dek>) -> Result<Status, VaultError> {
+    pub(crate) fn hold(&self, dek: &Arc<Dek>, generation: i64) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
             memory.seen = Seen {
                 record: RecordState::Present,
                 dek_id: Some(dek.id().to_string()),
                 disabled: false,
+                generation,
             };
             memory.spare = None;
             let id = dek.id().as_str();
@@ -259,19 +298,37 @@ impl Inner {
         Ok(status)
     }
 
-    /// The key is forgotten.
-    pub(crate) fn forget(&self) -> Result<Status, VaultError> {
-        let status = self.memory().keyring.sealed();
+    /// The key is forgotten, and no request that began earlier brings it back.
+    pub(crate) fn forget(&self, began: Began) -> Result<Status, VaultError> {
+        let status = {
+            let mut memory = self.memory();
+            memory.closed = memory.closed.max(Some(began));
+            memory.keyring.sealed()
+        };
         let status = status.map_err(|_| VaultError::BrokenOff)?;
         self.publish(status);
         Ok(status)
     }
 
+    /// The record was replaced under the same key.
+    pub(crate) fn rewrapped(&self, generation: i64) {
+        self.memory().seen.generation = generation;
+    }
+
     /// The flag in the database is as given now; `spare` is the record's key if it was known.
-    pub(crate) fn switched(&self, enabled: bool, spare: Option<Arc<Dek>>) -> Status {
+    pub(crate) fn switched(
+        &self,
+        began: Began,
+        (enabled, generation): (bool, i64),
+        spare: Option<Arc<Dek>>,
+    ) -> Status {
         let status = {
             let mut memory = self.memory();
+            if memory.seen.disabled == enabled {
+                memory.closed = memory.closed.max(Some(began));
+            }
             memory.seen.disabled = !enabled;
+            memory.seen.generation = generation;
             let seen = memory.seen.clone();
             memory.spare = spare;
             memory

@@ -1,11 +1,11 @@
 //! Any enabled state → Disabled: every secret is decrypted and the flag stored, or nothing changes.
 
-use super::{Key, TRIES};
+use super::Key;
 use crate::provider_files::{ProviderFiles, Restored};
 use crate::rows::Turn;
-use crate::seen::{VAULT_ENABLED, View};
-use crate::state::Inner;
-use crate::{Secrets, VaultError, record};
+use crate::seen::{self, VAULT_ENABLED, View};
+use crate::state::{Began, Inner};
+use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;
 use gatehouse_store::{Conn, SecretTable};
 use gatehouse_vault::{Dek, RecordState, Status};
@@ -48,32 +48,25 @@ impl DisableReport {
 
 impl Secrets {
     /// Decrypts everything and switches the vault off. While sealed it takes the password. From
-    /// uninitialized or disabled there is nothing to decrypt, and only the flag is stored.
+    /// uninitialized or disabled there is nothing to decrypt, and only the flag is stored. `Changed` or
+    /// `Superseded` if the vault was changed or sealed after this request began.
     pub async fn disable(
         &self,
         actor: &Actor,
         password: Option<SecretString>,
     ) -> Result<DisableReport, VaultError> {
-        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
         let key = password.map(Key::Password);
-        let work = async move {
-            let mut tries = TRIES;
-            loop {
-                tries -= 1;
-                match inner.try_to_disable(&actor, key.as_ref()).await {
-                    Err(VaultError::Changed) if tries > 0 => {}
-                    outcome => return outcome,
-                }
-            }
-        };
+        let work = async move { inner.switch_off(&actor, began, key.as_ref()).await };
         self.0.to_the_end(work).await
     }
 }
 
 impl Inner {
-    async fn try_to_disable(
+    async fn switch_off(
         self: &Arc<Self>,
         actor: &Actor,
+        began: Began,
         key: Option<&Key>,
     ) -> Result<DisableReport, VaultError> {
         let settings = self.settings.load_full();
@@ -82,10 +75,8 @@ impl Inner {
         }
         let view = self.view().await?;
         let dek = self.key_to_disable(actor, &view, key).await?;
-        let _alone = self.alone().await;
-        if self.view_alone().await?.seen != view.seen {
-            return Err(VaultError::Changed);
-        }
+        let _alone = self.alone_unless_superseded(began).await?;
+        self.view_unchanged(&view.seen).await?;
         let restored = match dek.clone() {
             Some(dek) => {
                 self.on_files(move |files| files.restore_plain(&dek))
@@ -94,11 +85,15 @@ impl Inner {
             None => Restored::default(),
         };
         let (job, actor, opener) = (Arc::clone(self), actor.clone(), dek.clone());
+        let seen = view.seen;
         let write = self.store.write(move |conn| {
-            Box::pin(async move { job.decrypt_all(conn, &actor, opener).await })
+            Box::pin(async move {
+                job.require_unchanged(conn, &seen).await?;
+                job.decrypt_all(conn, &actor, opener).await
+            })
         });
-        let mut report = match write.await {
-            Ok(report) => report,
+        let (mut report, generation) = match write.await {
+            Ok(done) => done,
             Err(error) => {
                 if restored.made {
                     self.on_files(ProviderFiles::remove_plain).await?;
@@ -108,7 +103,7 @@ impl Inner {
         };
         report.provider_keys = restored.keys;
         // While nothing is encrypted the key in memory has no use but to be wrapped again.
-        self.switched(false, dek.or(view.spare));
+        self.switched(began, (false, generation), dek.or(view.spare));
         if let Err(error) = self.on_files(ProviderFiles::remove_copy).await {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(
@@ -151,33 +146,29 @@ impl Inner {
         conn: &mut Conn,
         actor: &Actor,
         dek: Option<Arc<Dek>>,
-    ) -> Result<DisableReport, VaultError> {
+    ) -> Result<(DisableReport, i64), VaultError> {
         let report = match dek {
-            Some(dek) => {
-                record::require_dek(conn, dek.id().as_str()).await?;
-                self.walk(conn, &Turn::Decrypt(dek)).await?
-            }
+            Some(dek) => self.walk(conn, &Turn::Decrypt(dek)).await?,
             None => DisableReport::default(),
         };
-        self.store_flag(conn, false).await?;
         let detail = json!({ "decrypted": report.rows() });
         self.note(conn, "vault.disabled", actor, detail).await?;
-        Ok(report)
+        Ok((report, self.store_flag(conn, false).await?))
     }
 
-    /// Stores the flag, unless the environment has the say, and tells the other nodes.
+    /// Stores the flag, unless the environment fixes it, and tells the other nodes. Returns the new
+    /// generation.
     pub(crate) async fn store_flag(
         &self,
         conn: &mut Conn,
         enabled: bool,
-    ) -> Result<(), VaultError> {
+    ) -> Result<i64, VaultError> {
         let now = self.now();
         if !self.settings.load().vault_enabled_fixed {
             conn.update_setting(VAULT_ENABLED, &json!(enabled), now)
                 .await?;
             conn.insert_change("settings", now).await?;
         }
-        conn.insert_change("vault", now).await?;
-        Ok(())
+        Ok(seen::advance(conn, now).await?)
     }
 }

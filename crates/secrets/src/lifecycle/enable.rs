@@ -1,8 +1,9 @@
 //! Disabled → Unsealed, Sealed or Uninitialized.
 
 use super::initialize::New;
-use super::{Key, TRIES};
-use crate::state::Inner;
+use super::Key;
+use crate::seen::Seen;
+use crate::state::{Began, Inner};
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;
@@ -40,25 +41,17 @@ impl Secrets {
         actor: &Actor,
         password: Option<SecretString>,
     ) -> Result<Enabled, VaultError> {
-        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
-        let work = async move {
-            let mut tries = TRIES;
-            loop {
-                tries -= 1;
-                match inner.try_to_enable(&actor, password.as_ref()).await {
-                    Err(VaultError::Changed) if tries > 0 => {}
-                    outcome => return outcome,
-                }
-            }
-        };
+        let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
+        let work = async move { inner.switch_on(&actor, began, password.as_ref()).await };
         self.0.to_the_end(work).await
     }
 }
 
 impl Inner {
-    async fn try_to_enable(
+    async fn switch_on(
         self: &Arc<Self>,
         actor: &Actor,
+        began: Began,
         password: Option<&SecretString>,
     ) -> Result<Enabled, VaultError> {
         let settings = self.settings.load_full();
@@ -77,23 +70,30 @@ impl Inner {
                 Plan::Make(Arc::new(self.make_vault(actor, password.clone()).await?))
             }
         };
-        let _alone = self.alone().await;
-        if self.view_alone().await?.seen != view.seen {
-            return Err(VaultError::Changed);
-        }
-        self.carry_out(actor, plan).await
+        let _alone = self.alone_unless_superseded(began).await?;
+        self.view_unchanged(&view.seen).await?;
+        self.carry_out(actor, began, view.seen, plan).await
     }
 
-    async fn carry_out(self: &Arc<Self>, actor: &Actor, plan: Plan) -> Result<Enabled, VaultError> {
+    async fn carry_out(
+        self: &Arc<Self>,
+        actor: &Actor,
+        began: Began,
+        seen: Seen,
+        plan: Plan,
+    ) -> Result<Enabled, VaultError> {
         let plan = Arc::new(plan);
         let (job, actor, wanted) = (Arc::clone(self), actor.clone(), Arc::clone(&plan));
         let write = self.store.write(move |conn| {
-            Box::pin(async move { job.store_plan(conn, &actor, &wanted).await })
+            Box::pin(async move {
+                job.require_unchanged(conn, &seen).await?;
+                job.store_plan(conn, &actor, &wanted).await
+            })
         });
-        write.await?;
+        let generation = write.await?;
         let (dek, recovery_key) = match &*plan {
             Plan::Flag => {
-                let status = self.switched(true, None);
+                let status = self.switched(began, (true, generation), None);
                 return Ok(Enabled {
                     status,
                     recovery_key: None,
@@ -102,7 +102,7 @@ impl Inner {
             Plan::Open(dek) => (dek, None),
             Plan::Make(new) => (&new.dek, Some(RecoveryKey::to_display(&new.recovery_key))),
         };
-        let status = self.hold(dek)?;
+        let status = self.hold(dek, generation)?;
         self.settle_provider_keys(dek).await;
         self.checkpoint().await;
         Ok(Enabled {
@@ -116,21 +116,17 @@ impl Inner {
         conn: &mut Conn,
         actor: &Actor,
         plan: &Plan,
-    ) -> Result<(), VaultError> {
+    ) -> Result<i64, VaultError> {
         let migrated = match plan {
             Plan::Flag => 0,
-            Plan::Open(dek) => {
-                record::require_dek(conn, dek.id().as_str()).await?;
-                self.migrate(conn, dek).await?
-            }
+            Plan::Open(dek) => self.migrate(conn, dek).await?,
             Plan::Make(new) => {
                 record::insert(conn, &new.record).await?;
                 self.migrate(conn, &new.dek).await?
             }
         };
-        self.store_flag(conn, true).await?;
         let detail = json!({ "migrated": migrated });
         self.note(conn, "vault.enabled", actor, detail).await?;
-        Ok(())
+        self.store_flag(conn, true).await
     }
 }

@@ -1,7 +1,7 @@
 //! Uninitialized → Unsealed.
 
 use crate::state::Inner;
-use crate::{Secrets, VaultError, record};
+use crate::{Secrets, VaultError, record, seen};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;
 use gatehouse_vault::{Dek, RecoveryKey, VaultRecord};
@@ -18,24 +18,28 @@ pub(crate) struct New {
 
 impl Secrets {
     /// Makes a vault for this password, which the caller has checked to be the login's, and encrypts
-    /// what is there. The recovery key is given out this once.
+    /// what is there. The recovery key is given out this once. `Changed` if the password or the vault was
+    /// changed after this request began.
     pub async fn initialize(
         &self,
         actor: &Actor,
         password: SecretString,
     ) -> Result<SecretString, VaultError> {
-        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
         let work = async move {
-            inner.view().await?.require_absent()?;
+            let view = inner.view().await?;
+            view.require_absent()?;
             let new = Arc::new(inner.make_vault(&actor, password).await?);
-            let _alone = inner.alone().await;
-            inner.view_alone().await?.require_absent()?;
+            let _alone = inner.alone_unless_superseded(began).await?;
+            inner.view_unchanged(&view.seen).await?;
             let (job, made) = (Arc::clone(&inner), Arc::clone(&new));
             let write = inner.store.write(move |conn| {
-                Box::pin(async move { job.store_vault(conn, &actor, &made).await })
+                Box::pin(async move {
+                    job.require_unchanged(conn, &view.seen).await?;
+                    job.store_vault(conn, &actor, &made).await
+                })
             });
-            write.await?;
-            inner.hold(&new.dek)?;
+            inner.hold(&new.dek, write.await?)?;
             inner.settle_provider_keys(&new.dek).await;
             inner.checkpoint().await;
             Ok(new.recovery_key.to_display())
@@ -62,18 +66,18 @@ impl Inner {
         })
     }
 
-    /// The record, the rows, the audit row and the word to other nodes: within one transaction.
+    /// The record, the rows, the audit row and the note to other nodes: within one transaction. Returns
+    /// the new generation.
     pub(crate) async fn store_vault(
         &self,
         conn: &mut Conn,
         actor: &Actor,
         new: &New,
-    ) -> Result<(), VaultError> {
+    ) -> Result<i64, VaultError> {
         record::insert(conn, &new.record).await?;
         let migrated = self.migrate(conn, &new.dek).await?;
         let detail = json!({ "dek_id": new.record.dek_id, "migrated": migrated });
         self.note(conn, "vault.initialized", actor, detail).await?;
-        conn.insert_change("vault", self.now()).await?;
-        Ok(())
+        Ok(seen::advance(conn, self.now()).await?)
     }
 }

@@ -1,8 +1,8 @@
 //! A new recovery key for the same data key.
 
-use super::{Key, TRIES};
+use super::Key;
 use crate::state::Inner;
-use crate::{Secrets, VaultError, record};
+use crate::{Secrets, VaultError, record, seen};
 use gatehouse_domain::Actor;
 use gatehouse_vault::RecoveryKey;
 use secrecy::SecretString;
@@ -10,7 +10,8 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Secrets {
-    /// Makes a new recovery key; the old one stops working. Given out this once.
+    /// Makes a new recovery key; the old one stops working. Given out this once. `Changed` if the vault
+    /// was changed after this request began: of two at once one gets a key.
     pub async fn new_recovery_key(
         &self,
         actor: &Actor,
@@ -19,26 +20,21 @@ impl Secrets {
         let (inner, actor) = (Arc::clone(&self.0), actor.clone());
         let key = Key::Password(password);
         let work = async move {
-            let mut tries = TRIES;
-            loop {
-                tries -= 1;
-                match inner.try_new_recovery_key(&actor, &key).await {
-                    Err(VaultError::Changed) if tries > 0 => {}
-                    outcome => return Ok(outcome?.to_display()),
-                }
-            }
+            let made = inner.replace_recovery_key(&actor, &key).await?;
+            Ok(made.to_display())
         };
         self.0.to_the_end::<_, VaultError, _>(work).await
     }
 }
 
 impl Inner {
-    async fn try_new_recovery_key(
+    async fn replace_recovery_key(
         self: &Arc<Self>,
         actor: &Actor,
         key: &Key,
     ) -> Result<RecoveryKey, VaultError> {
-        let opened = self.view().await?.enabled_record()?.clone();
+        let view = self.view().await?;
+        let opened = view.enabled_record()?.clone();
         let dek = self.open_record(actor, &opened, key).await?;
         let (random, now, old) = (Arc::clone(&self.random), self.now(), opened.clone());
         let made = self.kdf.run(actor.client, move || {
@@ -49,14 +45,14 @@ impl Inner {
         let (job, actor) = (Arc::clone(self), actor.clone());
         let write = self.store.write(move |conn| {
             Box::pin(async move {
+                job.require_unchanged(conn, &view.seen).await?;
                 record::replace(conn, &opened, &new).await?;
                 job.note(conn, "vault.recovery_key", &actor, json!({}))
                     .await?;
-                conn.insert_change("vault", job.now()).await?;
-                Ok::<_, VaultError>(())
+                Ok::<_, VaultError>(seen::advance(conn, job.now()).await?)
             })
         });
-        write.await?;
+        self.rewrapped(write.await?);
         Ok(recovery_key)
     }
 }

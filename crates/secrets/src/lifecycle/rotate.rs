@@ -4,10 +4,10 @@
 //! put beside the old one before the commit and takes its place after it. A crash between the two
 //! leaves both, and the next unseal takes the one that its key opens.
 
-use super::TRIES;
 use crate::provider_files::ProviderFiles;
 use crate::rows::Turn;
-use crate::state::Inner;
+use crate::seen::{self, Seen, View};
+use crate::state::{Began, Inner};
 use crate::{Secrets, VaultError, record};
 use gatehouse_domain::Actor;
 use gatehouse_store::Conn;
@@ -17,6 +17,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 struct Rotation {
+    seen: Seen,
     opened: VaultRecord,
     new: VaultRecord,
     old_dek: Arc<Dek>,
@@ -26,36 +27,30 @@ struct Rotation {
 
 impl Secrets {
     /// Replaces the data key. Takes the password, also while unsealed; afterwards the vault is
-    /// unsealed. The old recovery key stops working; the new one is given out this once.
+    /// unsealed. The old recovery key stops working; the new one is given out this once. `Changed` or
+    /// `Superseded` if the vault was changed or sealed after this request began.
     pub async fn rotate(
         &self,
         actor: &Actor,
         password: SecretString,
     ) -> Result<SecretString, VaultError> {
-        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
-        let work = async move {
-            let mut tries = TRIES;
-            loop {
-                tries -= 1;
-                match inner.try_to_rotate(&actor, &password).await {
-                    Err(VaultError::Changed) if tries > 0 => {}
-                    outcome => return outcome,
-                }
-            }
-        };
+        let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
+        let work = async move { inner.replace_key(&actor, began, &password).await };
         self.0.to_the_end(work).await
     }
 }
 
 impl Inner {
-    async fn try_to_rotate(
+    async fn replace_key(
         self: &Arc<Self>,
         actor: &Actor,
+        began: Began,
         password: &SecretString,
     ) -> Result<SecretString, VaultError> {
-        let opened = self.view().await?.enabled_record()?.clone();
-        let rotation = Arc::new(self.make_rotation(actor, opened, password).await?);
-        let _alone = self.alone().await;
+        let view = self.view().await?;
+        let rotation = Arc::new(self.make_rotation(actor, view, password).await?);
+        let _alone = self.alone_unless_superseded(began).await?;
+        self.view_unchanged(&rotation.seen).await?;
         let (random, deks) = (Arc::clone(&self.random), Arc::clone(&rotation));
         let prepared =
             self.on_files(move |files| files.prepare_next(&deks.old_dek, &deks.new_dek, &*random));
@@ -64,14 +59,17 @@ impl Inner {
         let write = self
             .store
             .write(move |conn| Box::pin(async move { job.rekey(conn, &actor, &wanted).await }));
-        if let Err(error) = write.await {
-            // The record was not replaced as far as we know; if it was, the next unseal remakes it.
-            if matches!(error, VaultError::Changed | VaultError::Undecryptable(_)) {
-                self.on_files(ProviderFiles::drop_next).await?;
+        let generation = match write.await {
+            Ok(generation) => generation,
+            Err(error) => {
+                // The record was not replaced as far as we know; if it was, the next unseal remakes it.
+                if matches!(error, VaultError::Changed | VaultError::Undecryptable(_)) {
+                    self.on_files(ProviderFiles::drop_next).await?;
+                }
+                return Err(error);
             }
-            return Err(error);
-        }
-        self.hold(&rotation.new_dek)?;
+        };
+        self.hold(&rotation.new_dek, generation)?;
         self.settle_provider_keys(&rotation.new_dek).await;
         self.checkpoint().await;
         Ok(rotation.recovery_key.to_display())
@@ -80,13 +78,15 @@ impl Inner {
     async fn make_rotation(
         &self,
         actor: &Actor,
-        opened: VaultRecord,
+        view: View,
         password: &SecretString,
     ) -> Result<Rotation, VaultError> {
+        let opened = view.enabled_record()?.clone();
         let key = super::Key::Password(password.clone());
         let old_dek = self.open_record(actor, &opened, &key).await?;
         let made = self.make_vault(actor, password.clone()).await?;
         Ok(Rotation {
+            seen: view.seen,
             new: VaultRecord {
                 created_at: opened.created_at,
                 ..made.record
@@ -103,7 +103,8 @@ impl Inner {
         conn: &mut Conn,
         actor: &Actor,
         rotation: &Rotation,
-    ) -> Result<(), VaultError> {
+    ) -> Result<i64, VaultError> {
+        self.require_unchanged(conn, &rotation.seen).await?;
         record::replace(conn, &rotation.opened, &rotation.new).await?;
         let turn = Turn::Rekey {
             old: Arc::clone(&rotation.old_dek),
@@ -112,7 +113,6 @@ impl Inner {
         let report = self.walk(conn, &turn).await?;
         let detail = json!({ "dek_id": rotation.new.dek_id, "secrets": report.rows() });
         self.note(conn, "vault.rotated", actor, detail).await?;
-        conn.insert_change("vault", self.now()).await?;
-        Ok(())
+        Ok(seen::advance(conn, self.now()).await?)
     }
 }

@@ -1,8 +1,9 @@
 //! Sealed → Unsealed, with the password or the recovery key. Also the check of either while unsealed.
 
 use super::{Key, TRIES};
-use crate::state::Inner;
-use crate::{Secrets, VaultError, record};
+use crate::seen::Seen;
+use crate::state::{Began, Inner};
+use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;
 use gatehouse_vault::{Dek, RecoveryKey, Status};
 use secrecy::SecretString;
@@ -11,7 +12,8 @@ use std::sync::Arc;
 
 impl Secrets {
     /// Unseals with the password. Whatever is plaintext is encrypted in the same step. A wrong
-    /// password is `BadKey` even while the vault is unsealed.
+    /// password is `BadKey` even while the vault is unsealed. `Superseded` if the vault was sealed by a
+    /// request that began later.
     pub async fn unseal_with_password(
         &self,
         actor: &Actor,
@@ -33,12 +35,12 @@ impl Secrets {
     }
 
     async fn unseal(&self, actor: &Actor, key: Key) -> Result<Status, VaultError> {
-        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
         let work = async move {
             let mut tries = TRIES;
             loop {
                 tries -= 1;
-                match inner.try_to_unseal(&actor, &key).await {
+                match inner.try_to_unseal(&actor, began, &key).await {
                     Err(VaultError::Changed) if tries > 0 => {}
                     outcome => return outcome,
                 }
@@ -52,15 +54,13 @@ impl Inner {
     async fn try_to_unseal(
         self: &Arc<Self>,
         actor: &Actor,
+        began: Began,
         key: &Key,
     ) -> Result<Status, VaultError> {
         let view = self.view().await?;
         let dek = self.open_record(actor, view.enabled_record()?, key).await?;
-        let _alone = self.alone().await;
-        let now = self.view_alone().await?;
-        if now.enabled_record()?.dek_id != dek.id().as_str() {
-            return Err(VaultError::Changed);
-        }
+        let _alone = self.alone_unless_superseded(began).await?;
+        let now = self.view_unchanged(&view.seen).await?;
         if now.dek.is_some() {
             return Ok(now.status);
         }
@@ -68,8 +68,8 @@ impl Inner {
             Key::Password(_) => "password",
             Key::Recovery(_) => "recovery_key",
         };
-        let migrated = self.migrate_at_unseal(actor, by, &dek).await?;
-        let status = self.hold(&dek)?;
+        let migrated = self.migrate_at_unseal(actor, by, &now.seen, &dek).await?;
+        let status = self.hold(&dek, now.seen.generation)?;
         self.settle_provider_keys(&dek).await;
         if migrated > 0 {
             self.checkpoint().await;
@@ -81,12 +81,14 @@ impl Inner {
         self: &Arc<Self>,
         actor: &Actor,
         by: &'static str,
+        seen: &Seen,
         dek: &Arc<Dek>,
     ) -> Result<u64, VaultError> {
         let (job, actor, dek) = (Arc::clone(self), actor.clone(), Arc::clone(dek));
+        let seen = seen.clone();
         let write = self.store.write(move |conn| {
             Box::pin(async move {
-                record::require_dek(conn, dek.id().as_str()).await?;
+                job.require_unchanged(conn, &seen).await?;
                 let migrated = job.migrate(conn, &dek).await?;
                 let detail = json!({ "by": by, "migrated": migrated });
                 job.note(conn, "vault.unsealed", &actor, detail).await?;
