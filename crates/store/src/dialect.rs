@@ -28,15 +28,18 @@ impl Engine {
         matches!(self, Self::Postgres)
     }
 
-    /// What each new connection is told.
+    /// What each new connection is told. Temporary tables and journals of SQLite would otherwise be files
+    /// in a directory of the system: plaintext outside the data directory, and no writes where there is no
+    /// such directory.
     pub(crate) const fn on_connect(self, role: Role) -> &'static str {
         match (self, role) {
             (Self::Sqlite, Role::Writer) => {
-                "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                 PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
+                "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; \
+                 PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
             }
             (Self::Sqlite, Role::Reader) => {
-                "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA query_only = ON;"
+                "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; \
+                 PRAGMA query_only = ON;"
             }
             (Self::Postgres, Role::Writer) => "SET lock_timeout = '10s'",
             (Self::Postgres, Role::Reader) => "SET default_transaction_read_only = on",
