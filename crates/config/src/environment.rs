@@ -1,15 +1,29 @@
 //! A snapshot of the process's environment: the only place that reads it.
 
 use crate::error::ConfigError;
+use crate::layers::setting_of_variable;
 use crate::value::{InvalidValue, flag};
 use secrecy::SecretString;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
+use zeroize::Zeroize;
+
+/// Set where the secret variables were moved from the environment to standard input.
+const ON_STDIN: &str = "GATEHOUSE_SECRETS_ON_STDIN";
+
+/// Variables that hold a secret and are no setting.
+const SECRETS: [&str; 4] = [
+    "SERVICE_VAULT_AUTO_UNSEAL_KEY",
+    "SERVICE_API_KEY",
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+];
 
 /// Variables of others that we look at.
-const FOREIGN: [&str; 8] = [
+const FOREIGN: [&str; 9] = [
+    ON_STDIN,
     "PATH",
     "HOME",
     "LANG",
@@ -39,8 +53,16 @@ pub(crate) const NAMES: [&str; 11] = [
 ];
 
 /// What the environment said at one moment. Holds only the variables that concern us; an empty
-/// value counts as unset.
+/// value counts as unset. The values are wiped when it is dropped.
 pub struct Environment(BTreeMap<String, OsString>);
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        for value in self.0.values_mut() {
+            std::mem::take(value).into_encoded_bytes().zeroize();
+        }
+    }
+}
 
 impl Environment {
     /// The environment of this process.
@@ -61,6 +83,33 @@ impl Environment {
             .filter(|(name, value)| ours(name) && !value.is_empty())
             .collect();
         Self(variables)
+    }
+
+    /// The variables whose value is a secret: a key of the vault or of a service, a database URL with a
+    /// password, a setting that is never shown.
+    pub fn secrets(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        let all = self.0.iter();
+        let pairs = all.map(|(name, value)| (name.as_str(), value.as_os_str()));
+        pairs.filter(|(name, value)| is_secret(name, value))
+    }
+
+    /// Whether the secret variables of this process were moved to its standard input.
+    pub fn secrets_are_on_stdin(&self) -> bool {
+        self.0.contains_key(ON_STDIN)
+    }
+
+    /// The name and value that [`Environment::secrets_are_on_stdin`] looks for.
+    pub const fn on_stdin() -> (&'static str, &'static str) {
+        (ON_STDIN, "1")
+    }
+
+    /// Adds the variables that were moved.
+    pub fn extend<K, V>(&mut self, pairs: impl IntoIterator<Item = (K, V)>)
+    where
+        K: Into<OsString>,
+        V: Into<OsString>,
+    {
+        self.0.append(&mut Self::from_pairs(pairs).0);
     }
 
     /// The names that begin with `SERVICE_`.
@@ -111,6 +160,19 @@ impl Environment {
             .get(name)
             .map(OsString::as_os_str)
             .is_some_and(|value| value != OsStr::new(""))
+    }
+}
+
+fn is_secret(name: &str, value: &OsStr) -> bool {
+    if SECRETS.contains(&name) {
+        return true;
+    }
+    match setting_of_variable(name) {
+        Some(spec) if spec.key == "database.url" => {
+            !value.as_encoded_bytes().starts_with(b"sqlite:")
+        }
+        Some(spec) => spec.is_secret(),
+        None => false,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::process::Process;
 use crate::suggest;
 use crate::value::{InvalidValue, from_text};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::ErrorKind;
@@ -230,10 +231,7 @@ fn read_environment(
 ) -> Result<BTreeMap<String, Variable>, ConfigError> {
     let mut variables: BTreeMap<String, Variable> = BTreeMap::new();
     for name in environment.own_names() {
-        let proper = ALIASES
-            .iter()
-            .find(|(alias, _)| *alias == name)
-            .map_or_else(|| canonical_variable(name), |pair| pair.1.into());
+        let proper = proper_name(name);
         let Some(spec) = spec_of_variable(&proper) else {
             unknown_variable(name, warnings)?;
             continue;
@@ -266,6 +264,18 @@ fn read_environment(
         variables.insert(proper.into_owned(), winner);
     }
     Ok(variables)
+}
+
+/// The setting that a variable sets, by whichever of its names.
+pub(crate) fn setting_of_variable(name: &str) -> Option<&'static KeySpec> {
+    spec_of_variable(&proper_name(name))
+}
+
+fn proper_name(name: &str) -> Cow<'_, str> {
+    ALIASES
+        .iter()
+        .find(|(alias, _)| *alias == name)
+        .map_or_else(|| canonical_variable(name), |pair| pair.1.into())
 }
 
 fn spec_of_variable(name: &str) -> Option<&'static KeySpec> {

@@ -6,6 +6,7 @@ use crate::value::web_url;
 use secrecy::SecretString;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use url::Url;
 
 /// What only the environment says.
@@ -16,8 +17,8 @@ pub struct Process {
     pub trust_docker_loopback: bool,
     /// `SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE`: holds the recovery key; goes before the next.
     pub auto_unseal_key_file: Option<PathBuf>,
-    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key itself.
-    pub auto_unseal_key: Option<SecretString>,
+    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key itself, until it is taken.
+    auto_unseal_key: Mutex<Option<SecretString>>,
     /// `SERVICE_LOG`; also stands in `log.level`.
     pub log_filter: Option<String>,
     /// `SERVICE_API_KEY`, for commands against a running server.
@@ -37,13 +38,19 @@ pub struct Process {
 }
 
 impl Process {
+    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key itself, once, so that no copy stays in memory.
+    pub fn take_auto_unseal_key(&self) -> Option<SecretString> {
+        let key = self.auto_unseal_key.lock();
+        key.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     pub(crate) fn read(environment: &Environment) -> Result<Self, ConfigError> {
         let url = environment.text("SERVICE_URL")?.map(web_url).transpose();
         Ok(Self {
             behind_proxy: environment.flag("SERVICE_BEHIND_PROXY")?,
             trust_docker_loopback: environment.flag("SERVICE_TRUST_DOCKER_LOOPBACK")?,
             auto_unseal_key_file: environment.path("SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE"),
-            auto_unseal_key: environment.secret("SERVICE_VAULT_AUTO_UNSEAL_KEY")?,
+            auto_unseal_key: Mutex::new(environment.secret("SERVICE_VAULT_AUTO_UNSEAL_KEY")?),
             log_filter: environment.text("SERVICE_LOG")?.map(str::to_owned),
             api_key: environment.secret("SERVICE_API_KEY")?,
             url: url

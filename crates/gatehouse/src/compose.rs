@@ -137,8 +137,9 @@ impl House {
         .await?;
         if purpose == Purpose::Serve {
             let process = config.layers().process();
-            let (file, value) = (&process.auto_unseal_key_file, &process.auto_unseal_key);
-            secrets.auto_unseal(file.as_deref(), value.as_ref()).await;
+            let file = process.auto_unseal_key_file.as_deref();
+            let value = process.take_auto_unseal_key();
+            secrets.auto_unseal(file, value.as_ref()).await;
             for step in AFTER_UNSEAL {
                 tracing::debug!(step, "read when it is used");
             }

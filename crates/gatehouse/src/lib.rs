@@ -6,6 +6,7 @@ mod compose;
 pub mod data_dir;
 pub mod limits;
 pub mod logging;
+pub mod own_environment;
 mod serve;
 
 pub use compose::{App, Ground, House, OpenError, Parts, Purpose};

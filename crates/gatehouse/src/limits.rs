@@ -1,6 +1,27 @@
 //! What the system lets this process have.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit,
+};
+
+/// Keeps other programs of the same user from reading this process's memory and initial environment, and
+/// the system from writing either into a core file. Root can still read both.
+pub fn keep_memory_private() {
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        tracing::warn!(%error, "other programs of this user may read the memory of this process");
+    }
+}
+
+/// No core file of this process or of the programs that it starts.
+pub fn forbid_core_files() {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    if let Err(error) = setrlimit(Resource::Core, none) {
+        tracing::warn!(%error, "a crash may write a core file");
+    }
+}
 
 /// Raises the number of files that may be open to what the system allows at most: each connection is
 /// one, and the usual soft limit of 1,024 is for programs of another time.

@@ -87,7 +87,7 @@ fn an_empty_variable_is_unset() {
         .var("SERVICE_VAULT_AUTO_UNSEAL_KEY", " ")
         .var("SERVICE_CONFIG", "");
     let layers = start.load().unwrap();
-    assert!(!layers.process().behind_proxy && layers.process().auto_unseal_key.is_none());
+    assert!(!layers.process().behind_proxy && layers.process().take_auto_unseal_key().is_none());
     let resolved = start.resolve(&[]);
     assert_eq!(shown(&resolved, "auth.step_up"), (json!(false), "toml"));
     assert_eq!(

@@ -84,13 +84,18 @@ impl std::fmt::Debug for DatabaseUrlText {
 impl Globals {
     /// The settings as flags, environment and file say.
     pub fn layers(&self) -> Result<Layers> {
+        self.layers_of(&Environment::from_process())
+    }
+
+    /// The same with this environment.
+    pub fn layers_of(&self, environment: &Environment) -> Result<Layers> {
         let invocation = Invocation {
             config: self.config.clone(),
             data_dir: self.data_dir.clone(),
             bind: self.bind.clone(),
             database_url: self.database_url.as_ref().map(|url| url.0.clone()),
         };
-        Ok(Layers::load(&Environment::from_process(), &invocation)?)
+        Ok(Layers::load(environment, &invocation)?)
     }
 
     /// Where the server is, when somebody says so.

@@ -87,6 +87,7 @@ enum Command {
 
 /// Runs the command that the command line names.
 pub fn run() -> ExitCode {
+    gatehouse::limits::keep_memory_private();
     let Cli { globals, command } = Cli::parse();
     let outcome = match command.unwrap_or(Command::Serve) {
         Command::Serve => serve::run(&globals),

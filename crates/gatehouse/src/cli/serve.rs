@@ -3,7 +3,7 @@
 use super::globals::Globals;
 use anyhow::{Context, Result};
 use gatehouse::logging::Logging;
-use gatehouse::{App, Parts, limits};
+use gatehouse::{App, Parts, limits, own_environment};
 use gatehouse_config::Layers;
 use gatehouse_domain::{SystemClock, SystemRandom};
 use std::collections::BTreeMap;
@@ -21,10 +21,11 @@ const MAX_BLOCKING: usize = 16;
 
 /// Serves.
 pub fn run(globals: &Globals) -> Result<ExitCode> {
-    let layers = globals.layers()?;
+    let layers = globals.layers_of(&own_environment::without_secrets()?)?;
     let settings = layers.resolve(&BTreeMap::new())?.settings;
     let logging = Logging::start(&settings.log, layers.process().no_color)?;
     limits::raise_open_files();
+    limits::forbid_core_files();
     let workers =
         std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_WORKERS));
     let runtime = tokio::runtime::Builder::new_multi_thread()
