@@ -5,7 +5,7 @@ use crate::error::AuthError;
 use crate::password_hash;
 use crate::state::Auth;
 use crate::visit::Visit;
-use gatehouse_domain::ClientKey;
+use gatehouse_domain::{ClientKey, Problem};
 use secrecy::SecretString;
 
 /// The hash that a right password was checked against: what is then written is bound to it.
@@ -39,6 +39,22 @@ impl Auth {
         if visit.decision.identity().is_some() {
             self.0.wrong_passwords.record(&visit.credential_id());
         }
+    }
+
+    /// Runs work that tries a secret other than the login password, such as the passphrase of a key. One
+    /// that was wrong counts as a wrong password of the credential. The work says so beside its problem.
+    pub async fn guess<T>(
+        &self,
+        visit: &Visit,
+        work: impl Future<Output = Result<T, (bool, Problem)>>,
+    ) -> Result<T, Problem> {
+        self.may_try_password(visit)?;
+        work.await.map_err(|(wrong, problem)| {
+            if wrong {
+                self.count_wrong_password(visit);
+            }
+            problem
+        })
     }
 
     /// As [`Auth::check_password`], without counting.

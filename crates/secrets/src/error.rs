@@ -125,6 +125,9 @@ pub enum SecretsError {
         /// Why, for a person.
         reason: String,
     },
+    /// The passphrase does not open the key that is imported.
+    #[error("the passphrase does not open the key")]
+    WrongPassphrase,
     /// There is no such thing; the text is a noun.
     #[error("there is no such {0}")]
     NotFound(&'static str),
@@ -185,6 +188,9 @@ impl From<SecretsError> for Problem {
     fn from(error: SecretsError) -> Self {
         match error {
             SecretsError::Invalid { field, reason } => Self::invalid_params(field, reason),
+            SecretsError::WrongPassphrase => {
+                Self::invalid_params("passphrase", "it does not open the key")
+            }
             SecretsError::NotFound(what) => Self::not_found(what),
             SecretsError::NameTaken => conflict("That name is taken."),
             SecretsError::Sealed => Self::vault_sealed(),

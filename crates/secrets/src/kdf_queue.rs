@@ -5,10 +5,26 @@ use gatehouse_domain::{ClientKey, ErrorCode, Problem};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, TryAcquireError};
 
-/// Jobs that wait in all.
-const MAX_WAITING: usize = 32;
-/// Jobs of one client that wait.
-const MAX_WAITING_PER_CLIENT: usize = 8;
+/// How many jobs run and wait at a time.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    running: usize,
+    waiting: usize,
+    waiting_per_client: usize,
+}
+
+/// Jobs that wait for passwords, whatever runs.
+const PASSWORDS: Limits = Limits {
+    running: 2,
+    waiting: 32,
+    waiting_per_client: 8,
+};
+/// Imports of keys: each may take seconds, and nobody logs in by one.
+const IMPORTS: Limits = Limits {
+    running: 1,
+    waiting: 4,
+    waiting_per_client: 2,
+};
 /// A full queue has moved on after about this long.
 const RETRY_AFTER_MS: u64 = 1_000;
 
@@ -35,20 +51,34 @@ impl From<KdfError> for Problem {
     }
 }
 
-/// The queue; first come, first served. Cheap to clone: one queue serves the whole process.
+/// The queue; first come, first served. Cheap to clone: one queue of passwords serves the whole process.
 #[derive(Clone, Debug)]
 pub struct KdfQueue {
+    limits: Limits,
     running: Arc<Semaphore>,
     waiting: Arc<Mutex<Vec<ClientKey>>>,
 }
 
 impl KdfQueue {
-    /// A queue that runs at most `concurrency` jobs at a time (at least one).
+    /// A queue for passwords that runs at most `concurrency` jobs at a time (at least one).
     pub fn new(concurrency: usize) -> Self {
-        let permits = concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        Self::with(Limits {
+            running: concurrency,
+            ..PASSWORDS
+        })
+    }
+
+    /// A queue for passphrases of imported keys: one job at a time, four wait, two of one client.
+    pub(crate) fn for_imports() -> Self {
+        Self::with(IMPORTS)
+    }
+
+    fn with(limits: Limits) -> Self {
+        let permits = limits.running.clamp(1, Semaphore::MAX_PERMITS);
         Self {
+            limits,
             running: Arc::new(Semaphore::new(permits)),
-            waiting: Arc::new(Mutex::new(Vec::with_capacity(MAX_WAITING))),
+            waiting: Arc::new(Mutex::new(Vec::with_capacity(limits.waiting))),
         }
     }
 
@@ -82,7 +112,7 @@ impl KdfQueue {
     fn enter(&self, client: ClientKey) -> Result<Waiting<'_>, KdfError> {
         let mut waiting = self.lock();
         let of_client = waiting.iter().filter(|key| **key == client).count();
-        if waiting.len() >= MAX_WAITING || of_client >= MAX_WAITING_PER_CLIENT {
+        if waiting.len() >= self.limits.waiting || of_client >= self.limits.waiting_per_client {
             return Err(KdfError::Busy);
         }
         waiting.push(client);
@@ -185,6 +215,21 @@ mod tests {
             assert!(job.await.is_ok());
         }
         assert!(queue.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn four_imports_wait_two_of_one_client() {
+        let queue = KdfQueue::for_imports();
+        let (end, running) = blocker(&queue, 1);
+        let mut waiting: Vec<_> = (0..2).map(|_| waiter(&queue, 1).unwrap()).collect();
+        assert_eq!(waiter(&queue, 1).err(), Some(KdfError::Busy));
+        waiting.extend((2..4).map(|n| waiter(&queue, n).unwrap()));
+        assert_eq!(waiter(&queue, 4).err(), Some(KdfError::Busy));
+        drop(end);
+        assert_eq!(running.await, Ok(1));
+        for job in waiting {
+            assert!(job.await.is_ok());
+        }
     }
 
     #[tokio::test]

@@ -21,13 +21,13 @@ const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7
 const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 const P521: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
 
-/// What the sender of a key may make us compute: `ssh-keygen -a 1000`, …
-const MAX_BCRYPT_ROUNDS: u32 = 1_000;
-/// … more than any program writes by default, …
+/// Rounds of bcrypt, each about 15 ms. `ssh-keygen` writes 24 (16 before OpenSSH 9.4).
+const MAX_BCRYPT_ROUNDS: u32 = 256;
+/// Iterations of PBKDF2: more than any program writes by default.
 const MAX_PBKDF2_ITERATIONS: u32 = 2_000_000;
-/// … and twice what OpenSSL takes for scrypt (128 · N · r bytes).
+/// Memory of scrypt (128 · N · r bytes): twice what OpenSSL takes.
 const MAX_SCRYPT_BYTES: u64 = 64 * 1024 * 1024;
-/// Lanes of scrypt, each of which costs as much again.
+/// Lanes of scrypt, each of which costs as much time again.
 const MAX_SCRYPT_LANES: u16 = 4;
 
 /// What a person handed over.
@@ -44,14 +44,14 @@ fn unreadable<E>(_: E) -> SecretsError {
     bad_key("the key is damaged or of a kind that is not supported")
 }
 
-fn bad_passphrase(reason: &str) -> SecretsError {
-    SecretsError::invalid("passphrase", reason)
+fn no_passphrase() -> SecretsError {
+    SecretsError::invalid("passphrase", "the key is encrypted: its passphrase is needed")
 }
 
 impl Import {
     fn passphrase(&self) -> Result<&str, SecretsError> {
         let passphrase = self.passphrase.as_ref().map(ExposeSecret::expose_secret);
-        passphrase.ok_or_else(|| bad_passphrase("the key is encrypted: its passphrase is needed"))
+        passphrase.ok_or_else(no_passphrase)
     }
 }
 
@@ -105,12 +105,15 @@ fn read_openssh(text: &str, import: &Import) -> Result<PrivateKey, SecretsError>
     }
     match key.kdf() {
         Kdf::Bcrypt { rounds, .. } if *rounds > MAX_BCRYPT_ROUNDS => {
-            return Err(bad_key("the key is protected with more than 1000 rounds"));
+            return Err(bad_key(
+                "the key is protected with more than 256 rounds; \
+                 write it with fewer first: `ssh-keygen -p -a 64 -f <file>`",
+            ));
         }
         _ => {}
     }
     let opened = key.decrypt(import.passphrase()?);
-    supported(opened.map_err(|_| bad_passphrase("it does not open the key"))?)
+    supported(opened.map_err(|_| SecretsError::WrongPassphrase)?)
 }
 
 /// Only kinds that a program can use without a person present, and that are strong enough.
@@ -130,19 +133,11 @@ fn decrypt_pkcs8(der: &[u8], import: &Import) -> Result<SecretDocument, SecretsE
     let EncryptionScheme::Pbes2(scheme) = &info.encryption_algorithm else {
         return Err(unsupported_protection());
     };
-    let affordable = match &scheme.kdf {
-        Pbes2Kdf::Pbkdf2(params) => params.iteration_count <= MAX_PBKDF2_ITERATIONS,
-        Pbes2Kdf::Scrypt(params) => {
-            let bytes = params
-                .cost_parameter
-                .saturating_mul(u64::from(params.block_size))
-                .saturating_mul(128);
-            bytes <= MAX_SCRYPT_BYTES && params.parallelization <= MAX_SCRYPT_LANES
-        }
-        _ => return Err(unsupported_protection()),
-    };
-    if !affordable {
-        return Err(bad_key("its passphrase is stretched too expensively"));
+    if !is_affordable(&scheme.kdf)? {
+        return Err(bad_key(
+            "its passphrase is stretched too expensively (at most 2,000,000 iterations of PBKDF2, or \
+             64 MiB and 4 lanes of scrypt)",
+        ));
     }
     match info.decrypt(import.passphrase()?) {
         Ok(document) => Ok(document),
@@ -150,7 +145,22 @@ fn decrypt_pkcs8(der: &[u8], import: &Import) -> Result<SecretDocument, SecretsE
             pkcs8::pkcs5::Error::UnsupportedAlgorithm { .. }
             | pkcs8::pkcs5::Error::AlgorithmParametersInvalid { .. },
         )) => Err(unsupported_protection()),
-        Err(_) => Err(bad_passphrase("it does not open the key")),
+        Err(_) => Err(SecretsError::WrongPassphrase),
+    }
+}
+
+/// Whether deriving the key stays within the limits; asked before anything is derived.
+fn is_affordable(kdf: &Pbes2Kdf) -> Result<bool, SecretsError> {
+    match kdf {
+        Pbes2Kdf::Pbkdf2(params) => Ok(params.iteration_count <= MAX_PBKDF2_ITERATIONS),
+        Pbes2Kdf::Scrypt(params) => {
+            let bytes = params
+                .cost_parameter
+                .saturating_mul(u64::from(params.block_size))
+                .saturating_mul(128);
+            Ok(bytes <= MAX_SCRYPT_BYTES && params.parallelization <= MAX_SCRYPT_LANES)
+        }
+        _ => Err(unsupported_protection()),
     }
 }
 
@@ -216,4 +226,33 @@ fn read_sec1(der: &[u8], curve: Option<ObjectIdentifier>) -> Result<PrivateKey, 
         }
     };
     new_key(pair.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pkcs8::pkcs5::pbes2::{Pbkdf2Params, Salt, ScryptParams};
+
+    #[test]
+    fn stretching_at_and_past_each_limit() {
+        let salt = [7; 16];
+        let pbkdf2 = |iterations| {
+            let params = Pbkdf2Params::hmac_sha256(iterations, &salt).unwrap();
+            is_affordable(&Pbes2Kdf::Pbkdf2(params)).unwrap()
+        };
+        assert!(pbkdf2(2_000_000) && !pbkdf2(2_000_001));
+        let scrypt = |cost_parameter, block_size, parallelization| {
+            let params = ScryptParams {
+                salt: Salt::new(salt).unwrap(),
+                cost_parameter,
+                block_size,
+                parallelization,
+                key_length: None,
+            };
+            is_affordable(&Pbes2Kdf::Scrypt(params)).unwrap()
+        };
+        assert!(scrypt(65_536, 8, 4));
+        assert!(!scrypt(65_536, 8, 5) && !scrypt(65_536, 9, 1) && !scrypt(131_072, 8, 1));
+        assert!(!scrypt(u64::MAX, u16::MAX, 1));
+    }
 }

@@ -106,7 +106,8 @@ impl Secrets {
     }
 
     /// Imports an OpenSSH, PKCS#8, PKCS#1 or SEC1 private key. The passphrase is used once; the key is
-    /// then stored under the vault. `NameTaken` when there is one of that name.
+    /// then stored under the vault. `NameTaken` when there is one of that name, `WrongPassphrase` when
+    /// the passphrase does not open the key.
     pub async fn import_ssh_key(
         &self,
         actor: &Actor,
@@ -119,14 +120,13 @@ impl Secrets {
         if let Some(passphrase) = &passphrase {
             check_length("passphrase", passphrase, MAX_PASSPHRASE_BYTES)?;
         }
-        // A passphrase is stretched as expensively as a password is.
         let import = Import {
             private_key,
             passphrase,
         };
         let read = self
             .0
-            .kdf
+            .imports
             .run(actor.client, move || ssh_import::read(&import));
         let key = read.await??;
         self.store_ssh_key(actor, name, &key, "ssh_key.imported")

@@ -39,6 +39,8 @@ struct Memory {
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) kdf: KdfQueue,
+    /// Passphrases of keys that are imported: never in the way of a login.
+    pub(crate) imports: KdfQueue,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) settings: ArcSwap<SecretsSettings>,
@@ -88,6 +90,7 @@ impl Inner {
             begins: AtomicU64::new(0),
             store: parts.store,
             kdf: parts.kdf,
+            imports: KdfQueue::for_imports(),
             clock: parts.clock,
             random: parts.random,
             settings: ArcSwap::from_pointee(parts.settings),

@@ -3,7 +3,7 @@
 use super::page::{PageParams, by_name};
 use crate::method::{Call, DONE, Done, Method, method, told};
 use gatehouse_domain::{Problem, Scope};
-use gatehouse_secrets::SshKey;
+use gatehouse_secrets::{SecretsError, SshKey};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub const IMPORT: Method = method!(
     "Stores a private key in OpenSSH or PEM form; its passphrase is used once.",
     Some(Scope::Write),
     import(ImportParams) -> SshKey,
-    errors: [Conflict, VaultSealed]
+    errors: [Conflict, VaultSealed, RateLimited]
 );
 
 /// `ssh_keys.delete`.
@@ -98,11 +98,19 @@ async fn import(call: Call, params: ImportParams) -> Result<SshKey, Problem> {
         private_key,
         passphrase,
     } = params;
-    let secrets = &call.rooms.secrets;
-    secrets
-        .import_ssh_key(&call.actor(), &name, private_key, passphrase)
-        .await
-        .map_err(told)
+    let (secrets, actor) = (&call.rooms.secrets, call.actor());
+    let has_passphrase = passphrase.is_some();
+    let import = async {
+        let imported = secrets.import_ssh_key(&actor, &name, private_key, passphrase);
+        imported.await.map_err(|error| {
+            let wrong = matches!(error, SecretsError::WrongPassphrase);
+            (wrong, told(error))
+        })
+    };
+    if !has_passphrase {
+        return import.await.map_err(|(_, problem)| problem);
+    }
+    call.rooms.auth.guess(&call.visit, import).await
 }
 
 async fn delete(call: Call, params: NameParams) -> Result<Done, Problem> {
