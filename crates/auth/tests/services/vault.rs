@@ -8,6 +8,9 @@ use gatehouse_domain::{ErrorCode, Scope};
 use gatehouse_secrets::Status;
 use gatehouse_store::testing::{databases, sqlite};
 use secrecy::SecretString;
+use std::sync::mpsc::sync_channel;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 fn with(password: &str) -> VaultPassword {
     VaultPassword {
@@ -184,19 +187,22 @@ async fn a_reset_keeps_the_vault_open_and_the_next_password_takes_it() {
 async fn a_seal_holds_against_a_login_that_began_before_it() {
     let (gate, cookie, _) = with_vault(sqlite()).await;
     // Both places of the queue are taken: the login below waits before its password is checked.
-    let (release, held) = std::sync::mpsc::channel::<()>();
-    let held = std::sync::Arc::new(std::sync::Mutex::new(held));
     let client = gate.visit(HERE, &cookie).await.client.key;
-    let busy: Vec<_> = (0..2)
-        .map(|_| {
-            let (kdf, held) = (gate.kdf.clone(), std::sync::Arc::clone(&held));
-            tokio::spawn(async move {
-                let wait = move || held.lock().is_ok_and(|held| held.recv().is_err());
-                kdf.run(client, wait).await
-            })
-        })
-        .collect();
-    tokio::task::yield_now().await;
+    let (mut busy, mut releases) = (JoinSet::new(), Vec::new());
+    for _ in 0..2 {
+        let (release, held) = sync_channel::<()>(1);
+        let (tell, started) = oneshot::channel();
+        let kdf = gate.kdf.clone();
+        busy.spawn(async move {
+            let job = move || {
+                tell.send(()).unwrap();
+                held.recv().is_err()
+            };
+            kdf.run(client, job).await
+        });
+        started.await.unwrap();
+        releases.push(release);
+    }
     let mut login = Box::pin(gate.login(AWAY, "", PASSWORD));
     let owner = gate.visit(HERE, &cookie).await;
     let sealing = async {
@@ -212,11 +218,9 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
         sealed = sealing => sealed.unwrap(),
     };
     assert_eq!(sealed.status, "sealed");
-    drop(release);
+    drop(releases);
     login.await.unwrap();
-    for job in busy {
-        job.await.unwrap().unwrap();
-    }
+    assert_eq!(busy.join_all().await, [Ok(true), Ok(true)]);
     assert_eq!(gate.secrets.status(), Status::Sealed, "the login undid the seal");
     gate.login(AWAY, "", PASSWORD).await.unwrap();
     assert_eq!(gate.secrets.status(), Status::Unsealed);

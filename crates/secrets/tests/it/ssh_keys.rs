@@ -5,7 +5,10 @@ use gatehouse_domain::ErrorCode::{Conflict, InvalidParams, NotFound, RateLimited
 use gatehouse_domain::Problem;
 use gatehouse_secrets::{KdfQueue, SecretsError};
 use secrecy::ExposeSecret;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
 macro_rules! key {
     ($name:literal) => {
@@ -181,11 +184,18 @@ async fn a_costly_import_neither_waits_for_logins_nor_makes_them_wait() {
     let home = sqlite_home();
     let (node, logins) = Node::start_with_queue(&home, KdfQueue::new(1)).await;
     // The one place of the logins' queue is taken for as long as this channel is open.
-    let (release, held) = std::sync::mpsc::channel::<()>();
-    let busy = {
-        let logins = logins.clone();
-        tokio::spawn(async move { logins.run(actor().client, move || held.recv().is_err()).await })
-    };
+    let (release, held) = sync_channel::<()>(1);
+    let (tell, started) = oneshot::channel();
+    let mut busy = JoinSet::new();
+    let queue = logins.clone();
+    busy.spawn(async move {
+        let job = move || {
+            tell.send(()).unwrap();
+            held.recv().is_err()
+        };
+        queue.run(actor().client, job).await
+    });
+    started.await.unwrap();
     let import = node.secrets.import_ssh_key(
         actor(),
         "k",
@@ -195,29 +205,28 @@ async fn a_costly_import_neither_waits_for_logins_nor_makes_them_wait() {
     let imported = tokio::time::timeout(Duration::from_secs(20), import).await;
     assert!(imported.is_ok_and(|import| import.is_ok()), "it waits for logins");
     drop(release);
-    assert_eq!(busy.await.unwrap(), Ok(true));
+    assert_eq!(busy.join_all().await, [Ok(true)]);
 
     // Imports that wait for one another hold no place of the logins' queue: each login starts at once.
-    let mut imports = Vec::new();
+    let mut imports = JoinSet::new();
     for number in 0..2 {
         let secrets = node.secrets.clone();
-        imports.push(tokio::spawn(async move {
+        imports.spawn(async move {
             let (key, passphrase) = (key!("ed25519_openssh_locked"), secret(PASSPHRASE));
             let name = format!("costly {number}");
-            secrets
-                .import_ssh_key(actor(), &name, secret(key), Some(passphrase))
-                .await
-        }));
+            let import = secrets.import_ssh_key(actor(), &name, secret(key), Some(passphrase));
+            import.await.map(drop).unwrap();
+        });
     }
-    tokio::task::yield_now().await;
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
     assert_eq!(logins.run(actor().client, || 7).await, Ok(7));
     assert!(
-        imports.iter().any(|import| !import.is_finished()),
+        imports.try_join_next().is_none(),
         "the login waited for the imports"
     );
-    for import in imports {
-        import.await.unwrap().unwrap();
-    }
+    imports.join_all().await;
 }
 
 #[tokio::test]
