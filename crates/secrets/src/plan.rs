@@ -174,13 +174,7 @@ fn key_in_memory(view: &View) -> Option<Arc<Dek>> {
 }
 
 impl Inner {
-    fn plan(
-        self: &Arc<Self>,
-        actor: &Actor,
-        began: Began,
-        planned: Seen,
-        step: Step,
-    ) -> VaultPlan {
+    fn plan(self: &Arc<Self>, actor: &Actor, began: Began, planned: Seen, step: Step) -> VaultPlan {
         VaultPlan {
             inner: Arc::clone(self),
             actor: actor.clone(),

@@ -45,7 +45,10 @@ fn unreadable<E>(_: E) -> SecretsError {
 }
 
 fn no_passphrase() -> SecretsError {
-    SecretsError::invalid("passphrase", "the key is encrypted: its passphrase is needed")
+    SecretsError::invalid(
+        "passphrase",
+        "the key is encrypted: its passphrase is needed",
+    )
 }
 
 impl Import {

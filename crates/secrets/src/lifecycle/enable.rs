@@ -1,7 +1,7 @@
 //! Disabled → Unsealed, Sealed or Uninitialized.
 
-use super::initialize::New;
 use super::Key;
+use super::initialize::New;
 use crate::seen::Seen;
 use crate::state::{Began, Inner};
 use crate::{Secrets, VaultError, record};

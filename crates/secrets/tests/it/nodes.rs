@@ -3,6 +3,7 @@
 use crate::harness::{Node, PASSWORD, actor, code, homes, secret};
 use gatehouse_domain::ErrorCode::Conflict;
 use gatehouse_secrets::Status;
+use tokio::task::JoinSet;
 
 #[tokio::test]
 async fn a_vault_made_elsewhere_is_noticed() {
@@ -116,12 +117,12 @@ async fn a_rotation_does_not_encrypt_what_was_disabled_elsewhere() {
         there.unlock(PASSWORD).await.unwrap();
         let mut pause = here.secrets.pause_next_transition();
         let secrets = here.secrets.clone();
-        let rotating =
-            tokio::spawn(async move { secrets.rotate(actor(), secret(PASSWORD)).await });
+        let mut rotating = JoinSet::new();
+        rotating.spawn(async move { secrets.rotate(actor(), secret(PASSWORD)).await });
         pause.reached().await;
         there.secrets.disable(actor(), None).await.unwrap();
         drop(pause);
-        assert_eq!(code(rotating.await.unwrap()), Conflict);
+        assert_eq!(code(rotating.join_next().await.unwrap().unwrap()), Conflict);
         assert_eq!(here.encrypted().await, 0);
         assert_eq!(there.value("A").await, "a");
     }
