@@ -27,18 +27,22 @@ pub fn without_secrets() -> Result<Environment> {
         return Ok(environment);
     }
     let names: Vec<OsString> = environment.secrets().map(|(name, _)| name.into()).collect();
-    if names.is_empty() {
+    // Where a process cannot find its own program there is no `/proc`, and nobody reads it there.
+    let Some(program) = own_program().filter(|_| !names.is_empty()) else {
         return Ok(environment);
-    }
+    };
     let moved = moved_file(&environment).context("cannot move secrets out of the environment")?;
     drop(environment);
     let mut arguments = std::env::args_os();
-    let mut command = Command::new(own_program()?);
+    let mut command = Command::new(program);
     if let Some(name) = arguments.next() {
         command.arg0(name);
     }
     let (name, value) = Environment::on_stdin();
-    command.args(arguments).env(name, value).stdin(Stdio::from(moved));
+    command
+        .args(arguments)
+        .env(name, value)
+        .stdin(Stdio::from(moved));
     for name in names {
         command.env_remove(name);
     }
@@ -89,11 +93,8 @@ fn pair(entry: &[u8]) -> Option<(OsString, OsString)> {
 }
 
 /// Where this very program is, also after its file was replaced.
-fn own_program() -> Result<PathBuf> {
-    let path = std::env::current_exe()?;
-    if path.exists() {
-        Ok(path)
-    } else {
-        Ok(Path::new("/proc/self/exe").to_owned())
-    }
+fn own_program() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?;
+    let moved = || Path::new("/proc/self/exe").to_owned();
+    Some(if path.exists() { path } else { moved() })
 }

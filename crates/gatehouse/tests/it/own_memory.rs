@@ -77,7 +77,10 @@ async fn a_program_that_it_starts_finds_no_secret_of_its_environment() {
     let (settings, found) = spying_program(&place).await;
     place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", &recovery_key);
     place.env("OPENAI_API_KEY", "sk-openai-from-the-environment");
-    place.env("SERVICE_TOOLS__WEB_SEARCH__API_KEY", "search-from-the-environment");
+    place.env(
+        "SERVICE_TOOLS__WEB_SEARCH__API_KEY",
+        "search-from-the-environment",
+    );
     place.env("SERVICE_LOG", "info");
     let mut command = Command::new(BINARY);
     command.args(["serve", "--config", &settings]);
@@ -129,7 +132,10 @@ async fn other_programs_of_its_user_cannot_look_into_it() {
     let refused = String::from_utf8(read(&folder.join("refused"))).unwrap();
     for name in ["environ", "mem"] {
         let told = refused.lines().find(|line| line.contains(name));
-        assert!(told.is_some_and(|line| line.contains("denied")), "{refused}");
+        assert!(
+            told.is_some_and(|line| line.contains("denied")),
+            "{refused}"
+        );
     }
     server.stop();
 }
