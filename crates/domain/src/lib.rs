@@ -5,6 +5,7 @@ pub mod actor;
 pub mod address;
 pub mod clock;
 pub mod delivery_status;
+pub mod env_names;
 pub mod error_code;
 pub mod id;
 pub mod input;

@@ -3,7 +3,7 @@
 
 use crate::envelope::Outcome;
 use crate::rooms::Rooms;
-use gatehouse_auth::{AuthIdentity, Visit};
+use gatehouse_auth::{AuthIdentity, Subject, Visit};
 use gatehouse_domain::{Actor, ErrorCode, Problem, Scope, input};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -54,6 +54,22 @@ impl Call {
     /// Who calls, for the audit log.
     pub fn actor(&self) -> Actor {
         self.visit.actor()
+    }
+
+    /// Refuses whoever was let in by something else than a session, a password or an API key, and a
+    /// session that was not confirmed lately: for what gives a secret, or the use of one, away.
+    pub fn require_person(&self) -> Result<(), Problem> {
+        match self.identity.subject {
+            Subject::Session(_) | Subject::ApiKey(_) | Subject::SocketPassword { .. } => {
+                self.rooms.auth.require_step_up(&self.identity)
+            }
+            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup | Subject::Device(_) => {
+                Err(Problem::new(
+                    ErrorCode::Forbidden,
+                    "This needs an API key with operator.admin, or a session.",
+                ))
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! This room must not know HTTP, sessions or scopes: who may do something was decided by its caller.
 
 mod auto_unseal;
+mod env_reveal;
 mod env_variables;
 mod error;
 mod handle;
@@ -25,9 +26,11 @@ mod rows;
 mod seen;
 mod ssh_import;
 mod ssh_keys;
+mod ssh_sign;
 mod state;
 mod write_secret;
 
+pub use env_reveal::Revealed;
 pub use env_variables::{EnvVariable, Environment, MAX_VALUE_BYTES};
 pub use error::{SecretsError, VaultError};
 pub use gatehouse_vault::Status;

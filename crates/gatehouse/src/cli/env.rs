@@ -1,12 +1,14 @@
 //! `env`: environment variables for the programs that Gatehouse starts.
 
 use super::client::Client;
+use super::env_exec;
 use super::globals::Globals;
 use super::output::{Output, field, line, rows, warn};
 use super::prompt;
 use anyhow::Result;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// `gatehouse env …`
@@ -27,6 +29,15 @@ pub enum Command {
         /// Its name
         key: String,
     },
+    /// Run a program with the variables in its environment; asks for the password without an API key
+    Exec {
+        /// Only these variables
+        #[arg(long, value_name = "KEY", num_args = 1.., value_delimiter = ',')]
+        only: Vec<String>,
+        /// The program and its arguments, after `--`
+        #[arg(last = true, required = true, value_name = "PROGRAM")]
+        command: Vec<OsString>,
+    },
 }
 
 /// Runs it.
@@ -34,6 +45,9 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
     match command {
+        Command::Exec { only, command } => {
+            return env_exec::run(client, &layers, &only, &command).await;
+        }
         Command::List => {
             let list = client.list("env.list", "env_variables").await?;
             let fields = ["key", "encrypted", "updated_at"];

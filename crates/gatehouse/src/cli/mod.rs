@@ -11,6 +11,7 @@ mod completions;
 mod config;
 mod doctor;
 mod env;
+mod env_exec;
 mod generate;
 mod globals;
 mod key_file;
@@ -19,6 +20,7 @@ mod output;
 mod progress;
 mod prompt;
 mod serve;
+mod ssh_agent;
 mod ssh_keys;
 mod vault;
 #[cfg(feature = "voice")]

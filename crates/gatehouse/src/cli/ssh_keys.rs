@@ -4,7 +4,7 @@ use super::client::{Client, ClientError};
 use super::env::stored;
 use super::globals::Globals;
 use super::output::{Output, field, line, rows};
-use super::prompt;
+use super::{prompt, ssh_agent};
 use anyhow::Result;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -36,6 +36,15 @@ pub enum Command {
         /// Its name
         name: String,
     },
+    /// Serve the keys as an SSH agent until it is interrupted; the private keys stay on the server
+    Agent {
+        /// The socket; its folder must be yours alone [default: agent/agent.sock in the data directory]
+        #[arg(long, value_name = "PATH")]
+        socket: Option<PathBuf>,
+        /// Ask on this terminal before each use of a key
+        #[arg(long)]
+        confirm: bool,
+    },
 }
 
 /// Runs it.
@@ -43,6 +52,10 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
     match command {
+        Command::Agent { socket, confirm } => {
+            let socket = socket.unwrap_or_else(|| layers.data_dir().join("agent/agent.sock"));
+            ssh_agent::run(client, out, socket, confirm).await?;
+        }
         Command::List => {
             let list = client.list("ssh_keys.list", "ssh_keys").await?;
             let fields = ["name", "fingerprint", "encrypted", "created_at"];

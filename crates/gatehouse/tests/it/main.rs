@@ -13,6 +13,7 @@ mod life;
 #[cfg(feature = "voice")]
 mod openai_clients;
 mod own_memory;
+mod own_programs;
 mod process;
 #[cfg(feature = "voice")]
 mod voice;

@@ -1,12 +1,18 @@
-//! `env.*`: environment variables for the programs that Gatehouse starts. Values go in, never out.
+//! `env.*`: environment variables for the programs that Gatehouse starts. Values go in; they come out for
+//! `gatehouse env exec` only.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Call, DONE, Done, Method, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::EnvVariable;
 use schemars::JsonSchema;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+
+/// Names in one call.
+const MAX_NAMES: usize = 1_000;
+/// The longest name of a program.
+const MAX_PROGRAM_CHARACTERS: usize = 256;
 
 /// `env.list`.
 pub const LIST: Method = method!(
@@ -33,6 +39,47 @@ pub const DELETE: Method = method!(
     delete(DeleteParams) -> Done,
     errors: [NotFound]
 );
+
+/// `env.reveal`.
+pub const REVEAL: Method = method!(
+    "env.reveal",
+    "The values of environment variables, for a program that the caller starts: with an API key or a \
+     confirmed session. Each reading is in the audit log.",
+    Some(Scope::Admin),
+    reveal(RevealParams) -> RevealResult,
+    open_vault: true,
+    errors: [Forbidden, NotFound, VaultSealed]
+);
+
+/// Params of `env.reveal`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevealParams {
+    /// The names, at most 1,000; all without it.
+    only: Option<Vec<String>>,
+    /// The program that they are for, for the audit log; at most 256 characters.
+    program: String,
+}
+
+/// A variable with its value.
+#[derive(Serialize, JsonSchema)]
+pub struct RevealedVariable {
+    /// Its name.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// Result of `env.reveal`.
+#[derive(Serialize, JsonSchema)]
+pub struct RevealResult {
+    /// The variables, by key.
+    pub variables: Vec<RevealedVariable>,
+    /// Names that are not given out: a program would run other code by them.
+    pub withheld: Vec<String>,
+    /// Names whose value is damaged.
+    pub unreadable: Vec<String>,
+}
 
 /// Result of `env.list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -83,6 +130,38 @@ async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<EnvVaria
         .set_env_variable(&call.actor(), &key, value)
         .await
         .map_err(told)
+}
+
+async fn reveal(call: Call, params: RevealParams) -> Result<RevealResult, Problem> {
+    let RevealParams { only, program } = params;
+    if only.as_ref().is_some_and(|only| only.len() > MAX_NAMES) {
+        return Err(Problem::invalid_params("only", "at most 1,000 names"));
+    }
+    check_program(&program)?;
+    call.require_person()?;
+    let (secrets, actor) = (&call.rooms.secrets, call.actor());
+    let revealed = secrets.reveal_env_variables(&actor, only.as_deref(), &program);
+    let revealed = revealed.await.map_err(told)?;
+    let variables = revealed.variables.into_iter();
+    Ok(RevealResult {
+        variables: variables
+            .map(|(key, value)| RevealedVariable {
+                key,
+                value: value.expose_secret().to_owned(),
+            })
+            .collect(),
+        withheld: revealed.withheld,
+        unreadable: revealed.unreadable,
+    })
+}
+
+/// The name of a program, as the audit log keeps it.
+pub(super) fn check_program(program: &str) -> Result<(), Problem> {
+    if (1..=MAX_PROGRAM_CHARACTERS).contains(&program.chars().count()) {
+        Ok(())
+    } else {
+        Err(Problem::invalid_params("program", "1 to 256 characters"))
+    }
 }
 
 async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {

@@ -1,12 +1,18 @@
 //! `ssh_keys.*`: SSH keys that Gatehouse keeps. Private keys go in or are made here, and never out.
 
+use super::env::check_program;
 use super::page::{PageParams, by_name};
 use crate::method::{Call, DONE, Done, Method, method, told};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::{SecretsError, SshKey};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+
+/// The most that is signed at once: as much as OpenSSH's agent takes.
+const MAX_SIGNED_BYTES: usize = 256 * 1024;
 
 /// `ssh_keys.list`.
 pub const LIST: Method = method!(
@@ -42,6 +48,39 @@ pub const DELETE: Method = method!(
     delete(NameParams) -> Done,
     errors: [NotFound]
 );
+
+/// `ssh_keys.sign`.
+pub const SIGN: Method = method!(
+    "ssh_keys.sign",
+    "Signs data with a stored key, as an SSH agent does: with an API key or a confirmed session. Each use \
+     is in the audit log.",
+    Some(Scope::Admin),
+    sign(SignParams) -> SignResult,
+    open_vault: true,
+    errors: [Forbidden, NotFound, VaultSealed]
+);
+
+/// Params of `ssh_keys.sign`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignParams {
+    /// The key's name.
+    name: String,
+    /// What is signed, in base64; at most 256 KiB.
+    data: String,
+    /// Flags of the agent protocol: 2 or 4 has an RSA key sign with SHA-256 or SHA-512.
+    #[serde(default)]
+    flags: u32,
+    /// The program that it is for, for the audit log; at most 256 characters.
+    program: String,
+}
+
+/// Result of `ssh_keys.sign`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SignResult {
+    /// The signature in SSH's form, in base64.
+    pub signature: String,
+}
 
 /// Result of `ssh_keys.list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -111,6 +150,28 @@ async fn import(call: Call, params: ImportParams) -> Result<SshKey, Problem> {
         return import.await.map_err(|(_, problem)| problem);
     }
     call.rooms.auth.guess(&call.visit, import).await
+}
+
+async fn sign(call: Call, params: SignParams) -> Result<SignResult, Problem> {
+    let SignParams {
+        name,
+        data,
+        flags,
+        program,
+    } = params;
+    check_program(&program)?;
+    let data = STANDARD
+        .decode(&data)
+        .map_err(|_| Problem::invalid_params("data", "not base64"))?;
+    if data.len() > MAX_SIGNED_BYTES {
+        return Err(Problem::invalid_params("data", "at most 256 KiB"));
+    }
+    call.require_person()?;
+    let (secrets, actor) = (&call.rooms.secrets, call.actor());
+    let signature = secrets.sign_with_ssh_key(&actor, &name, data, flags, &program);
+    Ok(SignResult {
+        signature: STANDARD.encode(signature.await.map_err(told)?),
+    })
 }
 
 async fn delete(call: Call, params: NameParams) -> Result<Done, Problem> {

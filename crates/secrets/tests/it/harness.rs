@@ -58,7 +58,11 @@ impl Home {
         let copy = sqlite_home();
         for entry in std::fs::read_dir(self.directory()).unwrap() {
             let entry = entry.unwrap();
-            std::fs::copy(entry.path(), copy.path(&entry.file_name().to_string_lossy())).unwrap();
+            std::fs::copy(
+                entry.path(),
+                copy.path(&entry.file_name().to_string_lossy()),
+            )
+            .unwrap();
         }
         copy
     }

@@ -203,7 +203,10 @@ async fn a_costly_import_neither_waits_for_logins_nor_makes_them_wait() {
         Some(secret(PASSPHRASE)),
     );
     let imported = tokio::time::timeout(Duration::from_secs(20), import).await;
-    assert!(imported.is_ok_and(|import| import.is_ok()), "it waits for logins");
+    assert!(
+        imported.is_ok_and(|import| import.is_ok()),
+        "it waits for logins"
+    );
     drop(release);
     assert_eq!(busy.join_all().await, [Ok(true)]);
 
@@ -267,7 +270,10 @@ async fn rounds_of_bcrypt_at_the_limit_and_past_it() {
     match refused {
         Err(SecretsError::Invalid { field, reason }) => {
             assert_eq!(field, "private_key");
-            assert!(reason.contains("256") && reason.contains("ssh-keygen -p -a"), "{reason}");
+            assert!(
+                reason.contains("256") && reason.contains("ssh-keygen -p -a"),
+                "{reason}"
+            );
         }
         other => panic!("{other:?}"),
     }

@@ -1,0 +1,149 @@
+//! `ssh-keys agent`: the stored keys as an SSH agent (draft-ietf-sshm-ssh-agent). Signatures are made by
+//! the server, which notes each in the audit log; no private key comes here.
+
+mod socket;
+mod wire;
+
+use super::client::Client;
+use super::output::{Output, line, plain, warn};
+use super::prompt;
+use anyhow::{Context, Result, ensure};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Mutex, Semaphore};
+use tokio_util::task::TaskTracker;
+use wire::{Key, Request};
+
+/// Connections at a time.
+const MAX_CONNECTIONS: usize = 16;
+
+struct Agent {
+    client: Client,
+    /// Held while somebody is asked: one question at a time. `None` if nobody is.
+    confirm: Option<Mutex<()>>,
+}
+
+/// Serves until SIGINT or SIGTERM.
+pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> Result<()> {
+    ensure!(
+        !confirm || prompt::is_interactive(),
+        "there is no terminal to ask on: run the agent in one, or without --confirm"
+    );
+    // Tells at once that no server is there, or that the API key is missing.
+    let keys = client.list("ssh_keys.list", "ssh_keys").await?;
+    let socket = socket::Socket::bind(&path)?;
+    let shown = path.display().to_string();
+    let quoted = shown.replace('\'', "'\\''");
+    out.record(
+        &json!({ "socket": shown, "keys": named_keys(&keys).len() }),
+        || {
+            line(format!("SSH_AUTH_SOCK='{quoted}'; export SSH_AUTH_SOCK;"));
+        },
+    )?;
+    let agent = Arc::new(Agent {
+        client,
+        confirm: confirm.then(Mutex::default),
+    });
+    let (places, tasks) = (
+        Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+        TaskTracker::new(),
+    );
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await?;
+        let stream = tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            accepted = socket.accept() => accepted?,
+        };
+        let Some(stream) = stream else { continue };
+        let agent = Arc::clone(&agent);
+        tasks.spawn(async move {
+            let _place = place;
+            // A client that breaks off, or that does not keep to the protocol, is disconnected.
+            drop(agent.serve(stream).await);
+        });
+    }
+    Ok(())
+}
+
+impl Agent {
+    async fn serve(&self, mut stream: UnixStream) -> Result<()> {
+        let program = socket::program_of(&stream).await;
+        loop {
+            let length = usize::try_from(stream.read_u32().await?)?;
+            ensure!(
+                (1..=wire::MAX_BYTES).contains(&length),
+                "no message of an agent"
+            );
+            let mut message = vec![0; length];
+            stream.read_exact(&mut message).await?;
+            let answer = match self.answer(&message, &program).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    warn(format!("{}: {error:#}", plain(&program)));
+                    wire::failure()
+                }
+            };
+            stream.write_u32(u32::try_from(answer.len())?).await?;
+            stream.write_all(&answer).await?;
+        }
+    }
+
+    async fn answer(&self, message: &[u8], program: &str) -> Result<Vec<u8>> {
+        match wire::parse(message)? {
+            Request::Identities => Ok(wire::identities(&self.keys().await?)),
+            Request::Sign { key, data, flags } => {
+                let keys = self.keys().await?;
+                let known = keys.iter().find(|known| known.blob == key);
+                let name = &known.context("it asks for a key that is not stored")?.name;
+                self.allow(name, program).await?;
+                let params = json!({
+                    "name": name, "data": STANDARD.encode(data), "flags": flags, "program": program,
+                });
+                let answer = self.client.rpc("ssh_keys.sign", params).await?;
+                let signature = answer.get("signature").and_then(Value::as_str);
+                let signature = STANDARD.decode(signature.unwrap_or_default())?;
+                Ok(wire::signature(&signature))
+            }
+            // As an agent without this extension answers.
+            Request::Other => Ok(wire::failure()),
+        }
+    }
+
+    async fn keys(&self) -> Result<Vec<Key>> {
+        let list = self.client.list("ssh_keys.list", "ssh_keys").await?;
+        Ok(named_keys(&list))
+    }
+
+    async fn allow(&self, name: &str, program: &str) -> Result<()> {
+        let Some(asking) = &self.confirm else {
+            return Ok(());
+        };
+        let _one_question = asking.lock().await;
+        let question = format!("Let {} use the key {}?", plain(program), plain(name));
+        let asked = tokio::task::spawn_blocking(move || prompt::yes(&question));
+        ensure!(asked.await??, "the use of the key {name} was refused");
+        Ok(())
+    }
+}
+
+fn named_keys(list: &Value) -> Vec<Key> {
+    let rows = list.get("ssh_keys").and_then(Value::as_array);
+    let key = |row: &Value| {
+        let text = |name| row.get(name).and_then(Value::as_str);
+        let blob = text("public_key")?.split(' ').nth(1)?;
+        Some(Key {
+            name: text("name")?.to_owned(),
+            blob: STANDARD.decode(blob).ok()?,
+        })
+    };
+    rows.into_iter().flatten().filter_map(key).collect()
+}

@@ -1,0 +1,78 @@
+//! The agent's socket: for its owner alone, in a folder for its owner alone.
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::geteuid;
+use std::fs::{DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use tokio::net::{UnixListener, UnixStream};
+
+/// A socket that is removed when dropped.
+pub struct Socket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+impl Socket {
+    /// Listens at the path. Its folder is made if it is missing, and must be its owner's alone.
+    pub fn bind(path: &Path) -> Result<Self> {
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = DirBuilder::new();
+        let made = builder.recursive(true).mode(0o700).create(folder);
+        made.with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let metadata = folder.metadata()?;
+        ensure!(
+            metadata.uid() == geteuid().as_raw() && metadata.mode() & 0o777 == 0o700,
+            "the folder {} must be yours alone: chmod 700",
+            folder.display()
+        );
+        remove_stale(path)?;
+        let listener = UnixListener::bind(path)
+            .with_context(|| format!("cannot listen at {}", path.display()))?;
+        std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        Ok(Self {
+            listener,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The next connection; nothing if it is another user's.
+    pub async fn accept(&self) -> Result<Option<UnixStream>> {
+        let (stream, _) = self.listener.accept().await?;
+        let own = geteuid().as_raw();
+        let peer = stream
+            .peer_cred()
+            .is_ok_and(|peer| [own, 0].contains(&peer.uid()));
+        Ok(peer.then_some(stream))
+    }
+}
+
+fn remove_stale(path: &Path) -> Result<()> {
+    let Ok(metadata) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    let is_socket = metadata.file_type().is_socket();
+    if !is_socket || std::os::unix::net::UnixStream::connect(path).is_ok() {
+        bail!("{} is in use", path.display());
+    }
+    Ok(std::fs::remove_file(path)?)
+}
+
+/// The program at the other end, as far as the system tells: its name and process id.
+pub async fn program_of(stream: &UnixStream) -> String {
+    let Some(id) = stream.peer_cred().ok().and_then(|peer| peer.pid()) else {
+        return "a program".to_owned();
+    };
+    let name = tokio::fs::read_to_string(format!("/proc/{id}/comm")).await;
+    let name = name.unwrap_or_else(|_| "a program".to_owned());
+    format!("{} (process {id})", name.trim_end())
+}

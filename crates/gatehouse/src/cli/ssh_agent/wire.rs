@@ -1,0 +1,137 @@
+//! The messages of the agent protocol (draft-ietf-sshm-ssh-agent, section 3) that are answered here. Lengths
+//! of whole messages are read and written elsewhere.
+
+use anyhow::{Context, Result};
+
+/// The longest message, as in OpenSSH.
+pub const MAX_BYTES: usize = 256 * 1024;
+
+const FAILURE: u8 = 5;
+const REQUEST_IDENTITIES: u8 = 11;
+const IDENTITIES_ANSWER: u8 = 12;
+const SIGN_REQUEST: u8 = 13;
+const SIGN_RESPONSE: u8 = 14;
+
+/// A key that the agent shows.
+pub struct Key {
+    /// Its name, which becomes its comment.
+    pub name: String,
+    /// The public key in SSH's binary form.
+    pub blob: Vec<u8>,
+}
+
+/// What a client asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// All keys.
+    Identities,
+    /// A signature.
+    Sign {
+        /// The public key in SSH's binary form.
+        key: &'a [u8],
+        /// What is signed.
+        data: &'a [u8],
+        /// How an RSA key signs.
+        flags: u32,
+    },
+    /// Something that is not served.
+    Other,
+}
+
+/// Reads a message without its length.
+pub fn parse(message: &[u8]) -> Result<Request<'_>> {
+    let (kind, mut rest) = message.split_first().context("an empty message")?;
+    match *kind {
+        REQUEST_IDENTITIES => Ok(Request::Identities),
+        SIGN_REQUEST => {
+            let (key, data) = (string(&mut rest)?, string(&mut rest)?);
+            let flags = number(&mut rest)?;
+            Ok(Request::Sign { key, data, flags })
+        }
+        _ => Ok(Request::Other),
+    }
+}
+
+fn number(rest: &mut &[u8]) -> Result<u32> {
+    let (number, after) = rest
+        .split_first_chunk()
+        .context("a message that is cut off")?;
+    *rest = after;
+    Ok(u32::from_be_bytes(*number))
+}
+
+fn string<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let length = usize::try_from(number(rest)?)?;
+    let (string, after) = rest
+        .split_at_checked(length)
+        .context("a message that is cut off")?;
+    *rest = after;
+    Ok(string)
+}
+
+/// It was not done.
+pub fn failure() -> Vec<u8> {
+    vec![FAILURE]
+}
+
+/// The keys.
+pub fn identities(keys: &[Key]) -> Vec<u8> {
+    let mut message = vec![IDENTITIES_ANSWER];
+    put_number(&mut message, keys.len());
+    for key in keys {
+        put_string(&mut message, &key.blob);
+        put_string(&mut message, key.name.as_bytes());
+    }
+    message
+}
+
+/// A signature in SSH's binary form.
+pub fn signature(signature: &[u8]) -> Vec<u8> {
+    let mut message = vec![SIGN_RESPONSE];
+    put_string(&mut message, signature);
+    message
+}
+
+fn put_string(message: &mut Vec<u8>, string: &[u8]) {
+    put_number(message, string.len());
+    message.extend_from_slice(string);
+}
+
+fn put_number(message: &mut Vec<u8>, number: usize) {
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    message.extend_from_slice(&number.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_and_cut_ones_are_refused() {
+        assert_eq!(parse(&[11]).unwrap(), Request::Identities);
+        assert_eq!(parse(&[27, 0, 0]).unwrap(), Request::Other);
+        assert!(parse(&[]).is_err());
+        let sign = [13, 0, 0, 0, 1, b'k', 0, 0, 0, 2, b'd', b'd', 0, 0, 0, 4];
+        let read = Request::Sign {
+            key: b"k",
+            data: b"dd",
+            flags: 4,
+        };
+        assert_eq!(parse(&sign).unwrap(), read);
+        for length in 1..sign.len() {
+            assert!(parse(&sign[..length]).is_err(), "{length}");
+        }
+        assert!(parse(&[13, 0xff, 0xff, 0xff, 0xff, 0]).is_err());
+    }
+
+    #[test]
+    fn answers_have_their_lengths() {
+        let key = Key {
+            name: "n".to_owned(),
+            blob: b"bb".to_vec(),
+        };
+        let expected = [12, 0, 0, 0, 1, 0, 0, 0, 2, b'b', b'b', 0, 0, 0, 1, b'n'];
+        assert_eq!(identities(&[key]), expected);
+        assert_eq!(signature(b"s"), [14, 0, 0, 0, 1, b's']);
+    }
+}

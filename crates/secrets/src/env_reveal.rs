@@ -1,0 +1,67 @@
+//! Values of environment variables for a person's own program: the one way in which they leave. Must not
+//! know who may ask.
+
+use crate::{Secrets, SecretsError};
+use gatehouse_domain::Actor;
+use gatehouse_domain::env_names::steers_a_program;
+use secrecy::SecretString;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Values that were given out.
+#[derive(Debug, Default)]
+pub struct Revealed {
+    /// Name and value.
+    pub variables: Vec<(String, SecretString)>,
+    /// Names that are not given out, because a program would run other code by them.
+    pub withheld: Vec<String>,
+    /// Names whose value cannot be read.
+    pub unreadable: Vec<String>,
+}
+
+impl Secrets {
+    /// The values of all variables, or of those that are named. The audit log names them, and the program
+    /// that the caller says they are for, before they are given out.
+    pub async fn reveal_env_variables(
+        &self,
+        actor: &Actor,
+        only: Option<&[String]>,
+        program: &str,
+    ) -> Result<Revealed, SecretsError> {
+        let environment = self.environment().await?;
+        let wanted = |name: &String| only.is_none_or(|only| only.contains(name));
+        let mut revealed = Revealed::default();
+        for (name, value) in environment.variables {
+            if !wanted(&name) {
+                continue;
+            }
+            if steers_a_program(&name) {
+                revealed.withheld.push(name);
+            } else {
+                revealed.variables.push((name, value));
+            }
+        }
+        let unreadable = environment.unreadable.into_iter();
+        revealed.unreadable = unreadable.filter(wanted).collect();
+        let known = |name: &String| {
+            let mut names = revealed.variables.iter().map(|(name, _)| name);
+            names.any(|known| known == name)
+                || revealed.withheld.contains(name)
+                || revealed.unreadable.contains(name)
+        };
+        if only.is_some_and(|only| !only.iter().all(known)) {
+            return Err(SecretsError::NotFound("environment variable"));
+        }
+        let keys: Vec<&String> = revealed.variables.iter().map(|(name, _)| name).collect();
+        let detail = json!({ "keys": keys, "program": program });
+        let (inner, actor) = (Arc::clone(&self.0), actor.clone());
+        let write = self.0.store.write(move |conn| {
+            Box::pin(async move {
+                inner.note(conn, "env.revealed", &actor, detail).await?;
+                Ok::<_, SecretsError>(())
+            })
+        });
+        write.await?;
+        Ok(revealed)
+    }
+}
