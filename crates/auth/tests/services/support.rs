@@ -56,7 +56,15 @@ async fn open_on(
     let secrets = secrets.await.unwrap();
     let settings = AuthSettings::default();
     let queue = kdf.clone();
-    let auth = Auth::open(store.clone(), secrets.clone(), queue, clock, random, settings).await;
+    let auth = Auth::open(
+        store.clone(),
+        secrets.clone(),
+        queue,
+        clock,
+        random,
+        settings,
+    )
+    .await;
     (auth.unwrap(), secrets, kdf)
 }
 
