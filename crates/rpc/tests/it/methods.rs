@@ -278,7 +278,10 @@ async fn wrong_passphrases_of_a_key_count_as_wrong_passwords() {
     }
     // The 31st is not looked at, even if it is right.
     let refused = import("open sesame").await;
-    assert_eq!(refused["error"]["data"]["code"], "RATE_LIMITED", "{refused}");
+    assert_eq!(
+        refused["error"]["data"]["code"], "RATE_LIMITED",
+        "{refused}"
+    );
     house.clock.advance(std::time::Duration::from_mins(10));
     let imported = import("open sesame").await;
     assert_eq!(imported["result"]["name"], "k", "{imported}");
