@@ -131,3 +131,40 @@ async fn pages_join_without_gap_and_limits_hold() {
         assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams), "{cursor}");
     }
 }
+
+async fn failures_from(gate: &Gate, clients: std::ops::Range<u32>) {
+    for number in clients {
+        let peer = std::net::Ipv4Addr::from_bits(0xc633_6400 + number).to_string();
+        assert!(gate.login(&peer, "", "").await.is_err());
+    }
+}
+
+async fn failed_logins(gate: &Gate) -> Vec<gatehouse_auth::api::AuditEvent> {
+    let kind = Some("login.failed".to_owned());
+    let list = gate.auth.audit_list(Some(500), None, kind).await.unwrap();
+    list.events
+}
+
+#[tokio::test]
+async fn strangers_leave_a_hundred_rows_a_minute_and_kind_and_one_for_the_rest() {
+    for database in databases().await {
+        let (gate, _) = Gate::with_owner(database).await;
+        failures_from(&gate, 0..100).await;
+        assert_eq!(failed_logins(&gate).await.len(), 100, "at the limit");
+        failures_from(&gate, 100..101).await;
+        assert_eq!(failed_logins(&gate).await.len(), 100, "one past it");
+        failures_from(&gate, 101..150).await;
+        failures_from(&gate, 0..20).await;
+        gate.advance(60);
+        failures_from(&gate, 0..1).await;
+        let rows = failed_logins(&gate).await;
+        assert_eq!(rows.len(), 102, "the rest of the minute is one row");
+        let rest: Vec<_> = rows
+            .iter()
+            .filter(|row| row.actor == "many clients")
+            .collect();
+        assert_eq!(rest.len(), 1);
+        assert_eq!(rest[0].detail["collapsed"], 70);
+        assert!(verify(&gate.store).await.is_ok());
+    }
+}
