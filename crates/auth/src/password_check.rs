@@ -5,6 +5,7 @@ use crate::error::AuthError;
 use crate::password_hash;
 use crate::state::Auth;
 use crate::visit::Visit;
+use crate::wrong_passwords::Try;
 use gatehouse_domain::ClientKey;
 use secrecy::SecretString;
 
@@ -18,27 +19,22 @@ impl Auth {
         visit: &Visit,
         password: &SecretString,
     ) -> Result<Option<VerifiedHash>, AuthError> {
-        self.may_try_password(visit)?;
-        let verified = self.verify_password(visit.client.key, password).await?;
-        if verified.is_none() {
-            self.count_wrong_password(visit);
+        let tried = self.begin_try(visit)?;
+        let verified = self.verify_password(visit.client.key, password).await;
+        // One that was refused by the queue, or by the database, was not looked at.
+        if let (Some(tried), Ok(Some(_)) | Err(_)) = (tried, &verified) {
+            tried.give_back();
         }
-        Ok(verified)
+        verified
     }
 
-    /// Refuses a credential that has been wrong too often. The anonymous are limited per client by
-    /// the throttle instead.
-    pub(crate) fn may_try_password(&self, visit: &Visit) -> Result<(), AuthError> {
-        if visit.decision.identity().is_some() {
-            self.0.wrong_passwords.check(&visit.credential_id())?;
+    /// Takes one of the places that a credential has for wrong passwords. The anonymous are limited per
+    /// client by the throttle instead, which counts them before they get here.
+    pub(crate) fn begin_try(&self, visit: &Visit) -> Result<Option<Try<'_>>, AuthError> {
+        if visit.decision.identity().is_none() {
+            return Ok(None);
         }
-        Ok(())
-    }
-
-    pub(crate) fn count_wrong_password(&self, visit: &Visit) {
-        if visit.decision.identity().is_some() {
-            self.0.wrong_passwords.record(&visit.credential_id());
-        }
+        Ok(Some(self.0.wrong_passwords.begin(&visit.credential_id())?))
     }
 
     /// As [`Auth::check_password`], without counting.

@@ -18,9 +18,9 @@ async fn count(gate: &Gate) -> i64 {
 async fn fill(gate: &Gate) {
     let expires = gatehouse_domain::Clock::now(&*gate.clock).as_millis() + 299_000;
     let sql = format!(
-        "INSERT INTO auth_challenges (id, purpose, client_key, rp_id, state, expires_at)
+        "INSERT INTO auth_challenges (id, purpose, client_key, network, rp_id, state, expires_at)
          WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-         SELECT 'ch_' || i, 'login', '2001:db8:1:' || (i / 10) || '::/64', 'x', '{{}}', {expires} + i % 900
+         SELECT 'ch_' || i, 'login', '2001:db8:1:' || (i / 10) || '::/64', '2001:db8:1::/48', 'x', '{{}}', {expires} + i % 900
          FROM n"
     );
     run_sql(&gate.database.location, &sql).await;

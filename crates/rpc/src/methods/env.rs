@@ -1,7 +1,7 @@
 //! `env.*`: environment variables for the programs that Gatehouse starts. Values go in, never out.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::EnvVariable;
 use schemars::JsonSchema;
@@ -22,7 +22,8 @@ pub const SET: Method = method!(
     "Sets an environment variable.",
     Some(Scope::Write),
     set(SetParams) -> EnvVariable,
-    errors: [VaultSealed]
+    errors: [VaultSealed],
+    audit: Audit::Room("env.set")
 );
 
 /// `env.delete`.
@@ -31,7 +32,8 @@ pub const DELETE: Method = method!(
     "Deletes an environment variable.",
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("env.deleted")
 );
 
 /// Result of `env.list`.

@@ -1,7 +1,7 @@
 //! `ssh_keys.*`: SSH keys that Gatehouse keeps. Private keys go in or are made here, and never out.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::SshKey;
 use schemars::JsonSchema;
@@ -22,7 +22,8 @@ pub const GENERATE: Method = method!(
     "Makes an ed25519 key.",
     Some(Scope::Write),
     generate(NameParams) -> SshKey,
-    errors: [Conflict, VaultSealed]
+    errors: [Conflict, VaultSealed],
+    audit: Audit::Room("ssh_key.generated")
 );
 
 /// `ssh_keys.import`.
@@ -31,7 +32,8 @@ pub const IMPORT: Method = method!(
     "Stores a private key in OpenSSH or PEM form; its passphrase is used once.",
     Some(Scope::Write),
     import(ImportParams) -> SshKey,
-    errors: [Conflict, VaultSealed]
+    errors: [Conflict, VaultSealed],
+    audit: Audit::Room("ssh_key.imported")
 );
 
 /// `ssh_keys.delete`.
@@ -40,7 +42,8 @@ pub const DELETE: Method = method!(
     "Deletes an SSH key.",
     Some(Scope::Write),
     delete(NameParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("ssh_key.deleted")
 );
 
 /// Result of `ssh_keys.list`.

@@ -169,9 +169,9 @@ async fn every_kind_of_record_that_changes_leaves_a_row() {
         "a call that failed leaves no row"
     );
     let listed = owner.rpc("audit.list", json!({ "limit": 500 })).await;
-    let text = listed.unwrap().to_string();
-    assert!(text.contains("poet") && text.contains("max_turns"));
+    let shown = listed.unwrap().to_string();
+    assert!(shown.contains("poet") && shown.contains("max_turns"));
     for secret in ["secret words", "hidden value"] {
-        assert!(!text.contains(secret), "{secret}");
+        assert!(!shown.contains(secret), "{secret}");
     }
 }
