@@ -1,17 +1,21 @@
 //! The audit log: what is noted, listed and verified. Rows are appended in the transaction of what
-//! they tell of; failures, which have none, are collapsed per client and minute.
+//! they tell of; failures, which have none, are collapsed per client and minute. The oldest rows are cut
+//! off after `audit.retention_days`.
 
 pub(crate) mod failures;
 pub mod kinds;
+mod retention;
 pub mod verify;
 
+pub use retention::BrokenChain;
 pub use verify::{Verified, VerifyError, verify};
 
 use crate::api::{AuditEvent, AuditList};
 use crate::error::AuthError;
+use crate::identity::STRANGER;
 use crate::state::Auth;
 use failures::{Noted, Summary};
-use gatehouse_domain::Actor;
+use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::{AuditEntry, AuditPage, AuditRow};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -19,6 +23,8 @@ use std::sync::Arc;
 /// Rows in one answer.
 const MAX_LIMIT: i64 = 500;
 const DEFAULT_LIMIT: i64 = 50;
+/// How long the owner is shown what strangers changed before setup: 30 days.
+const STRANGERS_SHOWN_MS: i64 = 30 * 86_400_000;
 
 impl Auth {
     /// `audit.list`: the newest first. The scope is the caller's to check.
@@ -64,7 +70,7 @@ impl Auth {
     pub(crate) async fn note_failure(&self, kind: &'static str, actor: &Actor) {
         let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
         let Noted { first, ended } = self.0.failures.note(kind, actor, now, mono);
-        self.write_summaries(ended.into_iter().collect()).await;
+        self.write_summaries(ended).await;
         if first {
             self.append(kind, actor.clone(), json!({})).await;
         }
@@ -72,8 +78,8 @@ impl Auth {
 
     /// Writes the rows of minutes that have passed, or of all.
     pub(crate) async fn flush_failures(&self, all: bool) {
-        let mono = self.0.clock.monotonic_ms();
-        self.write_summaries(self.0.failures.take_ended(mono, all))
+        let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
+        self.write_summaries(self.0.failures.take_ended(now, mono, all))
             .await;
     }
 
@@ -88,6 +94,24 @@ impl Auth {
             self.append(kind, actor, json!({ "collapsed": more, "since": since }))
                 .await;
         }
+    }
+
+    /// Notes a change that was made and that its room did not note itself. The change is made: a database
+    /// that fails here only leaves a line in the log.
+    pub async fn note_change(&self, kind: &'static str, actor: Actor, detail: Value) {
+        self.append(kind, actor, detail).await;
+    }
+
+    /// What was changed from elsewhere while auth was disabled, by kind, in the last 30 days.
+    pub async fn changes_by_strangers(&self) -> Result<Vec<(String, i64)>, AuthError> {
+        let since = Timestamp::from_millis(self.0.now().as_millis() - STRANGERS_SHOWN_MS);
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move {
+                let counted = conn.count_audit_kinds(STRANGER, since).await;
+                Ok::<_, AuthError>(counted?)
+            })
+        });
+        read.await
     }
 
     async fn append(&self, kind: &'static str, actor: Actor, detail: Value) {

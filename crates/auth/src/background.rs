@@ -168,7 +168,7 @@ impl Auth {
         }
     }
 
-    /// Logs the audit log's head, against which a cut-off end shows, and that auth is disabled.
+    /// Cuts off what is old of the audit log and logs its head, against which a cut-off end shows, and that auth is disabled.
     async fn remind(&self, shutdown: &CancellationToken) {
         let mut ticks = ticks(REMINDER);
         while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
@@ -177,6 +177,11 @@ impl Auth {
                     "auth is disabled: everyone who reaches this server is let in; complete setup \
                      to enable it"
                 );
+            }
+            match self.cut_audit_log().await {
+                Ok(0) => {}
+                Ok(rows) => tracing::info!(rows, "old rows of the audit log were cut off"),
+                Err(error) => tracing::warn!(%error, "old rows of the audit log were not cut off"),
             }
             let head = self.0.store.read(|conn| {
                 Box::pin(async move { Ok::<_, AuthError>(conn.find_audit_head().await?) })

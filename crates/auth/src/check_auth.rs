@@ -3,7 +3,7 @@
 //! read; a store that fails is an error, never a yes.
 
 use crate::client_address::Client;
-use crate::cookie::MAX_SESSION_VALUES;
+use crate::cookie::SessionCookies;
 use crate::devices::{DevicePresence, LiveDevice, TOKEN_PREFIX};
 use crate::identity::{AuthIdentity, Decision, Subject};
 use crate::live::{Live, LiveKey, LiveSession, TokenHash, hash_of, to_hex};
@@ -17,7 +17,7 @@ use gatehouse_store::{Conn, StoreError};
 use std::sync::Arc;
 
 /// Characters of a session's cookie value: 32 bytes in base64url.
-const SESSION_CHARS: usize = 43;
+pub(crate) const SESSION_CHARS: usize = 43;
 /// What every API key begins with.
 pub(crate) const KEY_PREFIX: &str = "mk_";
 /// Characters of an API key: the prefix and 32 bytes in base64url.
@@ -39,7 +39,7 @@ pub struct CheckInput<'a> {
     /// Its limit; a request over its limit costs no database read.
     pub class: Option<ThrottleClass>,
     /// The session cookies it carries.
-    pub sessions: [Option<&'a str>; MAX_SESSION_VALUES],
+    pub sessions: SessionCookies<'a>,
     /// The Bearer token it carries.
     pub api_key: Option<&'a str>,
     /// The device token it carries: only a socket's `connect` can.
@@ -52,7 +52,7 @@ impl Auth {
         let mut facts = self.facts();
         if (facts.auth_disabled || !facts.setup_complete) && !self.memory_is_fresh() {
             // Another node may have completed setup: what lets in without a credential is not believed.
-            facts = Box::pin(self.look_up_facts()).await?;
+            facts = Box::pin(self.0.facts_read.share(|| self.look_up_facts())).await?;
         }
         let allowed = |identity| Ok(Decision::Allowed(identity));
         // Row 1.
@@ -72,10 +72,8 @@ impl Auth {
         }
         let now = self.0.now();
         // Row 4.
-        for value in input.sessions.iter().flatten() {
-            if let Some(session) = self.session(value, input, now).await? {
-                return allowed(AuthIdentity::session(session));
-            }
+        if let Some(session) = self.session(input, now).await? {
+            return allowed(AuthIdentity::session(session));
         }
         // Row 5.
         if let Some(token) = input.api_key
@@ -105,31 +103,6 @@ impl Auth {
         Ok(read.await?.facts)
     }
 
-    async fn session(
-        &self,
-        value: &str,
-        input: &CheckInput<'_>,
-        now: Timestamp,
-    ) -> Result<Option<Arc<LiveSession>>, StoreError> {
-        if value.len() != SESSION_CHARS {
-            return Ok(None);
-        }
-        let hash = hash_of(value);
-        // The rare look-ups are boxed, so that the frequent way carries none of their state.
-        let found = match self.0.sessions.find(&hash) {
-            Some(session) if self.memory_is_fresh() => Some(session),
-            _ if self.may_look(&self.0.sessions, input) => {
-                Box::pin(self.look_up_session(hash)).await?
-            }
-            _ => None,
-        };
-        let live = found.filter(|session| session.is_live(now));
-        if let Some(session) = &live {
-            session.touch(now);
-        }
-        Ok(live)
-    }
-
     async fn api_key(
         &self,
         token: &str,
@@ -145,7 +118,8 @@ impl Auth {
             _ if self.may_look(&self.0.keys, input) => Box::pin(self.look_up_key(hash)).await?,
             _ => None,
         };
-        let live = found.filter(|key| key.is_live(now) && key.may_be_used_from(input.client.ip));
+        let live =
+            found.filter(|key| key.is_live(now) && key.may_be_used_from(input.client.vouched_ip));
         if let Some(key) = &live {
             key.touch(now);
         }
@@ -176,16 +150,20 @@ impl Auth {
         Ok(live)
     }
 
-    /// Whether a credential that memory does not vouch for may cost a database read.
-    fn may_look<T: Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
+    /// Whether a credential that memory does not vouch for may cost a database read. A request without a
+    /// limit of its own, such as one for a page, has one for these reads.
+    pub(crate) fn may_look<T: Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
         if self.misses_are_final(map.is_complete()) {
             return false;
         }
-        let refused = |class| self.0.throttle.would_refuse(class, input.client).is_some();
-        !input.class.is_some_and(refused)
+        let throttle = &self.0.throttle;
+        match input.class {
+            Some(class) => throttle.would_refuse(class, input.client).is_none(),
+            None => throttle.admit(ThrottleClass::LookUp, input.client).is_ok(),
+        }
     }
 
-    async fn look_up_session(
+    pub(crate) async fn look_up_session(
         &self,
         hash: TokenHash,
     ) -> Result<Option<Arc<LiveSession>>, StoreError> {

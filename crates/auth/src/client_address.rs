@@ -40,8 +40,12 @@ impl ProxyTrust {
 /// Whom a request counts against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// The address, for the audit log, sessions and keys limited to networks.
+    /// The address, for limits, the audit log and sessions. Behind a proxy that is not named, the client
+    /// may have written it.
     pub ip: IpAddr,
+    /// The address that a connection or a trusted proxy vouches for: the one that rules about networks
+    /// (`allowed_cidrs`) look at.
+    pub vouched_ip: IpAddr,
     /// What its limits count by.
     pub key: ClientKey,
     /// How many times the limit it gets: 1, or 10 for a proxy that names no client.
@@ -60,6 +64,7 @@ impl Client {
         let ip = canonical_ip(ip);
         Self {
             ip,
+            vouched_ip: ip,
             key: ClientKey::of(ip),
             limit_factor: 1,
             peer_bucket: None,
@@ -70,7 +75,8 @@ impl Client {
 /// The client of a request: the TCP peer, or whom a believed header names.
 ///
 /// From a peer in `trusted_cidrs` that is the right-most address in `header` outside the list.
-/// Behind a proxy without a list it is the right-most X-Forwarded-For address. Whatever stands
+/// Behind a proxy without a list it is the right-most X-Forwarded-For address, which counts for
+/// limits only: nobody vouches for it. Whatever stands
 /// left of that address was written by the client and is never read.
 pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     let peer = canonical_ip(peer);
@@ -83,6 +89,7 @@ pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     let last_line = headers.get_all(X_FORWARDED_FOR).iter().next_back();
     match last_line.and_then(|line| nodes(line, false).next().flatten()) {
         Some(ip) => Client {
+            vouched_ip: peer,
             peer_bucket: Some(ClientKey::of(peer)),
             ..Client::at(ip)
         },

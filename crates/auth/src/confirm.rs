@@ -4,7 +4,7 @@ use crate::api::{ConfirmAnswer, ConfirmRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::state::Auth;
-use crate::visit::Caller;
+use crate::visit::{Caller, Visit};
 use gatehouse_domain::ChallengeId;
 use serde_json::Value;
 
@@ -22,7 +22,10 @@ impl Auth {
                 .await?
                 .is_some(),
             (None, Some(challenge), Some(credential)) => {
-                match self.confirm_by_passkey(challenge, credential).await {
+                match self
+                    .confirm_by_passkey(caller.visit, challenge, credential)
+                    .await
+                {
                     Ok(()) => true,
                     Err(AuthError::InvalidCredentials) => false,
                     Err(error) => return Err(error),
@@ -50,10 +53,11 @@ impl Auth {
 
     async fn confirm_by_passkey(
         &self,
+        visit: &Visit,
         challenge: ChallengeId,
         credential: Value,
     ) -> Result<(), AuthError> {
-        let proof = self.prove_passkey(challenge, credential).await?;
+        let proof = self.prove_passkey(visit, challenge, credential).await?;
         let now = self.0.now();
         let noted = self
             .0

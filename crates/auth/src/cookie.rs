@@ -7,22 +7,40 @@ use http::{HeaderMap, HeaderValue};
 
 /// The cookie's name.
 pub const SESSION_COOKIE: &str = "service_session";
-/// How many values of one request are tried; a sibling host may have left its own.
-pub const MAX_SESSION_VALUES: usize = 4;
 /// The longest value looked at; ours have 43 characters.
 const MAX_VALUE_BYTES: usize = 128;
 /// Thirty days, the life of a session.
 const MAX_AGE_SECONDS: u32 = 2_592_000;
 
-/// The session values a request carries, in their order, at most [`MAX_SESSION_VALUES`]. Values
-/// that cannot be ours are passed over, so that they cannot crowd out the one that is.
+/// The session values a request carries, in their order: all of them, because a sibling host or
+/// another port may have planted its own before ours. Only the size of a head bounds their number.
 pub fn session_values(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers
         .get_all(COOKIE)
         .iter()
         .flat_map(|line| line.as_bytes().split(|byte| *byte == b';'))
         .filter_map(session_value)
-        .take(MAX_SESSION_VALUES)
+}
+
+/// The session cookies of a request, not taken apart yet.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionCookies<'a>(Option<&'a HeaderMap>);
+
+impl<'a> SessionCookies<'a> {
+    /// Those of these headers.
+    pub const fn of(headers: &'a HeaderMap) -> Self {
+        Self(Some(headers))
+    }
+
+    /// None at all.
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    /// Their values, in their order.
+    pub fn values(self) -> impl Iterator<Item = &'a str> {
+        self.0.into_iter().flat_map(session_values)
+    }
 }
 
 /// Whether the request carries a session cookie at all.
@@ -172,11 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn four_values_are_tried_and_no_fifth() {
-        let all = "service_session=a;service_session=b;service_session=c;service_session=d";
-        assert_eq!(values(&[all]), ["a", "b", "c", "d"]);
-        assert_eq!(values(&[all, "service_session=e"]), ["a", "b", "c", "d"]);
-        assert_eq!(values(&["service_session=!", all]), ["a", "b", "c", "d"]);
+    fn every_value_is_looked_at() {
+        let planted: Vec<_> = (0..1000).map(|n| format!("service_session=v{n}")).collect();
+        let planted = planted.join(";");
+        let found = values(&[&planted, "service_session=ours"]);
+        assert_eq!(found.len(), 1001);
+        assert_eq!(found.last().map(String::as_str), Some("ours"));
     }
 
     fn form(host: &str, https: bool) -> CookieForm {

@@ -41,6 +41,16 @@ pub struct AllowedOrigin {
     authority: Authority<'static>,
 }
 
+impl AllowedOrigin {
+    pub(crate) fn scheme(&self) -> Option<&str> {
+        self.scheme.as_deref()
+    }
+
+    pub(crate) const fn authority(&self) -> &Authority<'static> {
+        &self.authority
+    }
+}
+
 impl std::str::FromStr for AllowedOrigin {
     type Err = InvalidAuthority;
 
@@ -68,6 +78,10 @@ pub struct OriginSettings {
 }
 
 /// What of a request decides.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a request"
+)]
 #[derive(Clone, Copy, Debug)]
 pub struct CrossSiteRequest<'a> {
     /// Its method.
@@ -78,6 +92,8 @@ pub struct CrossSiteRequest<'a> {
     pub headers: &'a HeaderMap,
     /// It asks to become a WebSocket.
     pub is_upgrade: bool,
+    /// The browser spoke TLS, to us or to a proxy that is believed.
+    pub is_https: bool,
     /// It carries a Bearer token, which no page can make a browser add by itself.
     pub has_bearer: bool,
     /// It carries a session cookie, which a browser adds by itself.
@@ -85,7 +101,8 @@ pub struct CrossSiteRequest<'a> {
 }
 
 /// Refuses what another site's page makes a browser send: unsafe methods and upgrades whose Origin
-/// is neither the Host, nor an X-Forwarded-Host, nor allowed. No Origin is no browser.
+/// is neither the Host, nor an X-Forwarded-Host, nor allowed. A page that came over plain HTTP is
+/// another site where this request came over TLS. No Origin is no browser.
 pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> OriginVerdict {
     let exempt = (request.has_bearer && !request.has_session_cookie)
         || is_ingest(request.method, request.uri.path());
@@ -108,8 +125,9 @@ pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> Origi
         HostFinding::Found(host) => origin.is(&host),
         HostFinding::Absent | HostFinding::Conflict | HostFinding::Unparsable => false,
     };
-    let known = is_host
-        || forwarded_hosts(request.headers).any(|host| origin.is(&host))
+    let is_forwarded = || forwarded_hosts(request.headers).any(|host| origin.is(&host));
+    let scheme_fits = !request.is_https || origin.scheme.eq_ignore_ascii_case("https");
+    let known = (scheme_fits && (is_host || is_forwarded()))
         || settings
             .allowed_origins
             .iter()

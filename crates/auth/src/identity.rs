@@ -7,6 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+/// The actor of what is done from elsewhere while auth is disabled.
+pub const STRANGER: &str = "remote (auth disabled)";
+
 /// How somebody was recognised; the three names of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum AuthMethod {
@@ -119,9 +122,15 @@ impl AuthIdentity {
         }
     }
 
+    /// Whether this is anybody from elsewhere, let in because auth is disabled.
+    pub const fn is_stranger(&self) -> bool {
+        matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
+    }
+
     /// The name in audit rows and logs: an id, never a secret.
     pub fn actor_name(&self) -> String {
         match &self.subject {
+            Subject::LoopbackDisabled { is_local: false } => STRANGER.to_owned(),
             Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => "loopback".to_owned(),
             Subject::Session(session) => format!("session {}", session.id()),
             Subject::ApiKey(key) => format!("api_key {}", key.id()),

@@ -7,6 +7,7 @@ use crate::kdf_queue::KdfQueue;
 use crate::live_map::{CAPACITY, LiveMap};
 use crate::settings::{ActiveSettings, AuthSettings};
 use crate::setup_code::renew_at_start;
+use crate::shared_read::SharedRead;
 use crate::state::{Auth, AuthInner, Settled};
 use crate::throttle::{DEFAULT_CAPACITY, Throttle};
 use crate::wrong_passwords::WrongPasswords;
@@ -36,6 +37,7 @@ impl Auth {
         let (last_change, settled) = read_or_renew(&store, &clock, &random).await?;
         let inner = AuthInner {
             throttle: Throttle::new(Arc::clone(&clock), DEFAULT_CAPACITY),
+            facts_read: SharedRead::default(),
             wrong_passwords: WrongPasswords::new(Arc::clone(&clock)),
             failures: FailureLog::default(),
             feed: Feed::new(

@@ -97,6 +97,7 @@ impl Auth {
         Ok(Outcome::plain(SetupAnswer {
             ok: true,
             recovery_key,
+            settings_reverted: Vec::new(),
         }))
     }
 
@@ -157,6 +158,7 @@ impl Auth {
         Ok(Outcome::plain(SetupAnswer {
             ok: true,
             recovery_key,
+            settings_reverted: Vec::new(),
         }))
     }
 }

@@ -5,6 +5,7 @@ use crate::error::AuthError;
 use crate::password_hash;
 use crate::state::Auth;
 use crate::visit::Visit;
+use crate::wrong_passwords::Try;
 use gatehouse_domain::{ClientKey, Problem};
 use secrecy::SecretString;
 
@@ -18,27 +19,22 @@ impl Auth {
         visit: &Visit,
         password: &SecretString,
     ) -> Result<Option<VerifiedHash>, AuthError> {
-        self.may_try_password(visit)?;
-        let verified = self.verify_password(visit.client.key, password).await?;
-        if verified.is_none() {
-            self.count_wrong_password(visit);
+        let tried = self.begin_try(visit)?;
+        let verified = self.verify_password(visit.client.key, password).await;
+        // One that was refused by the queue, or by the database, was not looked at.
+        if let (Some(tried), Ok(Some(_)) | Err(_)) = (tried, &verified) {
+            tried.give_back();
         }
-        Ok(verified)
+        verified
     }
 
-    /// Refuses a credential that has been wrong too often. The anonymous are limited per client by
-    /// the throttle instead.
-    pub(crate) fn may_try_password(&self, visit: &Visit) -> Result<(), AuthError> {
-        if visit.decision.identity().is_some() {
-            self.0.wrong_passwords.check(&visit.credential_id())?;
+    /// Takes one of the places that a credential has for wrong passwords. The anonymous are limited per
+    /// client by the throttle instead, which counts them before they get here.
+    pub(crate) fn begin_try(&self, visit: &Visit) -> Result<Option<Try<'_>>, AuthError> {
+        if visit.decision.identity().is_none() {
+            return Ok(None);
         }
-        Ok(())
-    }
-
-    pub(crate) fn count_wrong_password(&self, visit: &Visit) {
-        if visit.decision.identity().is_some() {
-            self.0.wrong_passwords.record(&visit.credential_id());
-        }
+        Ok(Some(self.0.wrong_passwords.begin(&visit.credential_id())?))
     }
 
     /// Runs work that tries a secret other than the login password, such as the passphrase of a key. One
@@ -48,13 +44,12 @@ impl Auth {
         visit: &Visit,
         work: impl Future<Output = Result<T, (bool, Problem)>>,
     ) -> Result<T, Problem> {
-        self.may_try_password(visit)?;
-        work.await.map_err(|(wrong, problem)| {
-            if wrong {
-                self.count_wrong_password(visit);
-            }
-            problem
-        })
+        let tried = self.begin_try(visit)?;
+        let done = work.await;
+        if let (Some(tried), Ok(_) | Err((false, _))) = (tried, &done) {
+            tried.give_back();
+        }
+        done.map_err(|(_, problem)| problem)
     }
 
     /// As [`Auth::check_password`], without counting.

@@ -4,7 +4,7 @@
 use crate::bearer::bearer_token;
 use crate::check_auth::CheckInput;
 use crate::client_address::{client, request_is_https};
-use crate::cookie::{MAX_SESSION_VALUES, has_session_cookie, session_values};
+use crate::cookie::{SessionCookies, has_session_cookie};
 use crate::cross_site::{CrossSiteRequest, check, loopback_or_known_origin};
 use crate::host::{HostFinding, request_authority};
 use crate::identity::Subject;
@@ -40,15 +40,11 @@ impl Auth {
             HostFinding::Found(authority) => Some(authority.into_owned()),
             HostFinding::Absent | HostFinding::Unparsable => None,
         };
-        let mut sessions = [None; MAX_SESSION_VALUES];
-        for (place, value) in sessions.iter_mut().zip(session_values(headers)) {
-            *place = Some(value);
-        }
         let input = CheckInput {
             locality,
             client: &client,
             class,
-            sessions,
+            sessions: SessionCookies::of(headers),
             api_key: bearer_token(headers),
             device_token: None,
         };
@@ -81,6 +77,7 @@ impl Auth {
                 uri,
                 headers,
                 is_upgrade,
+                is_https: visit.https,
                 has_bearer: bearer_token(headers).is_some(),
                 has_session_cookie: has_session_cookie(headers),
             };

@@ -24,6 +24,8 @@ pub struct AuthSettings {
     pub step_up: bool,
     /// `auth.local_setup_code`: a local caller must send the setup code too.
     pub local_setup_code: bool,
+    /// `audit.retention_days`: how long rows of the audit log are kept.
+    pub audit_retention_days: u32,
     /// What makes a connection local.
     pub locality: LocalitySettings,
     /// Whose headers are believed.
@@ -40,6 +42,7 @@ impl Default for AuthSettings {
             disabled_scope: DisabledScope::default(),
             step_up: true,
             local_setup_code: false,
+            audit_retention_days: 400,
             locality: LocalitySettings::default(),
             proxy: ProxyTrust::default(),
             external_url: None,

@@ -9,6 +9,7 @@ use crate::password_hash::check_rules;
 use crate::sessions::{NewSession, create_session};
 use crate::setup_code::check_setup_code;
 use crate::state::{AUTH_DISABLED, Auth, AuthInner, Settled, transaction};
+use crate::strangers::Reverted;
 use crate::visit::{Caller, Outcome};
 use gatehouse_domain::{Random, Timestamp};
 use gatehouse_store::{AuditEntry, Conn, StoreError};
@@ -68,6 +69,7 @@ impl AuthInner {
         self.devices
             .end_where(crate::devices::LiveDevice::dies_at_setup);
         self.adopt_session(session);
+        self.settings_reverted();
         self.announce(&["setup", "auth_disabled", "api_keys", "devices"]);
     }
 }
@@ -122,6 +124,8 @@ impl Auth {
             Arc::clone(&session),
             Arc::clone(&plan),
         );
+        let reverted = Reverted::default();
+        let in_job_reverted = reverted.clone();
         let job = transaction(move |conn| {
             Box::pin(async move {
                 begin_completion(conn, &code, now, &*random).await?;
@@ -130,6 +134,7 @@ impl Auth {
                 }
                 planned.apply(conn, now).await?;
                 complete_setup(conn, &in_job, now).await?;
+                in_job_reverted.revert(conn, &actor, now, &*random).await?;
                 let entry = AuditEntry {
                     kind: kinds::SETUP_COMPLETED,
                     actor: &actor,
@@ -148,6 +153,7 @@ impl Auth {
             body: SetupAnswer {
                 ok: true,
                 recovery_key,
+                settings_reverted: reverted.keys(),
             },
             cookies,
         })

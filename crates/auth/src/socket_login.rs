@@ -4,7 +4,7 @@
 use crate::api::ConnectAuth;
 use crate::audit::kinds;
 use crate::check_auth::CheckInput;
-use crate::cookie::MAX_SESSION_VALUES;
+use crate::cookie::SessionCookies;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Decision};
 use crate::state::Auth;
@@ -36,7 +36,7 @@ impl Auth {
             locality: visit.locality,
             client: &visit.client,
             class: Some(ThrottleClass::Connect),
-            sessions: [None; MAX_SESSION_VALUES],
+            sessions: SessionCookies::none(),
             api_key: auth.api_key.as_ref().map(ExposeSecret::expose_secret),
             device_token: auth.device_token.as_ref().map(ExposeSecret::expose_secret),
         };
@@ -45,34 +45,35 @@ impl Auth {
             Decision::SetupRequired => return Err(AuthError::SetupRequired),
             Decision::Unauthorized => {}
         }
-        // A right key costs nothing to recognise and is let in; only wrong ones are counted, and
-        // before a password is tried.
-        let throttle = &self.0.throttle;
-        if let Some(wait) = throttle.would_refuse(ThrottleClass::Connect, &visit.client) {
-            return Err(wait.into());
-        }
+        // A right key costs nothing to recognise and is let in; only wrong ones are counted. The place is
+        // taken before a password is tried, and given back when it was right.
+        let place = self
+            .0
+            .throttle
+            .reserve(ThrottleClass::Connect, &visit.client)?;
         if let (None, Some(password)) = (&auth.api_key, &auth.password) {
             // Read first: a password that is replaced while it is checked is not the current one.
             let generation = self.0.password_generation.load(Ordering::Acquire);
-            self.may_try_password(visit)?;
-            if self
-                .verify_password(visit.client.key, password)
-                .await?
-                .is_some()
-            {
-                let identity = AuthIdentity::socket_password(generation, self.0.now());
-                self.note_socket_login(visit).await?;
-                return Ok(identity);
+            let verified = self.check_password(visit, password).await;
+            match verified {
+                Ok(None) => {}
+                Err(error) => {
+                    place.give_back();
+                    return Err(error);
+                }
+                Ok(Some(_)) => {
+                    place.give_back();
+                    let identity = AuthIdentity::socket_password(generation, self.0.now());
+                    self.note_socket_login(visit).await?;
+                    return Ok(identity);
+                }
             }
-            self.count_wrong_password(visit);
         } else if auth.api_key.is_none() && auth.device_token.is_none() {
+            place.give_back();
             return Err(AuthError::NotAuthenticated);
         }
-        // The counter also bounds how many wrong ones run side by side.
-        let counted = throttle.admit(ThrottleClass::Connect, &visit.client);
         self.note_failure(kinds::CONNECT_FAILED, &visit.actor())
             .await;
-        counted?;
         Err(AuthError::InvalidCredentials)
     }
 

@@ -11,6 +11,7 @@ use crate::kdf_queue::KdfQueue;
 use crate::live::{LiveKey, LiveSession};
 use crate::live_map::LiveMap;
 use crate::settings::ActiveSettings;
+use crate::shared_read::SharedRead;
 use crate::throttle::Throttle;
 use crate::wrong_passwords::WrongPasswords;
 use arc_swap::ArcSwap;
@@ -110,6 +111,8 @@ pub(crate) struct AuthInner {
     pub(crate) keys: LiveMap<LiveKey>,
     pub(crate) devices: LiveMap<LiveDevice>,
     pub(crate) throttle: Throttle,
+    /// The facts as the database has them, while memory cannot be believed.
+    pub(crate) facts_read: SharedRead<AuthFacts>,
     pub(crate) wrong_passwords: WrongPasswords,
     pub(crate) failures: FailureLog,
     pub(crate) feed: Feed,

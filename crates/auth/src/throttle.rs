@@ -51,6 +51,28 @@ impl Bucket {
     }
 }
 
+/// The client's window and its proxy's.
+type Places = [Option<Place<Bucket>>; 2];
+
+/// A place that was taken before it was known whether it counts. It counts unless it is given back.
+#[derive(Debug)]
+#[must_use = "a place that is not given back counts"]
+pub struct Reserved<'a> {
+    throttle: &'a Throttle,
+    at_ms: u64,
+    places: Places,
+}
+
+impl Reserved<'_> {
+    /// It does not count after all.
+    pub fn give_back(self) {
+        let mut windows = self.throttle.lock();
+        for place in self.places.iter().flatten() {
+            windows.take_back(place, self.at_ms);
+        }
+    }
+}
+
 /// Counts requests per class and client: no 60 seconds admit more than the limit, and a refused
 /// request is not counted.
 #[derive(Debug)]
@@ -69,7 +91,22 @@ impl Throttle {
     /// Counts one request, or says how long to wait. While the table is full a new client shares
     /// its class's bucket; behind an unnamed proxy the proxy's bucket must have room as well.
     pub fn admit(&self, class: ThrottleClass, client: &Client) -> Result<(), RetryAfter> {
+        self.decide(class, client, true).map(drop)
+    }
+
+    /// As [`Self::admit`], where only some outcomes count: takes the place before the work begins, so
+    /// that work in parallel is no more than work in a row.
+    pub fn reserve(
+        &self,
+        class: ThrottleClass,
+        client: &Client,
+    ) -> Result<Reserved<'_>, RetryAfter> {
         self.decide(class, client, true)
+            .map(|(at_ms, places)| Reserved {
+                throttle: self,
+                at_ms,
+                places,
+            })
     }
 
     /// What [`Self::admit`] would answer, without counting.
@@ -86,7 +123,13 @@ impl Throttle {
         windows.sweep(now);
     }
 
-    fn decide(&self, class: ThrottleClass, client: &Client, count: bool) -> Result<(), RetryAfter> {
+    /// When and where it was counted, if it was.
+    fn decide(
+        &self,
+        class: ThrottleClass,
+        client: &Client,
+        count: bool,
+    ) -> Result<(u64, Places), RetryAfter> {
         let own = Bucket {
             class,
             factor: client.limit_factor,
@@ -115,13 +158,13 @@ impl Throttle {
         if let Some(ms) = wait(&own_place, own).max(proxy_wait) {
             return Err(RetryAfter { ms });
         }
+        let places = [Some(own_place), proxy_place.map(|(place, _)| place)];
         if count {
-            windows.record(own_place, now);
-            if let Some((place, _)) = proxy_place {
-                windows.record(place, now);
+            for place in places.iter().flatten() {
+                windows.record(place.clone(), now);
             }
         }
-        Ok(())
+        Ok((now, places))
     }
 
     fn lock(&self) -> MutexGuard<'_, KeyedWindows<Bucket>> {

@@ -13,6 +13,16 @@ use gatehouse_domain::{Actor, Scope};
 use gatehouse_secrets::{Secrets, Status, VaultError};
 use secrecy::{ExposeSecret, SecretString};
 
+/// What a request to the vault carries that may prove its person.
+enum Sent {
+    /// No password.
+    Nothing,
+    /// The login's password; it was checked.
+    Login,
+    /// A password that the vault takes; whether it is the login's too is not known.
+    Vault(SecretString),
+}
+
 impl Auth {
     /// `GET /api/auth/vault/status`.
     pub fn vault_status(&self) -> VaultStatusAnswer {
@@ -22,31 +32,50 @@ impl Auth {
     }
 
     /// Runs an operation of the vault to its end. A wrong password or key is counted against the
-    /// credential and noted; a right password counts as a confirmation.
-    async fn with_vault<T, F, W>(
-        &self,
-        visit: &Visit,
-        has_password: bool,
-        work: W,
-    ) -> Result<T, AuthError>
+    /// credential and noted; the login's password counts as a confirmation.
+    async fn with_vault<T, F, W>(&self, visit: &Visit, sent: Sent, work: W) -> Result<T, AuthError>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, VaultError>> + Send + 'static,
         W: FnOnce(Secrets, Actor) -> F,
     {
-        self.may_try_password(visit)?;
+        let tried = self.begin_try(visit)?;
         let work = work(self.0.secrets.clone(), visit.actor());
         match self.durable(async move { Ok(work.await?) }).await {
-            Ok(value) => {
+            Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(visit).await),
+            outcome => {
+                if let Some(tried) = tried {
+                    tried.give_back();
+                }
+                let value = outcome?;
                 // The answer may hold a key that is shown once: nothing after it may fail.
-                if has_password && let Err(error) = self.renew_confirmation(visit).await {
+                if let Err(error) = self.confirm_by(visit, sent).await {
                     tracing::warn!(%error, "a confirmation was not noted");
                 }
                 Ok(value)
             }
-            Err(AuthError::Vault(VaultError::BadKey)) => Err(self.bad_key(visit).await),
-            Err(error) => Err(error),
         }
+    }
+
+    /// Renews the confirmation if what was sent is the login's password. The vault's may be another one,
+    /// after a reset or a change while it was sealed: it opens the vault and proves nothing else.
+    async fn confirm_by(&self, visit: &Visit, sent: Sent) -> Result<(), AuthError> {
+        let has_session = visit.identity()?.as_session().is_some();
+        let is_login = match sent {
+            Sent::Nothing => false,
+            Sent::Login => true,
+            Sent::Vault(password) => {
+                has_session
+                    && self
+                        .verify_password(visit.client.key, &password)
+                        .await?
+                        .is_some()
+            }
+        };
+        if is_login {
+            self.renew_confirmation(visit).await?;
+        }
+        Ok(())
     }
 
     async fn must_be_login_password(
@@ -70,7 +99,6 @@ impl Auth {
     }
 
     async fn bad_key(&self, visit: &Visit) -> AuthError {
-        self.count_wrong_password(visit);
         self.note_failure(kinds::VAULT_KEY_REFUSED, &visit.actor())
             .await;
         AuthError::VaultBadKey
@@ -86,12 +114,15 @@ impl Auth {
         let secrets = self.0.secrets.for_request();
         // Where there is a record the answer is a conflict, whatever the password.
         let exists = matches!(self.0.secrets.status(), Status::Sealed | Status::Unsealed);
-        if !exists {
+        let sent = if exists {
+            Sent::Nothing
+        } else {
             self.must_be_login_password(caller.visit, &request.password)
                 .await?;
-        }
+            Sent::Login
+        };
         let key = self
-            .with_vault(caller.visit, !exists, |_, actor| async move {
+            .with_vault(caller.visit, sent, |_, actor| async move {
                 secrets.initialize(&actor, request.password).await
             })
             .await?;
@@ -105,7 +136,8 @@ impl Auth {
         request: VaultPassword,
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Write)?;
-        self.with_vault(caller.visit, true, |secrets, actor| async move {
+        let sent = Sent::Vault(request.password.clone());
+        self.with_vault(caller.visit, sent, |secrets, actor| async move {
             secrets
                 .unseal_with_password(&actor, &request.password)
                 .await
@@ -122,7 +154,7 @@ impl Auth {
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Write)?;
         let key = request.recovery_key;
-        self.with_vault(caller.visit, false, |secrets, actor| async move {
+        self.with_vault(caller.visit, Sent::Nothing, |secrets, actor| async move {
             secrets
                 .unseal_with_recovery_key(&actor, key.expose_secret())
                 .await
@@ -141,7 +173,7 @@ impl Auth {
         let secrets = self.0.secrets.for_request();
         let password = request.password;
         self.step_up_with(caller, password.as_ref()).await?;
-        let sent = password.is_some();
+        let sent = password.clone().map_or(Sent::Nothing, Sent::Vault);
         let report = self
             .with_vault(caller.visit, sent, |_, actor| async move {
                 secrets.disable(&actor, password).await
@@ -170,12 +202,13 @@ impl Auth {
         caller.visit.require(Scope::Admin)?;
         let secrets = self.0.secrets.for_request();
         let password = request.password;
-        let sent = password.is_some();
+        let mut sent = password.clone().map_or(Sent::Nothing, Sent::Vault);
         if let Some(password) = &password
             && !self.has_vault_record().await?
         {
             // A new vault is made of it: as with initialize, only the login password will do.
             self.must_be_login_password(caller.visit, password).await?;
+            sent = Sent::Login;
         }
         let enabled = self
             .with_vault(caller.visit, sent, |_, actor| async move {
@@ -208,8 +241,9 @@ impl Auth {
         caller.visit.require(Scope::Admin)?;
         let secrets = self.0.secrets.for_request();
         self.step_up_with(caller, Some(&request.password)).await?;
+        let sent = Sent::Vault(request.password.clone());
         let key = self
-            .with_vault(caller.visit, true, |_, actor| async move {
+            .with_vault(caller.visit, sent, |_, actor| async move {
                 secrets.rotate(&actor, request.password).await
             })
             .await?;
@@ -224,8 +258,9 @@ impl Auth {
     ) -> Result<VaultRecoveryKeyAnswer, AuthError> {
         caller.visit.require(Scope::Admin)?;
         self.step_up_with(caller, Some(&request.password)).await?;
+        let sent = Sent::Vault(request.password.clone());
         let key = self
-            .with_vault(caller.visit, true, |secrets, actor| async move {
+            .with_vault(caller.visit, sent, |secrets, actor| async move {
                 secrets.new_recovery_key(&actor, request.password).await
             })
             .await?;

@@ -101,6 +101,15 @@ impl Visit {
         }
     }
 
+    /// The same, where its address decides: a rule about networks looks at no address that the client
+    /// may have written itself.
+    pub fn vouched_actor(&self) -> Actor {
+        Actor {
+            client_ip: Some(self.client.vouched_ip),
+            ..self.actor()
+        }
+    }
+
     /// What wrong passwords count by: the credential, or the client where there is none.
     pub(crate) fn credential_id(&self) -> String {
         use crate::identity::Subject;
@@ -131,6 +140,12 @@ pub struct Outcome<T> {
 }
 
 impl<T> Outcome<T> {
+    /// Whether the browser that asked has no session any more.
+    pub fn ends_browser_session(&self) -> bool {
+        let forgets = |line: &String| line.starts_with("service_session=;");
+        self.cookies.iter().any(forgets)
+    }
+
     pub(crate) const fn plain(body: T) -> Self {
         Self {
             body,

@@ -1,8 +1,9 @@
 //! How many wrong passwords one credential may send, over all endpoints that take one: a stolen
-//! session must not become a way to guess the password. Does not know what was wrong.
+//! session must not become a way to guess the password. Each try takes a place before the password is
+//! looked at, so that tries in parallel are no more than tries in a row. Does not know what was wrong.
 
 use crate::throttle::RetryAfter;
-use gatehouse_domain::{Clock, KeyedWindows};
+use gatehouse_domain::{Clock, KeyedWindows, Place};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Wrong passwords of one credential that are still answered as such.
@@ -26,28 +27,42 @@ impl WrongPasswords {
         Self { clock, windows }
     }
 
-    /// Whether this credential may send a password now; call before the password is looked at.
-    pub fn check(&self, credential_id: &str) -> Result<(), RetryAfter> {
+    /// Takes a place for one try; call before the password is looked at. The try counts as a wrong one
+    /// unless its place is given back.
+    pub fn begin(&self, credential_id: &str) -> Result<Try<'_>, RetryAfter> {
         let mut windows = self.lock();
         let now = self.clock.monotonic_ms();
         windows.tick(now);
         let place = windows.place(credential_id.into(), Box::default(), 0, now);
-        windows
-            .wait(&place, MAX_WRONG, now)
-            .map_or(Ok(()), |ms| Err(RetryAfter { ms }))
-    }
-
-    /// Counts one wrong password.
-    pub fn record(&self, credential_id: &str) {
-        let mut windows = self.lock();
-        let now = self.clock.monotonic_ms();
-        windows.tick(now);
-        let place = windows.place(credential_id.into(), Box::default(), 0, now);
-        windows.record(place, now);
+        if let Some(ms) = windows.wait(&place, MAX_WRONG, now) {
+            return Err(RetryAfter { ms });
+        }
+        windows.record(place.clone(), now);
+        Ok(Try {
+            counts: self,
+            place,
+            at_ms: now,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, KeyedWindows<Box<str>>> {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of one try.
+#[derive(Debug)]
+#[must_use = "a try that is not given back counts as a wrong password"]
+pub struct Try<'a> {
+    counts: &'a WrongPasswords,
+    place: Place<Box<str>>,
+    at_ms: u64,
+}
+
+impl Try<'_> {
+    /// The password was right, or was not looked at.
+    pub fn give_back(self) {
+        self.counts.lock().take_back(&self.place, self.at_ms);
     }
 }
 
@@ -62,35 +77,60 @@ mod tests {
         (clock.clone(), WrongPasswords::new(clock))
     }
 
+    fn is_refused(wrong: &WrongPasswords, id: &str) -> Option<u64> {
+        match wrong.begin(id) {
+            Ok(tried) => {
+                tried.give_back();
+                None
+            }
+            Err(RetryAfter { ms }) => Some(ms),
+        }
+    }
+
     #[test]
     fn thirty_are_answered_and_then_the_credential_waits() {
         let (clock, wrong) = wrong_passwords();
         for _ in 0..30 {
-            assert_eq!(wrong.check("ses_1"), Ok(()));
-            wrong.record("ses_1");
+            assert_eq!(is_refused(&wrong, "ses_1"), None);
+            drop(wrong.begin("ses_1").unwrap());
             clock.advance(Duration::from_secs(1));
         }
-        assert_eq!(wrong.check("ses_1"), Err(RetryAfter { ms: 570_000 }));
-        assert_eq!(wrong.check("ses_2"), Ok(()));
+        assert_eq!(is_refused(&wrong, "ses_1"), Some(570_000));
+        assert_eq!(is_refused(&wrong, "ses_2"), None);
         clock.advance(Duration::from_millis(569_999));
-        assert_eq!(wrong.check("ses_1"), Err(RetryAfter { ms: 1 }));
+        assert_eq!(is_refused(&wrong, "ses_1"), Some(1));
         clock.advance(Duration::from_millis(1));
-        assert_eq!(wrong.check("ses_1"), Ok(()));
-        wrong.record("ses_1");
-        assert_eq!(wrong.check("ses_1"), Err(RetryAfter { ms: 1_000 }));
+        assert_eq!(is_refused(&wrong, "ses_1"), None);
+        drop(wrong.begin("ses_1").unwrap());
+        assert_eq!(is_refused(&wrong, "ses_1"), Some(1_000));
+    }
+
+    #[test]
+    fn tries_that_have_not_ended_take_their_places() {
+        let (_, wrong) = wrong_passwords();
+        let mut running: Vec<_> = (0..30).map(|_| wrong.begin("ses_1").unwrap()).collect();
+        assert!(wrong.begin("ses_1").is_err());
+        running.pop().unwrap().give_back();
+        assert_eq!(is_refused(&wrong, "ses_1"), None, "one was right");
+        drop(running);
+        drop(wrong.begin("ses_1").unwrap());
+        assert!(wrong.begin("ses_1").is_err(), "thirty were wrong");
     }
 
     #[test]
     fn the_table_is_bounded() {
         let (_, wrong) = wrong_passwords();
         for number in 0..=CAPACITY {
-            wrong.record(&number.to_string());
+            drop(wrong.begin(&number.to_string()).unwrap());
         }
         assert_eq!(wrong.lock().len(), CAPACITY);
         for _ in 1..MAX_WRONG {
-            wrong.record("one more");
+            drop(wrong.begin("one more").unwrap());
         }
-        assert!(wrong.check("another").is_err(), "newcomers share one count");
-        assert_eq!(wrong.check("0"), Ok(()));
+        assert!(
+            is_refused(&wrong, "another").is_some(),
+            "newcomers share one count"
+        );
+        assert_eq!(is_refused(&wrong, "0"), None);
     }
 }

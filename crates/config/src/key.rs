@@ -10,13 +10,13 @@ use std::sync::LazyLock;
 /// Stands in a key's pattern for a name that the operator chooses.
 pub(crate) const ID: &str = "<id>";
 /// Sections whose settings decide who gets in, or where the service listens and writes.
-const ADMIN_SECTIONS: [&str; 7] = [
-    "auth", "vault", "server", "proxy", "network", "database", "mcp",
+const ADMIN_SECTIONS: [&str; 8] = [
+    "audit", "auth", "vault", "server", "proxy", "network", "database", "mcp",
 ];
 /// Settings outside these sections that lift a restraint.
 const ADMIN_KEYS: [&str; 1] = ["tools.require_approval"];
 /// Sections that need a recent confirmation besides.
-const STEP_UP_SECTIONS: [&str; 2] = ["auth", "vault"];
+const STEP_UP_SECTIONS: [&str; 3] = ["audit", "auth", "vault"];
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]

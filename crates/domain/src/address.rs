@@ -29,6 +29,23 @@ impl ClientKey {
     }
 }
 
+impl ClientKey {
+    /// The network around it that one holder commonly has whole: a /48 of IPv6, a /24 of IPv4. For
+    /// deciding who has taken most of something, not for limits.
+    pub fn network(self) -> String {
+        match self.0 {
+            IpAddr::V4(v4) => {
+                let [a, b, c, _] = v4.octets();
+                format!("{a}.{b}.{c}.0/24")
+            }
+            IpAddr::V6(v6) => {
+                let [a, b, c, ..] = v6.segments();
+                format!("{}/48", Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0))
+            }
+        }
+    }
+}
+
 impl fmt::Display for ClientKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -122,6 +139,13 @@ mod tests {
         assert_ne!(key("::1"), key("::2"));
         assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
         assert_eq!(key("2001:db8:1:2::1").to_string(), "2001:db8:1:2::/64");
+    }
+
+    #[test]
+    fn a_network_is_wider_than_a_client() {
+        let network = |text| ClientKey::of(ip(text)).network();
+        assert_eq!(network("2001:db8:1:2::1"), "2001:db8:1::/48");
+        assert_eq!(network("::ffff:192.0.2.1"), "192.0.2.0/24");
     }
 
     #[test]

@@ -94,6 +94,18 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         window.record(self.window_ms, now_ms);
     }
 
+    /// Takes back an event that was counted there at this moment. Nothing happens when its window was
+    /// forgotten since.
+    pub fn take_back(&mut self, place: &Place<K>, at_ms: u64) {
+        let window = match place {
+            Place::Own(key) => self.own.get_mut(key),
+            Place::Shared(key) => self.shared.get_mut(key),
+        };
+        if let Some(window) = window {
+            window.take_back(at_ms);
+        }
+    }
+
     fn has_room(&mut self, promised: usize, now_ms: u64) -> bool {
         let is_full = |windows: &Self| windows.own.len() + promised >= windows.capacity;
         if is_full(self) && now_ms.saturating_sub(self.swept_at_ms) >= FULL_SWEEP_MS {

@@ -1,6 +1,7 @@
 //! From a call to its answer: look the method up, check the scope, check the vault, run the handler,
 //! count. The same for a socket and for `POST /api/rpc`.
 
+use crate::audited::Note;
 use crate::census::{ByteBudget, BytesGuard, MAX_BYTES_IN_WORK, SocketCensus};
 use crate::envelope::{Id, Incoming, Item, Outcome, answer, batch_answer, parse, refusal};
 use crate::method::{Boxed, Call, Method};
@@ -217,7 +218,18 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
 }
 
 fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcome> {
-    (method.handler)(call, params)
+    let note = Note::of(method, &call, params);
+    let work = (method.handler)(call, params);
+    match note {
+        None => work,
+        Some(note) => Box::pin(async move {
+            let outcome = work.await;
+            if let Ok(result) = &outcome {
+                note.write(result).await;
+            }
+            outcome
+        }),
+    }
 }
 
 fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {

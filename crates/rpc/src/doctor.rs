@@ -60,6 +60,7 @@ pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
         checks::plaintext(rooms, status).await,
         checks::setup(facts.setup_complete),
         checks::auth_disabled(facts.auth_disabled, settings.auth.disabled_scope),
+        checks::before_setup(rooms).await,
         network::external_url(settings, visit),
         network::tls(settings, process),
         network::proxy(settings, process, visit),

@@ -1,6 +1,7 @@
 //! JSON-RPC: the method table, dispatch, and the connection state machine. It must not know sockets
 //! or HTTP: `web` brings the messages and carries the answers away.
 
+mod audited;
 pub mod census;
 pub mod connection;
 mod dispatch;
@@ -19,7 +20,7 @@ pub use connection::{Connection, Finished, Input, Output, PathKind};
 pub use dispatch::Rpc;
 pub use events::{Event, EventBus};
 pub use live_config::LiveConfig;
-pub use method::{Call, Method};
+pub use method::{Audit, Call, Method};
 pub use methods::METHODS;
 pub use rooms::{Build, Rooms, Ways, WaysError};
 pub use vault_status::VaultStatus;

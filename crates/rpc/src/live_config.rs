@@ -144,6 +144,7 @@ pub fn auth_settings(resolved: &Resolved, layers: &Layers) -> AuthSettings {
         },
         step_up: settings.auth.step_up,
         local_setup_code: settings.auth.local_setup_code,
+        audit_retention_days: settings.audit.retention_days,
         locality: LocalitySettings {
             behind_proxy: process.behind_proxy,
             trust_docker_loopback: process.trust_docker_loopback,

@@ -29,6 +29,8 @@ pub struct Method {
     /// Whether its work ends when nobody waits for the answer any more. It must then change nothing that
     /// has to be changed to the end.
     pub ends_with_caller: bool,
+    /// What of a call that succeeded the audit log keeps.
+    pub audit: Audit,
     /// Refusals of its own, beside those that every method has.
     pub errors: &'static [ErrorCode],
     /// The schema of its params, an object.
@@ -37,6 +39,40 @@ pub struct Method {
     pub result: fn(&mut SchemaGenerator) -> Schema,
     /// Reads the params at once and returns the work.
     pub handler: fn(Call, Option<&RawValue>) -> Boxed<Outcome>,
+}
+
+/// What of a call that succeeded the audit log keeps. Never values: ids, names, and which members were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audit {
+    /// It changes nothing.
+    Reads,
+    /// Nothing: it changes conversations only, or asks a provider something. Says which.
+    Unnoted(&'static str),
+    /// The room that owns the subject writes the row, in the transaction of the change; its kind.
+    Room(&'static str),
+    /// Dispatch writes the row when the call has succeeded.
+    Row {
+        /// The kind.
+        kind: &'static str,
+        /// Members of the params that say of what.
+        params: &'static [&'static str],
+        /// Members of the result that do.
+        result: &'static [&'static str],
+    },
+}
+
+impl Audit {
+    pub(crate) const fn row(
+        kind: &'static str,
+        params: &'static [&'static str],
+        result: &'static [&'static str],
+    ) -> Self {
+        Self::Row {
+            kind,
+            params,
+            result,
+        }
+    }
 }
 
 /// A call that has been let through: who calls, and the rooms it may use.
@@ -134,6 +170,7 @@ macro_rules! method {
         $name:literal, $summary:literal, $scope:expr,
         $handler:ident($params:ty) -> $result:ty
         $(, open_vault: $open:literal)? $(, ends_with_caller: $ends:literal)? $(, errors: [$($error:ident),*])?
+        $(, audit: $audit:expr)?
     ) => {
         $crate::method::Method {
             name: $name,
@@ -141,6 +178,7 @@ macro_rules! method {
             scope: $scope,
             needs_open_vault: false $(|| $open)?,
             ends_with_caller: false $(|| $ends)?,
+            audit: $crate::method::audit_of!($($audit)?),
             errors: &[$($(gatehouse_domain::ErrorCode::$error),*)?],
             params: |generator| <$params as schemars::JsonSchema>::json_schema(generator),
             result: |generator| generator.subschema_for::<$result>(),
@@ -154,6 +192,17 @@ macro_rules! method {
     };
 }
 pub(crate) use method;
+
+/// The entry's own, or that it reads.
+macro_rules! audit_of {
+    () => {
+        $crate::method::Audit::Reads
+    };
+    ($audit:expr) => {
+        $audit
+    };
+}
+pub(crate) use audit_of;
 
 #[cfg(test)]
 mod tests {

@@ -77,6 +77,38 @@ impl AuditRow {
     }
 }
 
+/// Where the log begins after its oldest rows were cut off; the default is its first row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditAnchor {
+    /// The place of the last row that was cut off.
+    pub seq: i64,
+    /// Its hash.
+    pub hash: String,
+    /// How many rows were cut off in all.
+    pub cut: i64,
+    /// When that was done last.
+    pub at: Timestamp,
+}
+
+impl FromRow for AuditAnchor {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            seq: row.try_get("seq")?,
+            hash: row.try_get("hash")?,
+            cut: row.try_get("cut")?,
+            at: Timestamp::from_millis(row.try_get("at")?),
+        })
+    }
+}
+
+struct KindCount(String, i64);
+
+impl FromRow for KindCount {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self(row.try_get("kind")?, row.try_get("counted")?))
+    }
+}
+
 /// What to list.
 #[derive(Clone, Debug)]
 pub struct AuditPage {
@@ -104,16 +136,21 @@ impl Conn {
         now: Timestamp,
         random: &dyn Random,
     ) -> Result<AuditRow, StoreError> {
-        let head = self.find_audit_head().await?;
+        let (seq, prev_hash) = if let Some(head) = self.find_audit_head().await? {
+            (head.seq, head.hash)
+        } else {
+            let anchor = self.find_audit_anchor().await?.unwrap_or_default();
+            (anchor.seq, anchor.hash)
+        };
         let mut row = AuditRow {
-            seq: head.as_ref().map_or(1, |head| head.seq + 1),
+            seq: seq + 1,
             id: format!("evt_{}", HEXLOWER.encode(&random.bytes::<16>())),
             at: now,
             kind: entry.kind.to_owned(),
             actor: entry.actor.name.clone(),
             client_ip: entry.actor.client_ip.map(|ip| ip.to_string()),
             detail: entry.detail.to_string(),
-            prev_hash: head.map(|head| head.hash).unwrap_or_default(),
+            prev_hash,
             hash: String::new(),
         };
         row.hash = row.expected_hash();
@@ -161,5 +198,52 @@ impl Conn {
     ) -> Result<Vec<AuditRow>, StoreError> {
         let query = sqlx::query("SELECT * FROM audit_log WHERE seq > $1 ORDER BY seq LIMIT $2");
         self.list(query.bind(after_seq).bind(limit)).await
+    }
+
+    /// Where the log begins, if rows were cut off.
+    pub async fn find_audit_anchor(&mut self) -> Result<Option<AuditAnchor>, StoreError> {
+        self.find(sqlx::query("SELECT * FROM audit_anchor WHERE id = 1"))
+            .await
+    }
+
+    /// Says where the log begins from now on.
+    pub async fn update_audit_anchor(&mut self, anchor: &AuditAnchor) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO audit_anchor (id, seq, hash, cut, at) VALUES (1, $1, $2, $3, $4)
+             ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
+                 cut = excluded.cut, at = excluded.at",
+        );
+        self.run(
+            query
+                .bind(anchor.seq)
+                .bind(&anchor.hash)
+                .bind(anchor.cut)
+                .bind(anchor.at.as_millis()),
+        )
+        .await
+        .map(drop)
+    }
+
+    /// Cuts off every row up to this place; how many.
+    pub async fn delete_audit_through(&mut self, seq: i64) -> Result<u64, StoreError> {
+        let query = sqlx::query("DELETE FROM audit_log WHERE seq <= $1");
+        self.run(query.bind(seq)).await
+    }
+
+    /// How many rows of each kind an actor has left since then.
+    pub async fn count_audit_kinds(
+        &mut self,
+        actor: &str,
+        since: Timestamp,
+    ) -> Result<Vec<(String, i64)>, StoreError> {
+        let query = sqlx::query(
+            "SELECT kind, COUNT(*) AS counted FROM audit_log WHERE actor = $1 AND at >= $2
+             GROUP BY kind ORDER BY kind",
+        );
+        let rows: Vec<KindCount> = self.list(query.bind(actor).bind(since.as_millis())).await?;
+        Ok(rows
+            .into_iter()
+            .map(|KindCount(kind, count)| (kind, count))
+            .collect())
     }
 }

@@ -3,8 +3,8 @@
 use crate::conn::FromRow;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{AuthSessionId, Timestamp};
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
 
 /// One login.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,14 @@ impl FromRow for AuthSessionRow {
     }
 }
 
+struct KnownHash(String);
+
+impl FromRow for KnownHash {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self(row.try_get("token_hash")?))
+    }
+}
+
 impl Conn {
     /// Stores a login.
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
@@ -76,6 +84,27 @@ impl Conn {
     ) -> Result<Option<AuthSessionRow>, StoreError> {
         let query = sqlx::query("SELECT * FROM auth_sessions WHERE token_hash = $1");
         self.find(query.bind(token_hash)).await
+    }
+
+    /// Which of these token hashes are stored, ended or not.
+    pub async fn list_known_token_hashes(
+        &mut self,
+        token_hashes: &[String],
+    ) -> Result<Vec<String>, StoreError> {
+        if token_hashes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let places: Vec<String> = (1..=token_hashes.len()).map(|n| format!("${n}")).collect();
+        let sql = format!(
+            "SELECT token_hash FROM auth_sessions WHERE token_hash IN ({})",
+            places.join(", ")
+        );
+        let query = sqlx::query(AssertSqlSafe(sql));
+        let query = token_hashes
+            .iter()
+            .fold(query, sqlx::query::Query::bind);
+        let rows: Vec<KnownHash> = self.list(query).await?;
+        Ok(rows.into_iter().map(|KnownHash(hash)| hash).collect())
     }
 
     /// Live logins, the most recently used first.

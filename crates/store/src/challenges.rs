@@ -16,6 +16,8 @@ pub struct ChallengeRow {
     pub purpose: String,
     /// Who asked for it.
     pub client_key: String,
+    /// The network that they asked from, wider than one client: a /48 of IPv6, a /24 of IPv4.
+    pub network: String,
     /// The relying party it is for.
     pub rp_id: String,
     /// The serialised state of the ceremony.
@@ -30,6 +32,7 @@ impl FromRow for ChallengeRow {
             id: ChallengeId::from_text(row.try_get::<String, _>("id")?),
             purpose: row.try_get("purpose")?,
             client_key: row.try_get("client_key")?,
+            network: row.try_get("network")?,
             rp_id: row.try_get("rp_id")?,
             state: row.try_get("state")?,
             expires_at: Timestamp::from_millis(row.try_get("expires_at")?),
@@ -41,14 +44,15 @@ impl Conn {
     /// Stores a ceremony.
     pub async fn insert_challenge(&mut self, row: &ChallengeRow) -> Result<(), StoreError> {
         let query = sqlx::query(
-            "INSERT INTO auth_challenges (id, purpose, client_key, rp_id, state, expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO auth_challenges (id, purpose, client_key, network, rp_id, state, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
         );
         self.run(
             query
                 .bind(row.id.as_str())
                 .bind(&row.purpose)
                 .bind(&row.client_key)
+                .bind(&row.network)
                 .bind(&row.rp_id)
                 .bind(&row.state)
                 .bind(row.expires_at.as_millis()),
@@ -76,6 +80,18 @@ impl Conn {
             .number(sqlx::query("SELECT COUNT(*) FROM auth_challenges"))
             .await?;
         Ok((own, all))
+    }
+
+    /// Forgets the oldest ceremonies of the network that has most of them, a hundred at most; how many.
+    pub async fn delete_crowding_challenges(&mut self) -> Result<u64, StoreError> {
+        let query = sqlx::query(
+            "DELETE FROM auth_challenges WHERE id IN (
+                 SELECT id FROM auth_challenges WHERE network = (
+                     SELECT network FROM auth_challenges GROUP BY network
+                     ORDER BY COUNT(*) DESC, MIN(expires_at), network LIMIT 1)
+                 ORDER BY expires_at, id LIMIT 100)",
+        );
+        self.run(query).await
     }
 
     /// Forgets ceremonies that have expired.

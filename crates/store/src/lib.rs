@@ -51,7 +51,7 @@ mod writer;
 
 pub use agents::AgentRow;
 pub use api_keys::ApiKeyRow;
-pub use audit_log::{AuditEntry, AuditPage, AuditRow};
+pub use audit_log::{AuditAnchor, AuditEntry, AuditPage, AuditRow};
 pub use auth_sessions::AuthSessionRow;
 pub use challenges::ChallengeRow;
 pub use changes::ChangeRow;

@@ -19,6 +19,17 @@ impl FromRow for SettingRow {
     }
 }
 
+struct KeptRow(String, Option<Value>);
+
+impl FromRow for KeptRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        let text: Option<String> = row.try_get("value")?;
+        let value = text.map(|text| serde_json::from_str(&text)).transpose();
+        let value = value.map_err(|_| StoreError::Damaged { what: "setting" })?;
+        Ok(Self(row.try_get("key")?, value))
+    }
+}
+
 impl Conn {
     /// Every setting that was changed at run time.
     pub async fn list_settings(&mut self) -> Result<BTreeMap<String, Value>, StoreError> {
@@ -62,5 +73,43 @@ impl Conn {
     pub async fn delete_setting(&mut self, key: &str) -> Result<bool, StoreError> {
         let query = sqlx::query("DELETE FROM settings WHERE key = $1").bind(key);
         Ok(self.run(query).await? > 0)
+    }
+
+    /// Keeps what a setting is now, before somebody changes it who may not be the owner. The first that
+    /// is kept stays.
+    pub async fn keep_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "INSERT INTO settings_before_setup (key, value)
+             VALUES ($1, (SELECT value FROM settings WHERE key = $1))
+             ON CONFLICT (key) DO NOTHING",
+        );
+        self.run(query.bind(key)).await.map(drop)
+    }
+
+    /// A setting stays as it is now, whatever was kept of it.
+    pub async fn forget_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
+        let query = sqlx::query("DELETE FROM settings_before_setup WHERE key = $1");
+        self.run(query.bind(key)).await.map(drop)
+    }
+
+    /// Puts back every setting that was kept; their keys.
+    pub async fn restore_settings_before_setup(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        let kept = sqlx::query("DELETE FROM settings_before_setup RETURNING key, value");
+        let kept: Vec<KeptRow> = self.list(kept).await?;
+        let mut keys = Vec::with_capacity(kept.len());
+        for KeptRow(key, value) in kept {
+            match value {
+                Some(value) => self.update_setting(&key, &value, now).await?,
+                None => {
+                    self.delete_setting(&key).await?;
+                }
+            }
+            keys.push(key);
+        }
+        keys.sort();
+        Ok(keys)
     }
 }

@@ -6,11 +6,13 @@ use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Outcome;
 use gatehouse_domain::{ErrorCode, Problem};
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+const THE_CACHE: HeaderValue = HeaderValue::from_static("\"cache\"");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// A refusal on its way out.
@@ -96,6 +98,10 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response {
 /// The answer to an operation that may set or clear cookies.
 pub(crate) fn outcome<T: Serialize>(outcome: Outcome<T>) -> Result<Response, Refusal> {
     let mut response = json(&outcome.body);
+    if outcome.ends_browser_session() {
+        // Recordings and answers of this session must not be there for who uses the browser next.
+        response.headers_mut().insert(CLEAR_SITE_DATA, THE_CACHE);
+    }
     for cookie in outcome.cookies {
         let mut value = HeaderValue::try_from(cookie).map_err(|_| Problem::internal())?;
         value.set_sensitive(true);

@@ -1,7 +1,7 @@
 //! Serving: the accept loop, its limits and time-outs, and the way down.
 
 use crate::app::App;
-use crate::gate::{Peer, enter};
+use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
 use axum::body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -26,6 +26,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait when the system has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How HTTP/2 counts a head (RFC 9113, section 6.5.2): 32 bytes more for each field. The gate counts both
+/// protocols alike; this bounds what is decoded before.
+const H2_HEADER_LIST: u32 = 128 * 1024;
 /// What an HTTP/2 client with prior knowledge sends first (RFC 9113, section 3.4).
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -152,7 +155,7 @@ impl Connection {
             builder
                 .timer(TokioTimer::new())
                 .max_concurrent_streams(64)
-                .max_header_list_size(64 * 1024)
+                .max_header_list_size(H2_HEADER_LIST)
                 .keep_alive_interval(Duration::from_secs(30))
                 .keep_alive_timeout(HEAD_TIMEOUT);
             let mut connection = std::pin::pin!(builder.serve_connection(io, service));
@@ -168,7 +171,7 @@ impl Connection {
             builder
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIMEOUT)
-                .max_buf_size(64 * 1024);
+                .max_buf_size(MAX_HEAD_BYTES);
             let mut connection =
                 std::pin::pin!(builder.serve_connection(io, service).with_upgrades());
             tokio::select! {

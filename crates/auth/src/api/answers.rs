@@ -62,6 +62,9 @@ pub struct SetupAnswer {
     /// The vault's recovery key, shown this once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_key: Option<String>,
+    /// Settings that a remote caller had changed while auth was disabled: they are as they were before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings_reverted: Vec<String>,
 }
 
 /// `POST /api/auth/confirm`.

@@ -1,24 +1,51 @@
-//! Collapsing failures: of each client, kind and minute the first is a row at once, the others one
-//! row when the minute has passed. Pure; what is to be written is handed back.
+//! Collapsing failures: of each client, kind and minute the first is a row at once, the others one row when
+//! the minute has passed; beyond [`ROWS`] of a kind and minute, all that is left is one row. Pure; what is
+//! to be written is handed back.
 
 use gatehouse_domain::{Actor, ClientKey, Timestamp};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const WINDOW_MS: u64 = 60_000;
-/// Clients and kinds told apart; further clients are one.
-const CAPACITY: usize = 10_000;
+/// Rows of one kind that failures may write in a minute, besides the one that counts the rest.
+const ROWS: u32 = 100;
 
 type Key = (ClientKey, &'static str);
 
+/// The minute of one client and kind, whose first failure is a row.
 #[derive(Debug)]
 struct Window {
     began_ms: u64,
     since: Timestamp,
     actor: Actor,
     more: u64,
+}
+
+/// The minute of one kind, over all clients.
+#[derive(Debug)]
+struct KindWindow {
+    began_ms: u64,
+    since: Timestamp,
+    rows: u32,
+    rest: u64,
+}
+
+impl KindWindow {
+    const fn new(since: Timestamp, began_ms: u64) -> Self {
+        Self {
+            began_ms,
+            since,
+            rows: 0,
+            rest: 0,
+        }
+    }
+
+    fn take_row(&mut self) -> bool {
+        let free = self.rows < ROWS;
+        self.rows += u32::from(free);
+        free
+    }
 }
 
 /// What one row tells of the failures after the first.
@@ -33,29 +60,79 @@ pub(crate) struct Summary {
 /// What is to be written for one failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Noted {
-    /// This failure is the first of its minute.
+    /// This failure is a row of its own.
     pub(crate) first: bool,
-    /// The minute before it.
-    pub(crate) ended: Option<Summary>,
+    /// Minutes before it.
+    pub(crate) ended: Vec<Summary>,
+}
+
+#[derive(Debug, Default)]
+struct Windows {
+    clients: HashMap<Key, Window>,
+    kinds: HashMap<&'static str, KindWindow>,
 }
 
 /// The minutes that are running.
 #[derive(Debug, Default)]
 pub(crate) struct FailureLog {
-    windows: Mutex<HashMap<Key, Window>>,
+    windows: Mutex<Windows>,
 }
 
-fn summary(kind: &'static str, window: Window) -> Option<Summary> {
-    (window.more > 0).then_some(Summary {
-        kind,
-        actor: window.actor,
-        more: window.more,
-        since: window.since,
-    })
+fn has_passed(began_ms: u64, mono_ms: u64) -> bool {
+    mono_ms.saturating_sub(began_ms) >= WINDOW_MS
+}
+
+fn many_clients() -> Actor {
+    Actor {
+        name: "many clients".to_owned(),
+        client_ip: None,
+        client: ClientKey::of(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+    }
+}
+
+impl Windows {
+    /// Ends the minute of a kind. If it had no more rows, the clients' own counts are part of the rest.
+    fn end_kind(&mut self, kind: &'static str) -> Option<Summary> {
+        let mut ended = self.kinds.remove(kind)?;
+        if ended.rows >= ROWS {
+            let of_kind = self.clients.extract_if(|(_, known), _| *known == kind);
+            ended.rest += of_kind.map(|(_, window)| window.more).sum::<u64>();
+        }
+        (ended.rest > 0).then(|| Summary {
+            kind,
+            actor: many_clients(),
+            more: ended.rest,
+            since: ended.since,
+        })
+    }
+
+    /// Ends the minute of a client: a row where there is one left, else part of the rest.
+    fn end_client(
+        &mut self,
+        (kind, window): (&'static str, Window),
+        now: Timestamp,
+        mono_ms: u64,
+    ) -> Option<Summary> {
+        if window.more == 0 {
+            return None;
+        }
+        let of_kind = self.kinds.entry(kind);
+        let of_kind = of_kind.or_insert_with(|| KindWindow::new(now, mono_ms));
+        if !of_kind.take_row() {
+            of_kind.rest += window.more;
+            return None;
+        }
+        Some(Summary {
+            kind,
+            actor: window.actor,
+            more: window.more,
+            since: window.since,
+        })
+    }
 }
 
 impl FailureLog {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Window>> {
+    fn lock(&self) -> MutexGuard<'_, Windows> {
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -66,59 +143,75 @@ impl FailureLog {
         now: Timestamp,
         mono_ms: u64,
     ) -> Noted {
-        let mut windows = self.lock();
-        let mut key = (actor.client, kind);
-        let mut actor = actor.clone();
-        if windows.len() >= CAPACITY && !windows.contains_key(&key) {
-            let nobody = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-            actor = Actor {
-                name: "many clients".to_owned(),
-                client_ip: None,
-                client: ClientKey::of(nobody),
+        let mut guard = self.lock();
+        let windows = &mut *guard;
+        let mut ended = Vec::new();
+        if windows
+            .kinds
+            .get(kind)
+            .is_some_and(|window| has_passed(window.began_ms, mono_ms))
+        {
+            ended.extend(windows.end_kind(kind));
+        }
+        let key = (actor.client, kind);
+        match windows.clients.get_mut(&key) {
+            Some(window) if !has_passed(window.began_ms, mono_ms) => {
+                window.more += 1;
+                return Noted {
+                    first: false,
+                    ended,
+                };
+            }
+            _ => {}
+        }
+        if let Some(before) = windows.clients.remove(&key) {
+            ended.extend(windows.end_client((kind, before), now, mono_ms));
+        }
+        let of_kind = windows.kinds.entry(kind);
+        let of_kind = of_kind.or_insert_with(|| KindWindow::new(now, mono_ms));
+        let first = of_kind.take_row();
+        if first {
+            let window = Window {
+                began_ms: mono_ms,
+                since: now,
+                actor: actor.clone(),
+                more: 0,
             };
-            key.0 = actor.client;
+            windows.clients.insert(key, window);
+        } else {
+            of_kind.rest += 1;
         }
-        let fresh = Window {
-            began_ms: mono_ms,
-            since: now,
-            actor,
-            more: 0,
-        };
-        match windows.entry(key) {
-            Entry::Vacant(place) => {
-                place.insert(fresh);
-                Noted {
-                    first: true,
-                    ended: None,
-                }
-            }
-            Entry::Occupied(mut there) => {
-                if mono_ms.saturating_sub(there.get().began_ms) < WINDOW_MS {
-                    there.get_mut().more += 1;
-                    return Noted {
-                        first: false,
-                        ended: None,
-                    };
-                }
-                let before = there.insert(fresh);
-                Noted {
-                    first: true,
-                    ended: summary(kind, before),
-                }
-            }
-        }
+        Noted { first, ended }
     }
 
     /// Takes out the minutes that have passed, or all.
-    pub(crate) fn take_ended(&self, mono_ms: u64, all: bool) -> Vec<Summary> {
-        let ended = |_: &Key, window: &mut Window| {
-            all || mono_ms.saturating_sub(window.began_ms) >= WINDOW_MS
-        };
-        let mut windows = self.lock();
-        let taken = windows.extract_if(ended);
-        taken
-            .filter_map(|((_, kind), window)| summary(kind, window))
-            .collect()
+    pub(crate) fn take_ended(&self, now: Timestamp, mono_ms: u64, all: bool) -> Vec<Summary> {
+        let mut guard = self.lock();
+        let windows = &mut *guard;
+        let passed = |began_ms| all || has_passed(began_ms, mono_ms);
+        let kinds: Vec<_> = windows
+            .kinds
+            .iter()
+            .filter(|(_, window)| passed(window.began_ms))
+            .map(|(kind, _)| *kind)
+            .collect();
+        let mut ended: Vec<_> = kinds
+            .into_iter()
+            .filter_map(|kind| windows.end_kind(kind))
+            .collect();
+        let clients: Vec<_> = windows
+            .clients
+            .extract_if(|_, window| passed(window.began_ms))
+            .map(|((_, kind), window)| (kind, window))
+            .collect();
+        for client in clients {
+            ended.extend(windows.end_client(client, now, mono_ms));
+        }
+        if all {
+            let kinds: Vec<_> = windows.kinds.keys().copied().collect();
+            ended.extend(kinds.into_iter().filter_map(|kind| windows.end_kind(kind)));
+        }
+        ended
     }
 }
 
@@ -130,8 +223,8 @@ mod tests {
         Timestamp::from_millis(ms)
     }
 
-    fn client(last: u8) -> Actor {
-        let ip = IpAddr::V4(Ipv4Addr::new(192, 0, 2, last));
+    fn client(number: u32) -> Actor {
+        let ip = IpAddr::V4(Ipv4Addr::from_bits(0xc000_0200 + number));
         Actor {
             name: "anonymous".into(),
             client_ip: Some(ip),
@@ -139,17 +232,17 @@ mod tests {
         }
     }
 
+    fn noted(first: bool) -> Noted {
+        Noted {
+            first,
+            ended: Vec::new(),
+        }
+    }
+
     #[test]
     fn a_minute_is_one_row_at_once_and_one_at_its_end() {
         let log = FailureLog::default();
-        let first = log.note("login.failed", &client(1), at(5), 0);
-        assert_eq!(
-            first,
-            Noted {
-                first: true,
-                ended: None
-            }
-        );
+        assert_eq!(log.note("login.failed", &client(1), at(5), 0), noted(true));
         for ms in [1, 59_999] {
             assert!(!log.note("login.failed", &client(1), at(6), ms).first);
         }
@@ -161,8 +254,8 @@ mod tests {
             log.note("connect.failed", &client(1), at(6), 1).first,
             "another kind"
         );
-        assert!(log.take_ended(59_999, false).is_empty());
-        let ended = log.take_ended(60_000, false);
+        assert!(log.take_ended(at(7), 59_999, false).is_empty());
+        let ended = log.take_ended(at(7), 60_000, false);
         let expected = Summary {
             kind: "login.failed",
             actor: client(1),
@@ -180,26 +273,44 @@ mod tests {
         log.note("k", &client(1), at(0), 1);
         let noted = log.note("k", &client(1), at(9), 60_000);
         assert!(noted.first);
-        assert_eq!(noted.ended.map(|summary| summary.more), Some(1));
+        let more: Vec<_> = noted.ended.iter().map(|summary| summary.more).collect();
+        assert_eq!(more, [1]);
         assert!(
-            log.take_ended(60_001, true).is_empty(),
+            log.take_ended(at(9), 60_001, true).is_empty(),
             "nothing after the first"
         );
     }
 
     #[test]
-    fn the_table_is_bounded() {
+    fn beyond_a_hundred_rows_all_is_one() {
         let log = FailureLog::default();
-        for number in 0..CAPACITY + 5 {
-            let bits = u32::try_from(number).unwrap();
-            let ip = IpAddr::V4(Ipv4Addr::from_bits(bits + 1));
-            let actor = Actor {
-                name: "a".into(),
-                client_ip: Some(ip),
-                client: ClientKey::of(ip),
-            };
-            log.note("k", &actor, at(0), 0);
+        let firsts = (0..10_000).filter(|n| log.note("k", &client(*n), at(3), 0).first);
+        assert_eq!(firsts.count(), 100);
+        assert_eq!(log.lock().clients.len(), 100, "and few are remembered");
+        log.note("k", &client(0), at(4), 1);
+        let ended = log.take_ended(at(9), 60_000, false);
+        let expected = Summary {
+            kind: "k",
+            actor: many_clients(),
+            more: 9_901,
+            since: at(3),
+        };
+        assert_eq!(ended, [expected]);
+        assert!(log.note("k", &client(0), at(9), 60_001).first);
+    }
+
+    #[test]
+    fn the_counts_of_clients_are_rows_too() {
+        let log = FailureLog::default();
+        for number in 0..60 {
+            log.note("k", &client(number), at(0), 0);
+            log.note("k", &client(number), at(0), 0);
         }
-        assert_eq!(log.lock().len(), CAPACITY + 1);
+        assert_eq!(log.take_ended(at(9), 60_000, false).len(), 60);
+        let firsts = (0..60).filter(|n| log.note("k", &client(100 + n), at(9), 60_001).first);
+        assert_eq!(firsts.count(), 40, "sixty of the hundred are taken");
+        let stopped = log.take_ended(at(9), 60_002, true);
+        let more: Vec<_> = stopped.iter().map(|summary| summary.more).collect();
+        assert_eq!(more, [20], "nothing is lost at a stop");
     }
 }

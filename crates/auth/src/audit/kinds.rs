@@ -48,5 +48,9 @@ pub const PASSKEY_FAILED: &str = "passkey.failed";
 pub const PASSKEY_REMOVED: &str = "passkey.removed";
 /// 'Remove all auth'.
 pub const AUTH_RESET: &str = "auth.reset";
+/// The oldest rows of this log were cut off.
+pub const AUDIT_CUT: &str = "audit.cut";
+/// Settings that a remote caller changed while auth was disabled are as they were before.
+pub const SETTINGS_REVERTED: &str = "settings.reverted";
 /// A wrong password or key for the vault.
 pub const VAULT_KEY_REFUSED: &str = "vault.key_refused";

@@ -1,6 +1,9 @@
 //! Walking the audit log's chain: every row must follow the one before it and carry its own hash.
 
-use gatehouse_store::{AuditRow, Store, StoreError};
+use super::kinds;
+use super::retention::{follows, told_by};
+use gatehouse_store::{AuditAnchor, AuditRow, Store, StoreError};
+use serde_json::Value;
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
@@ -10,6 +13,10 @@ const PAGE: i64 = 1_000;
 pub struct Verified {
     /// How many rows.
     pub rows: u64,
+    /// How many older rows were cut off, as the log itself says.
+    pub cut: u64,
+    /// The place of the last of them; 0 when there was none.
+    pub after: u64,
     /// The hash of the newest; compare it with the one logged hourly, for a chain whose end was cut
     /// off is unbroken too. Empty when there is no row.
     pub head: String,
@@ -24,29 +31,61 @@ pub enum VerifyError {
         /// Its place.
         seq: i64,
     },
+    /// The chain does not say that rows were cut off where it begins.
+    #[error("the audit log was cut off by hand")]
+    Anchor,
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Walks the whole chain from its first row.
+/// Walks the chain from its anchor, or from its first row where nothing was cut off.
 pub async fn verify(store: &Store) -> Result<Verified, VerifyError> {
-    let (mut seq, mut head) = (0, String::new());
+    loop {
+        let anchor = anchor_of(store).await?;
+        match walk(store, &anchor).await {
+            // Rows were cut off meanwhile: begin again behind them.
+            Err(_) if anchor_of(store).await? != anchor => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+async fn anchor_of(store: &Store) -> Result<AuditAnchor, StoreError> {
+    let read = store.read(|conn| Box::pin(async move { conn.find_audit_anchor().await }));
+    Ok(read.await?.unwrap_or_default())
+}
+
+async fn walk(store: &Store, anchor: &AuditAnchor) -> Result<Verified, VerifyError> {
+    let (mut seq, mut head) = (anchor.seq, anchor.hash.clone());
+    let mut told = None;
     loop {
         let read =
             store.read(move |conn| Box::pin(async move { conn.list_audit_chain(seq, PAGE).await }));
         let rows: Vec<AuditRow> = read.await?;
         if rows.is_empty() {
-            let rows = u64::try_from(seq).unwrap_or(0);
-            return Ok(Verified { rows, head });
+            break;
         }
         for row in rows {
-            seq += 1;
-            let follows = row.seq == seq && row.prev_hash == head;
-            if !follows || row.hash != row.expected_hash() {
-                return Err(VerifyError::Broken { seq });
+            if !follows(&row, seq, &head) {
+                return Err(VerifyError::Broken { seq: seq + 1 });
+            }
+            seq = row.seq;
+            if row.kind == kinds::AUDIT_CUT {
+                told = serde_json::from_str::<Value>(&row.detail).ok();
             }
             head = row.hash;
         }
     }
+    // The newest row about a cut is behind the cut, so it is always there.
+    if anchor.seq > 0 && told != Some(told_by(anchor)) {
+        return Err(VerifyError::Anchor);
+    }
+    let number = |n: i64| u64::try_from(n).unwrap_or(0);
+    Ok(Verified {
+        rows: number(seq - anchor.seq),
+        cut: number(anchor.cut),
+        after: number(anchor.seq),
+        head,
+    })
 }

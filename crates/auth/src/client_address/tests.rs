@@ -156,6 +156,11 @@ fn behind_a_proxy_without_a_list_both_client_and_proxy_count() {
         &headers("x-forwarded-for", &["1.1.1.1, 192.0.2.1"]),
     );
     assert_eq!((seen.ip, seen.limit_factor), (ip("192.0.2.1"), 1));
+    assert_eq!(
+        seen.vouched_ip,
+        peer,
+        "nobody vouches for what the client may have written"
+    );
     assert_eq!(seen.peer_bucket, Some(ClientKey::of(peer)));
     for lines in [&[][..], &[""], &["192.0.2.1, nonsense"], &["192.0.2.1", ""]] {
         let bare = client(&trust, peer, &headers("x-forwarded-for", lines));

@@ -27,6 +27,7 @@ fn request<'a>(method: &'a Method, uri: &'a Uri, headers: &'a HeaderMap) -> Cros
         uri,
         headers,
         is_upgrade: false,
+        is_https: false,
         has_bearer,
         has_session_cookie,
     }
@@ -86,6 +87,38 @@ fn another_host_or_port_may_not() {
         Err(OriginRefusal::Foreign),
         "no Host"
     );
+}
+
+#[test]
+fn over_tls_a_page_without_it_is_another_site() {
+    let uri = Uri::from_static("/api/auth/login");
+    let over_tls = |headers: &[(&str, &str)]| {
+        let headers = map(headers);
+        let request = CrossSiteRequest {
+            is_https: true,
+            ..request(&Method::POST, &uri, &headers)
+        };
+        check(&request, &settings())
+    };
+    for (origin, host, passes) in [
+        ("https://gate.lan", "gate.lan", true),
+        ("HTTPS://gate.lan:8420", "gate.lan:8420", true),
+        ("http://gate.lan", "gate.lan", false),
+        ("http://gate.lan:8420", "gate.lan:8420", false),
+        ("http://localhost:8420", "localhost:8420", false),
+        ("https://localhost:8420", "127.0.0.1:8420", true),
+        // What the operator allows says its own scheme.
+        ("http://tools.example.com:8443", "gate.lan", true),
+    ] {
+        let verdict = over_tls(&[("origin", origin), ("host", host)]);
+        assert_eq!(verdict.is_ok(), passes, "{origin} {host}");
+    }
+    let forwarded = [
+        ("origin", "http://gate.lan"),
+        ("host", "internal"),
+        ("x-forwarded-host", "gate.lan"),
+    ];
+    assert_eq!(over_tls(&forwarded), Err(OriginRefusal::Foreign));
 }
 
 #[test]

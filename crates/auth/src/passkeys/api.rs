@@ -57,6 +57,9 @@ pub struct CeremonyBegun {
 pub struct PasskeyMade {
     /// Its id.
     pub id: PasskeyId,
+    /// Settings that a remote caller had changed while auth was disabled: they are as they were before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings_reverted: Vec<String>,
 }
 
 /// Renames a passkey.

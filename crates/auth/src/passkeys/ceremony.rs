@@ -66,22 +66,21 @@ fn spell(id: &[u8]) -> String {
 }
 
 impl RelyingParty {
-    /// The relying party of a host name. Its pages come over HTTPS on any port; on `localhost` and the
-    /// names below it, which browsers trust, also over plain HTTP.
-    pub fn new(rp_id: &str) -> Result<Self, CeremonyError> {
-        let origin = |scheme: &str| {
-            ProtocolUrl::parse(&format!("{scheme}://{rp_id}"))
-                .map_err(|_| CeremonyError::Host(WebauthnError::Configuration))
-        };
-        let (secure, plain) = (origin("https")?, origin("http")?);
-        let mut builder = WebauthnBuilder::new(rp_id, &secure)
+    /// The relying party of a host name, and the exact origins of its pages. Without any, it takes no
+    /// answer but of the host's page on the port of HTTPS.
+    pub fn new(rp_id: &str, origins: &[Url]) -> Result<Self, CeremonyError> {
+        let secure = format!("https://{rp_id}");
+        let secure = ProtocolUrl::parse(&secure)
+            .map_err(|_| CeremonyError::Host(WebauthnError::Configuration))?;
+        let (first, others) = origins.split_first().unwrap_or((&secure, &[]));
+        let builder = WebauthnBuilder::new(rp_id, first)
             .map_err(CeremonyError::Host)?
-            .rp_name("Gatehouse")
-            .allow_any_port(true);
-        if rp_id == "localhost" || rp_id.ends_with(".localhost") {
-            builder = builder.append_allowed_origin(&plain);
-        }
-        let webauthn = builder.build().map_err(CeremonyError::Host)?;
+            .rp_name("Gatehouse");
+        let webauthn = others
+            .iter()
+            .fold(builder, WebauthnBuilder::append_allowed_origin)
+            .build()
+            .map_err(CeremonyError::Host)?;
         Ok(Self { webauthn })
     }
 
@@ -206,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_registration_asks_for_a_discoverable_key_with_user_verification() {
-        let begun = RelyingParty::new("localhost")
+        let begun = RelyingParty::new("localhost", &[])
             .unwrap()
             .begin_registration([7; 16], &[])
             .unwrap();
@@ -219,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_login_names_no_credential() {
-        let begun = RelyingParty::new("gate.example")
+        let begun = RelyingParty::new("gate.example", &[])
             .unwrap()
             .begin_login()
             .unwrap();

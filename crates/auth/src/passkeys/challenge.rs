@@ -15,7 +15,7 @@ use std::time::Duration;
 const LIFETIME: Duration = Duration::from_mins(5);
 /// Ceremonies that one client may have waiting.
 const PER_CLIENT: i64 = 10;
-/// Ceremonies that may wait in all.
+/// Ceremonies that may wait in all; then the network with most of them loses its oldest.
 const IN_ALL: i64 = 10_000;
 
 /// What a ceremony is for; an answer to one kind is no answer to another.
@@ -47,6 +47,7 @@ impl Auth {
             id: ChallengeId::generate(&*self.0.clock, &*self.0.random),
             purpose: purpose.name().to_owned(),
             client_key: visit.client.key.to_string(),
+            network: visit.client.key.network(),
             rp_id,
             state: begun.state,
             expires_at: now.after(LIFETIME),
@@ -58,8 +59,12 @@ impl Auth {
             Box::pin(async move {
                 conn.delete_expired_challenges(now).await?;
                 let (own, all) = conn.count_challenges(&row.client_key).await?;
-                if own >= per_client || all >= IN_ALL {
+                if own >= per_client {
                     return Err(AuthError::Wait(RetryAfter { ms: 60_000 }));
+                }
+                // Whoever fills the table gives way: refusing would keep the owner out.
+                if all >= IN_ALL {
+                    conn.delete_crowding_challenges().await?;
                 }
                 Ok(conn.insert_challenge(&row).await?)
             })

@@ -1,13 +1,13 @@
 //! Login by passkey, and the confirmation that a person is there.
 
 use super::api::{CeremonyBegun, LoginFinishRequest};
-use super::ceremony::{RelyingParty, named_credential};
+use super::ceremony::named_credential;
 use super::challenge::Purpose;
 use crate::api::Done;
 use crate::error::AuthError;
 use crate::live::LoginMethod;
 use crate::state::Auth;
-use crate::visit::{Caller, Outcome};
+use crate::visit::{Caller, Outcome, Visit};
 use gatehouse_domain::{ChallengeId, PasskeyId};
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Auth {
     ) -> Result<Outcome<Done>, AuthError> {
         let actor = caller.visit.actor();
         let proof = match self
-            .prove_passkey(request.challenge_id, request.credential)
+            .prove_passkey(caller.visit, request.challenge_id, request.credential)
             .await
         {
             Ok(proof) => proof,
@@ -63,6 +63,7 @@ impl Auth {
     /// Checks a passkey's answer to a login ceremony, whichever endpoint it came to.
     pub(crate) async fn prove_passkey(
         &self,
+        visit: &Visit,
         challenge: ChallengeId,
         answer: Value,
     ) -> Result<Proof, AuthError> {
@@ -78,7 +79,7 @@ impl Auth {
         // A passkey of another host is none here.
         let row = row.await?.filter(|row| row.rp_id == challenge.rp_id);
         let row = row.ok_or(AuthError::InvalidCredentials)?;
-        let party = RelyingParty::new(&challenge.rp_id)?;
+        let party = self.party_of(visit, &challenge.rp_id)?;
         let updated = party.finish_login(&challenge.state, answer, &row.credential)?;
         Ok(Proof {
             id: row.id,

@@ -6,12 +6,14 @@ mod ceremony;
 mod challenge;
 mod list;
 mod login;
+mod origins;
 mod register;
 
 use crate::error::AuthError;
 use crate::state::Auth;
 use crate::visit::Visit;
 use ceremony::{CeremonyError, RelyingParty, rp_id_for};
+use origins::Pages;
 
 impl From<CeremonyError> for AuthError {
     fn from(error: CeremonyError) -> Self {
@@ -57,7 +59,19 @@ impl Auth {
         origin: Option<&str>,
     ) -> Result<(String, RelyingParty), AuthError> {
         let rp_id = self.rp_id(visit, origin).ok_or_else(no_passkeys_here)?;
-        let party = RelyingParty::new(&rp_id)?;
+        let party = self.party_of(visit, &rp_id)?;
         Ok((rp_id, party))
+    }
+
+    /// The relying party, as a request sees it: answers count of the pages that this request may be from.
+    fn party_of(&self, visit: &Visit, rp_id: &str) -> Result<RelyingParty, AuthError> {
+        let settings = self.0.settings.load();
+        let pages = Pages {
+            host: visit.host.as_ref(),
+            is_https: visit.https,
+            external_url: settings.origins.external_url.as_ref(),
+            allowed_origins: &settings.origins.allowed_origins,
+        };
+        Ok(RelyingParty::new(rp_id, &pages.of(rp_id))?)
     }
 }

@@ -1,7 +1,6 @@
 //! Registration of a passkey: by who is logged in and confirmed, or as the first credential.
 
 use super::api::{CeremonyBegun, PasskeyMade, RegisterBeginRequest, RegisterFinishRequest};
-use super::ceremony::RelyingParty;
 use super::challenge::Purpose;
 use super::list::check_name;
 use crate::audit::kinds;
@@ -10,6 +9,7 @@ use crate::live::LoginMethod;
 use crate::sessions::NewSession;
 use crate::setup::{NeededCode, begin_completion, complete_setup};
 use crate::state::{Auth, AuthInner, Settled, transaction};
+use crate::strangers::Reverted;
 use crate::visit::{Caller, Outcome};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{PasskeyId, Scope, Timestamp};
@@ -60,7 +60,7 @@ impl Auth {
             .await?;
         let challenge = challenge
             .ok_or_else(|| AuthError::field("challenge_id", "expired, used or unknown"))?;
-        let party = RelyingParty::new(&challenge.rp_id)?;
+        let party = self.party_of(caller.visit, &challenge.rp_id)?;
         let made = party.finish_registration(&challenge.state, request.credential);
         let made = made.map_err(|error| match AuthError::from(error) {
             // Nobody logs in here: what was refused is the credential.
@@ -119,6 +119,8 @@ impl Auth {
             Arc::clone(&self.0.random),
         );
         let (id, in_job) = (row.id.clone(), session.clone());
+        let reverted = Reverted::default();
+        let in_job_reverted = reverted.clone();
         let job = transaction(move |conn| {
             Box::pin(async move {
                 if in_job.is_some() {
@@ -136,6 +138,9 @@ impl Auth {
                 };
                 conn.append_audit(&entry, now, &*random).await?;
                 complete(conn, in_job.as_deref(), now).await?;
+                if in_job.is_some() {
+                    in_job_reverted.revert(conn, &actor, now, &*random).await?;
+                }
                 Ok(Settled::read(conn).await?)
             })
         });
@@ -148,7 +153,10 @@ impl Auth {
         };
         self.change(job, apply).await?;
         Ok(Outcome {
-            body: PasskeyMade { id },
+            body: PasskeyMade {
+                id,
+                settings_reverted: reverted.keys(),
+            },
             cookies,
         })
     }

@@ -17,24 +17,28 @@ pub enum ThrottleClass {
     WebSocket,
     /// A wrong `connect` message on a WebSocket; no HTTP request is of this class.
     Connect,
+    /// A database look-up of a credential that memory does not know, by a request that has no other
+    /// limit; no HTTP request is of this class.
+    LookUp,
 }
 
 impl ThrottleClass {
     /// Every class, in the order of the documented table.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Login,
         Self::Auth,
         Self::Api,
         Self::Share,
         Self::WebSocket,
         Self::Connect,
+        Self::LookUp,
     ];
 
     /// How many requests any 60 seconds admit per client.
     pub const fn limit(self) -> u32 {
         match self {
             Self::Login | Self::Connect => 5,
-            Self::Auth => 120,
+            Self::Auth | Self::LookUp => 120,
             Self::Api => 180,
             Self::Share => 90,
             Self::WebSocket => 30,
@@ -50,6 +54,7 @@ impl ThrottleClass {
             Self::Share => "share",
             Self::WebSocket => "websocket",
             Self::Connect => "connect",
+            Self::LookUp => "look_up",
         }
     }
 }

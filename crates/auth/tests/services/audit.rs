@@ -131,3 +131,125 @@ async fn pages_join_without_gap_and_limits_hold() {
         assert_eq!(code_of(refused), Some(ErrorCode::InvalidParams), "{cursor}");
     }
 }
+
+async fn failures_from(gate: &Gate, clients: std::ops::Range<u32>) {
+    for number in clients {
+        let peer = std::net::Ipv4Addr::from_bits(0xc633_6400 + number).to_string();
+        assert!(gate.login(&peer, "", "").await.is_err());
+    }
+}
+
+async fn failed_logins(gate: &Gate) -> Vec<gatehouse_auth::api::AuditEvent> {
+    let kind = Some("login.failed".to_owned());
+    let list = gate.auth.audit_list(Some(500), None, kind).await.unwrap();
+    list.events
+}
+
+#[tokio::test]
+async fn strangers_leave_a_hundred_rows_a_minute_and_kind_and_one_for_the_rest() {
+    for database in databases().await {
+        let (gate, _) = Gate::with_owner(database).await;
+        failures_from(&gate, 0..100).await;
+        assert_eq!(failed_logins(&gate).await.len(), 100, "at the limit");
+        failures_from(&gate, 100..101).await;
+        assert_eq!(failed_logins(&gate).await.len(), 100, "one past it");
+        failures_from(&gate, 101..150).await;
+        failures_from(&gate, 0..20).await;
+        gate.advance(60);
+        failures_from(&gate, 0..1).await;
+        let rows = failed_logins(&gate).await;
+        assert_eq!(rows.len(), 102, "the rest of the minute is one row");
+        let rest: Vec<_> = rows
+            .iter()
+            .filter(|row| row.actor == "many clients")
+            .collect();
+        assert_eq!(rest.len(), 1);
+        assert_eq!(rest[0].detail["collapsed"], 70);
+        assert!(verify(&gate.store).await.is_ok());
+    }
+}
+
+const DAY: u64 = 86_400;
+
+/// One row a day, from the day of setup on.
+async fn days(gate: &Gate, cookie: &str, count: u32) {
+    for _ in 0..count {
+        gate.advance(DAY);
+        let visit = gate.visit(HERE, cookie).await;
+        let auth = &gate.auth;
+        auth.note_change("day", visit.actor(), serde_json::json!({}))
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn rows_older_than_the_retention_are_cut_off_at_an_anchor_that_verifies() {
+    for database in databases().await {
+        let (mut gate, cookie) = Gate::with_owner(database).await;
+        days(&gate, &cookie, 9).await;
+        assert_eq!(verify(&gate.store).await.unwrap().rows, 10);
+        gate.advance((400 - 9) * DAY);
+        assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 0, "at the limit");
+        gate.advance(1);
+        assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 1, "one past it");
+        let verified = verify(&gate.store).await.unwrap();
+        assert_eq!((verified.rows, verified.cut, verified.after), (10, 1, 1));
+        assert_eq!(
+            kinds(&gate).await.last().map(String::as_str),
+            Some("audit.cut")
+        );
+        gate.advance(3 * DAY);
+        assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 3);
+        // All of it goes, but the row that tells of it, and the chain goes on.
+        gate.advance(1000 * DAY);
+        assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 8);
+        let verified = verify(&gate.store).await.unwrap();
+        assert_eq!((verified.rows, verified.cut, verified.after), (1, 12, 12));
+        gate.restart().await;
+        assert!(gate.login(AWAY, "", "x").await.is_err());
+        assert_eq!(verify(&gate.store).await.unwrap().rows, 2);
+    }
+}
+
+#[tokio::test]
+async fn what_was_cut_off_by_hand_shows() {
+    for (number, sql) in [
+        "DELETE FROM audit_log WHERE seq <= 6",
+        "DELETE FROM audit_anchor",
+        "UPDATE audit_anchor SET cut = 1",
+        "UPDATE audit_anchor SET seq = 3",
+        "UPDATE audit_anchor SET hash = 'x'",
+        // The next row's own words, made into an anchor.
+        "UPDATE audit_anchor SET seq = seq + 1, cut = cut + 1,
+             hash = (SELECT prev_hash FROM audit_log ORDER BY seq LIMIT 1 OFFSET 1)",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (gate, cookie) = Gate::with_owner(sqlite()).await;
+        days(&gate, &cookie, 9).await;
+        gate.advance(396 * DAY);
+        assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 5);
+        verify(&gate.store).await.unwrap();
+        run_sql(&gate.database.location, sql).await;
+        if number == 5 {
+            let more = "DELETE FROM audit_log WHERE seq = (SELECT MIN(seq) FROM audit_log)";
+            run_sql(&gate.database.location, more).await;
+        }
+        assert!(verify(&gate.store).await.is_err(), "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn a_broken_log_is_not_cut() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    days(&gate, &cookie, 3).await;
+    run_sql(
+        &gate.database.location,
+        "UPDATE audit_log SET actor = 'x' WHERE seq = 2",
+    )
+    .await;
+    gate.advance(1000 * DAY);
+    assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 0);
+    assert_eq!(kinds(&gate).await.len(), 4, "it stays to be looked at");
+}

@@ -262,3 +262,53 @@ async fn thirty_wrong_passwords_of_one_session_and_then_it_waits() {
     gate.advance(600);
     assert!(gate.login(HERE, &cookie, PASSWORD).await.is_ok());
 }
+
+#[tokio::test]
+async fn no_more_wrong_passwords_are_evaluated_than_allowed_however_parallel() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    for _ in 0..29 {
+        let visit = gate.visit(HERE, &cookie).await;
+        // Too long to be hashed, so it costs nothing; it counts all the same.
+        let wrong = gate
+            .auth
+            .confirm(&caller(&visit), confirm(&"x".repeat(5000)))
+            .await;
+        assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
+    }
+    // From many addresses, so that no queue holds them back.
+    let mut visits = Vec::new();
+    for number in 0..34 {
+        visits.push(gate.visit(&format!("198.51.100.{number}"), &cookie).await);
+    }
+    let tries = visits.iter().map(|visit| async {
+        let tried = gate
+            .auth
+            .confirm(&caller(visit), confirm("a wrong one, hashed"))
+            .await;
+        code_of(tried) == Some(ErrorCode::InvalidCredentials)
+    });
+    let evaluated = futures_util::future::join_all(tries).await;
+    let evaluated = evaluated.into_iter().filter(|evaluated| *evaluated).count();
+    assert_eq!(evaluated, 1, "29 before, 30 in all");
+    gate.advance(601);
+    let visit = gate.visit(HERE, &cookie).await;
+    let right = gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await;
+    assert!(right.is_ok());
+}
+
+#[tokio::test]
+async fn right_passwords_give_their_place_back() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    let visit = gate.visit(HERE, &cookie).await;
+    for _ in 0..29 {
+        let wrong = gate
+            .auth
+            .confirm(&caller(&visit), confirm(&"x".repeat(5000)))
+            .await;
+        assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
+    }
+    for _ in 0..3 {
+        let right = gate.auth.confirm(&caller(&visit), confirm(PASSWORD)).await;
+        assert!(right.is_ok(), "a right one uses nothing up");
+    }
+}

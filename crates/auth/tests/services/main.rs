@@ -11,6 +11,7 @@ mod audit;
 mod decisions;
 mod login;
 mod memory;
+mod passkeys;
 mod reset;
 mod setup;
 mod sockets;

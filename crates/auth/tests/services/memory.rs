@@ -161,3 +161,49 @@ async fn a_node_that_is_cut_off_asks_before_it_lets_in_without_a_credential() {
     gate.advance(3);
     assert!(visit(&other, HERE, "").await.identity().is_err());
 }
+
+/// A request for a page, as anybody may send it, with a cookie that nobody has.
+async fn page_visit(auth: &gatehouse_auth::Auth, peer: &str, value: &str) -> bool {
+    let mut headers = http::HeaderMap::new();
+    headers.insert("host", http::HeaderValue::from_static("gate.example"));
+    let cookie = format!("service_session={value}");
+    headers.insert("cookie", http::HeaderValue::from_str(&cookie).unwrap());
+    let facts = gatehouse_auth::RequestFacts {
+        method: &http::Method::GET,
+        uri: &http::Uri::from_static("/settings"),
+        headers: &headers,
+        peer: peer.parse().unwrap(),
+        over_tls: false,
+    };
+    auth.recognise(&facts).await.is_ok()
+}
+
+#[tokio::test]
+async fn requests_for_pages_cost_a_bounded_number_of_reads() {
+    let (mut gate, cookie) = Gate::with_owner(sqlite()).await;
+    gate.restart().await;
+    for number in 0..1000 {
+        assert!(page_visit(&gate.auth, AWAY, &format!("{number:A>43}")).await);
+    }
+    let sql = "ALTER TABLE auth_sessions RENAME TO gone";
+    run_sql(&gate.database.location, sql).await;
+    assert!(
+        page_visit(&gate.auth, AWAY, &cookie).await,
+        "a read would have been an error"
+    );
+    assert!(
+        !page_visit(&gate.auth, HERE, &cookie).await,
+        "another client may still look"
+    );
+}
+
+#[tokio::test]
+async fn a_page_without_a_credential_costs_no_read() {
+    let (mut gate, _) = Gate::with_owner(sqlite()).await;
+    gate.restart().await;
+    for table in ["auth_sessions", "auth_api_keys", "settings", "auth_passkeys"] {
+        let sql = format!("ALTER TABLE {table} RENAME TO gone_{table}");
+        run_sql(&gate.database.location, &sql).await;
+    }
+    assert!(gate.visit(AWAY, "").await.identity().is_err());
+}

@@ -98,3 +98,29 @@ async fn rows_1_to_3_come_first() {
         .unwrap();
     assert_eq!(identity.method, AuthMethod::Loopback);
 }
+
+#[tokio::test]
+async fn no_more_wrong_connects_are_evaluated_than_allowed_however_parallel() {
+    let (gate, _) = Gate::with_owner(sqlite()).await;
+    let visit = gate.visit(AWAY, "").await;
+    for round in 0..4 {
+        let refused = gate.auth.socket_login(&visit, by_password("")).await;
+        assert_eq!(
+            code_of(refused),
+            Some(ErrorCode::InvalidCredentials),
+            "{round}"
+        );
+    }
+    // The right one is last: only a place that is left lets it be looked at.
+    let tries = (0..8).map(|number| {
+        let password = if number == 7 { PASSWORD } else { "a wrong one" };
+        gate.auth.socket_login(&visit, by_password(password))
+    });
+    let outcomes = futures_util::future::join_all(tries).await;
+    let codes: Vec<_> = outcomes.into_iter().map(code_of).collect();
+    let evaluated = codes
+        .iter()
+        .filter(|code| **code != Some(ErrorCode::RateLimited))
+        .count();
+    assert_eq!(evaluated, 1, "{codes:?}");
+}

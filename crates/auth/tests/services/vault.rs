@@ -221,11 +221,77 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
     drop(releases);
     login.await.unwrap();
     assert_eq!(busy.join_all().await, [Ok(true), Ok(true)]);
-    assert_eq!(
-        gate.secrets.status(),
-        Status::Sealed,
-        "the login undid the seal"
-    );
+    assert_eq!(gate.secrets.status(), Status::Sealed, "the login undid the seal");
     gate.login(AWAY, "", PASSWORD).await.unwrap();
     assert_eq!(gate.secrets.status(), Status::Unsealed);
+}
+
+/// A vault whose password is another than the login's: made before a reset, never opened since.
+async fn with_two_passwords() -> (Gate, String) {
+    let (mut gate, _, _) = with_vault(sqlite()).await;
+    gate.auth.offline_reset().await.unwrap();
+    gate.restart().await;
+    let outcome = gate.setup(HERE, LOGIN, None).await.unwrap();
+    assert_eq!(gate.secrets.status(), Status::Sealed);
+    (gate, cookie_of(&outcome.cookies))
+}
+
+const LOGIN: &str = "the login's own password";
+
+async fn may_reset(gate: &Gate, cookie: &str) -> bool {
+    let visit = gate.visit(HERE, cookie).await;
+    let identity = visit.identity().unwrap();
+    gate.auth.require_step_up(identity).is_ok()
+}
+
+#[tokio::test]
+async fn a_vault_password_that_is_not_the_login_s_is_no_confirmation() {
+    let (gate, cookie) = with_two_passwords().await;
+    gate.advance(600);
+    let visit = gate.visit(HERE, &cookie).await;
+    // Opens the vault.
+    let unlocked = gate
+        .auth
+        .vault_unlock(&caller(&visit), with(PASSWORD))
+        .await;
+    unlocked.unwrap();
+    // Confirmed ten minutes ago: these may go on, but confirm nothing either.
+    let made = gate
+        .auth
+        .vault_recovery_key(&caller(&visit), with(PASSWORD))
+        .await;
+    made.unwrap();
+    let rotated = gate
+        .auth
+        .vault_rotate(&caller(&visit), with(PASSWORD))
+        .await;
+    rotated.unwrap();
+    let disable = VaultOptionalPassword {
+        password: Some(SecretString::from(PASSWORD)),
+    };
+    gate.auth
+        .vault_disable(&caller(&visit), disable)
+        .await
+        .unwrap();
+    assert!(may_reset(&gate, &cookie).await);
+    gate.advance(301);
+    assert!(
+        !may_reset(&gate, &cookie).await,
+        "the login was fifteen minutes ago, and the login's password was not sent since"
+    );
+}
+
+#[tokio::test]
+async fn the_login_s_password_confirms_where_it_opens_the_vault() {
+    let (mut gate, cookie, _) = with_vault(sqlite()).await;
+    gate.restart().await;
+    gate.advance(1000);
+    assert!(!may_reset(&gate, &cookie).await);
+    let visit = gate.visit(HERE, &cookie).await;
+    let unlocked = gate
+        .auth
+        .vault_unlock(&caller(&visit), with(PASSWORD))
+        .await;
+    unlocked.unwrap();
+    assert!(may_reset(&gate, &cookie).await);
 }

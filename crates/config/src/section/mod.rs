@@ -1,5 +1,6 @@
 //! The sections of the settings, one file each: its keys, and the typed struct made from them.
 
+pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod database;
 pub(crate) mod log;
@@ -22,6 +23,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     server::KEYS,
     proxy::KEYS,
     auth::KEYS,
+    audit::KEYS,
     vault::KEYS,
     database::KEYS,
     network::KEYS,
@@ -42,6 +44,8 @@ pub struct Settings {
     pub proxy: proxy::Proxy,
     /// `[auth]`
     pub auth: auth::Auth,
+    /// `[audit]`
+    pub audit: audit::Audit,
     /// `[vault]`
     pub vault: vault::Vault,
     /// `[database]`
@@ -70,6 +74,7 @@ impl Settings {
             server: server::Server::read(reader)?,
             proxy: proxy::Proxy::read(reader)?,
             auth: auth::Auth::read(reader)?,
+            audit: audit::Audit::read(reader)?,
             vault: vault::Vault::read(reader)?,
             database: database::Database::read(reader)?,
             network: network::Network::read(reader)?,

@@ -75,15 +75,26 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
     ground.close().await;
     match outcome {
         Ok(found) => {
-            let record = json!({ "ok": true, "rows": found.rows, "head": found.head });
+            let record = json!({
+                "ok": true, "rows": found.rows, "head": found.head,
+                "cut": found.cut, "after": found.after,
+            });
             out.record(&record, || {
                 let head = if found.head.is_empty() {
                     "none"
                 } else {
                     &found.head
                 };
+                let from = if found.after > 0 {
+                    format!(
+                        " after row {}, where {} older ones were cut off",
+                        found.after, found.cut
+                    )
+                } else {
+                    String::new()
+                };
                 line(format!(
-                    "{} {} rows, head {head}",
+                    "{} {} rows{from}, head {head}",
                     good("whole:"),
                     found.rows
                 ));
@@ -96,6 +107,12 @@ async fn verify_chain(globals: &Globals, layers: &Layers, out: &Output) -> Resul
                     "{} row {seq} or the one before it was changed or removed",
                     bad("broken:")
                 ));
+            })?;
+            Ok(ExitCode::FAILURE)
+        }
+        Err(error @ VerifyError::Anchor) => {
+            out.record(&json!({ "ok": false, "anchor": false }), || {
+                line(format!("{} {error}", bad("broken:")));
             })?;
             Ok(ExitCode::FAILURE)
         }

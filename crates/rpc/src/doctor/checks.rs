@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::rooms::Rooms;
+use gatehouse_auth::STRANGER;
 use gatehouse_config::DisabledScope;
 use gatehouse_domain::Timestamp;
 use gatehouse_secrets::Status;
@@ -155,6 +156,41 @@ pub(super) fn auth_disabled(disabled: bool, scope: DisabledScope) -> Check {
             "Complete setup again, or set auth.disabled_scope to \"local\".",
         ),
     }
+}
+
+pub(super) async fn before_setup(rooms: &Rooms) -> Check {
+    let id = "before_setup";
+    let changes = match rooms.auth.changes_by_strangers().await {
+        Ok(changes) => changes,
+        Err(error) => {
+            return Check::bad(
+                id,
+                format!("The audit log cannot be read: {error}."),
+                "Look at the database.",
+            );
+        }
+    };
+    if changes.is_empty() {
+        return Check::fine(
+            id,
+            "Nobody changed anything from elsewhere while auth was disabled.",
+        );
+    }
+    let kinds: Vec<String> = changes
+        .into_iter()
+        .map(|(kind, count)| format!("{kind} ({count})"))
+        .collect();
+    Check::bad(
+        id,
+        format!(
+            "In the last 30 days, while auth was disabled, somebody elsewhere did: {}.",
+            kinds.join(", ")
+        ),
+        format!(
+            "Settings, API keys and devices made so ended with setup. Look at the rest in the audit log, \
+             actor `{STRANGER}`, and delete what is not yours."
+        ),
+    )
 }
 
 pub(super) async fn clock(rooms: &Rooms) -> Check {

@@ -78,7 +78,11 @@ pub(super) fn proxy(settings: &Settings, process: &Process, visit: Option<&Visit
     });
     match (process.behind_proxy, listed) {
         (true, false) => Check {
-            hint: Some("Set proxy.trusted_cidrs, so that limits count real clients.".to_owned()),
+            hint: Some(
+                "Set proxy.trusted_cidrs, so that limits count real clients. Until then, \
+                 `allowed_cidrs` of keys and webhooks see the proxy's address."
+                    .to_owned(),
+            ),
             ..Check::fine(id, "Behind a proxy that is not named.")
         },
         (false, false) if forwarded => Check::bad(

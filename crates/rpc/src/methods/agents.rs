@@ -1,7 +1,7 @@
 //! `agents.*`: presets that sessions and webhooks run with.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_agents::{Agent, AgentChanges, NewAgent};
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
@@ -30,7 +30,8 @@ pub const CREATE: Method = method!(
     "Makes an agent.",
     Some(Scope::Write),
     create(NewAgent) -> Agent,
-    errors: [Conflict]
+    errors: [Conflict],
+    audit: Audit::row("agent.created", &["id", "name"], &["id"])
 );
 
 /// `agents.update`.
@@ -39,7 +40,8 @@ pub const UPDATE: Method = method!(
     "Changes an agent; `null` clears a field.",
     Some(Scope::Write),
     update(AgentChanges) -> Agent,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::row("agent.updated", &["id", "name"], &[])
 );
 
 /// `agents.delete`.
@@ -48,7 +50,8 @@ pub const DELETE: Method = method!(
     "Deletes an agent; its sessions go to `default`, which cannot be deleted.",
     Some(Scope::Write),
     delete(IdParams) -> Done,
-    errors: [NotFound, Conflict]
+    errors: [NotFound, Conflict],
+    audit: Audit::row("agent.deleted", &["id"], &[])
 );
 
 /// Result of `agents.list`.

@@ -1,12 +1,13 @@
 //! `approval.*`: tool calls that wait for somebody's yes.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_agents::Approval;
 use gatehouse_domain::id::ApprovalId;
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::future::{Ready, ready};
 
 /// `approval.list`.
@@ -23,7 +24,8 @@ pub const RESOLVE: Method = method!(
     "Says yes or no to one.",
     Some(Scope::Approvals),
     resolve(ResolveParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("approval.resolved")
 );
 
 /// Result of `approval.list`.
@@ -56,9 +58,22 @@ fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
     }))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape of a handler")]
-fn resolve(call: Call, params: ResolveParams) -> Ready<Result<Done, Problem>> {
+async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
     let agents = &call.rooms.agents;
-    let resolved = agents.resolve_approval(&params.id, params.allow);
-    ready(resolved.map(|()| DONE).map_err(told))
+    let waiting = agents.list_approvals();
+    let asked = waiting.into_iter().find(|asked| asked.id == params.id);
+    agents
+        .resolve_approval(&params.id, params.allow)
+        .map_err(told)?;
+    // Names alone: the arguments may hold anything.
+    let detail = json!({
+        "id": params.id,
+        "allow": params.allow,
+        "tool": asked.as_ref().map(|asked| &asked.tool),
+        "session": asked.as_ref().map(|asked| &asked.session),
+    });
+    let auth = &call.rooms.auth;
+    auth.note_change("approval.resolved", call.actor(), detail)
+        .await;
+    Ok(DONE)
 }

@@ -1,7 +1,7 @@
 //! `channels.*`: accounts that messages are sent with. Secrets go in, never out.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, NoParams, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
 use gatehouse_channels::{Account, AccountChange, ChannelType, NewAccount};
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
@@ -31,7 +31,8 @@ pub const CREATE: Method = method!(
     "Makes a channel. Naming a URL or a mail server needs operator.admin.",
     Some(Scope::Write),
     create(CreateParams) -> Account,
-    errors: [Forbidden, Conflict, VaultSealed]
+    errors: [Forbidden, Conflict, VaultSealed],
+    audit: Audit::Room("channel.created")
 );
 
 /// `channels.update`.
@@ -40,7 +41,8 @@ pub const UPDATE: Method = method!(
     "Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin.",
     Some(Scope::Write),
     update(UpdateParams) -> Account,
-    errors: [NotFound, Forbidden, Conflict, VaultSealed]
+    errors: [NotFound, Forbidden, Conflict, VaultSealed],
+    audit: Audit::Room("channel.updated")
 );
 
 /// `channels.delete`.
@@ -49,7 +51,8 @@ pub const DELETE: Method = method!(
     "Deletes a channel with its secrets.",
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
-    errors: [NotFound, Conflict]
+    errors: [NotFound, Conflict],
+    audit: Audit::Room("channel.deleted")
 );
 
 /// `channels.test`.
@@ -58,7 +61,8 @@ pub const TEST: Method = method!(
     "Sends a test message.",
     Some(Scope::Write),
     test(TestParams) -> Done,
-    errors: [NotFound, ProviderFailed, VaultSealed]
+    errors: [NotFound, ProviderFailed, VaultSealed],
+    audit: Audit::row("channel.tested", &["id"], &[])
 );
 
 /// Result of `channels.list`.

@@ -1,7 +1,7 @@
 //! `chat.*`: texts for agents, and what was said.
 
 use super::page::rows;
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use crate::rooms::Rooms;
 use gatehouse_agents::{
     Failure, HistoryPage, Message, RunningTurn, SendRequest, Sent, Target, Usage,
@@ -17,7 +17,8 @@ pub const SEND: Method = method!(
     "Sends a text to an agent. The answer comes as `chat.*` events.",
     Some(Scope::Write),
     send(SendParams) -> Sent,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Unnoted("conversation")
 );
 
 /// `chat.send_sync`.
@@ -26,7 +27,8 @@ pub const SEND_SYNC: Method = method!(
     "Sends a text to an agent and waits for its answer.",
     Some(Scope::Write),
     send_sync(SendParams) -> Answer,
-    errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed]
+    errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed],
+    audit: Audit::Unnoted("conversation")
 );
 
 /// `chat.abort`.
@@ -35,7 +37,8 @@ pub const ABORT: Method = method!(
     "Stops the turn that runs in a session; what was said so far stays, and turns that wait follow.",
     Some(Scope::Write),
     abort(SessionParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Unnoted("conversation")
 );
 
 /// `chat.history`.

@@ -1,8 +1,9 @@
 //! `config.*`: settings, where each value comes from, and changes at run time.
 
 use crate::live_config::changes;
-use crate::method::{Call, Method, method, told};
+use crate::method::{Audit, Call, Method, method, told};
 use crate::rooms::Rooms;
+use gatehouse_auth::AuthIdentity;
 use gatehouse_config::{
     Origin, SetError, SettingValue, canonical_key, check_key, find_key, key_is_secret,
     key_needs_admin, key_needs_step_up,
@@ -28,7 +29,8 @@ pub const SET: Method = method!(
     "Changes a setting at run time; null returns to what the file says.",
     Some(Scope::Write),
     set(SetParams) -> SetResult,
-    errors: [Conflict, ConfirmationRequired]
+    errors: [Conflict, ConfirmationRequired],
+    audit: Audit::Room("config.set")
 );
 
 /// Params of `config.get`.
@@ -166,7 +168,7 @@ impl From<ChangeError> for Problem {
 
 /// Stores changes and puts them in force. The caller has checked who may.
 pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
-    store_changes(&call.rooms, call.actor(), values).await?;
+    store_changes(&call.rooms, &call.identity, call.actor(), values).await?;
     call.rooms.apply_settings().await
 }
 
@@ -193,10 +195,12 @@ pub(super) async fn choose(call: &Call, values: Vec<(String, Value)>) -> Result<
 /// at the changes that they must go together with.
 async fn store_changes(
     rooms: &Arc<Rooms>,
+    identity: &AuthIdentity,
     actor: Actor,
     values: Vec<(String, Value)>,
 ) -> Result<(), Problem> {
     let (store, rooms) = (rooms.store.clone(), Arc::clone(rooms));
+    let by_stranger = identity.is_stranger();
     let written = store.write(move |conn| {
         Box::pin(async move {
             let now = rooms.clock.now();
@@ -204,6 +208,12 @@ async fn store_changes(
             for (key, value) in values {
                 let layers = rooms.config.layers();
                 let value = layers.check_set(&key, &value, &current)?;
+                // What a stranger sets while auth is disabled ends with setup; what the owner sets stays.
+                if by_stranger {
+                    conn.keep_setting_before_setup(&key).await?;
+                } else {
+                    conn.forget_setting_before_setup(&key).await?;
+                }
                 if value.is_null() {
                     current.remove(&key);
                     conn.delete_setting(&key).await?;

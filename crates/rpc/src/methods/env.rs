@@ -2,7 +2,7 @@
 //! `gatehouse env exec` only.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_secrets::EnvVariable;
 use schemars::JsonSchema;
@@ -28,7 +28,8 @@ pub const SET: Method = method!(
     "Sets an environment variable.",
     Some(Scope::Write),
     set(SetParams) -> EnvVariable,
-    errors: [VaultSealed]
+    errors: [VaultSealed],
+    audit: Audit::Room("env.set")
 );
 
 /// `env.delete`.
@@ -37,7 +38,8 @@ pub const DELETE: Method = method!(
     "Deletes an environment variable.",
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("env.deleted")
 );
 
 /// `env.reveal`.
@@ -48,7 +50,8 @@ pub const REVEAL: Method = method!(
     Some(Scope::Admin),
     reveal(RevealParams) -> RevealResult,
     open_vault: true,
-    errors: [Forbidden, NotFound, VaultSealed]
+    errors: [Forbidden, NotFound, VaultSealed],
+    audit: Audit::Room("env.revealed")
 );
 
 /// Params of `env.reveal`.

@@ -1,7 +1,7 @@
 //! `inbox.*`: messages that were sent to the inbox.
 
 use super::page::{PageParams, rows};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_channels::{InboxMessage, InboxPage};
 use gatehouse_domain::id::InboxMessageId;
 use gatehouse_domain::{Problem, Scope};
@@ -22,7 +22,8 @@ pub const MARK_READ: Method = method!(
     "Marks a message as read.",
     Some(Scope::Write),
     mark_read(MarkReadParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Unnoted("conversation")
 );
 
 /// Result of `inbox.list`.

@@ -1,7 +1,7 @@
 //! `pairing.*`: devices that connect to `/ws` with a token of their own.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_auth::api::{Device, DevicePaired, PairDeviceRequest};
 use gatehouse_domain::{DeviceId, Problem, Scope};
 use schemars::JsonSchema;
@@ -13,7 +13,8 @@ pub const CREATE: Method = method!(
     "Pairs a device; its token is shown this once.",
     Some(Scope::Pairing),
     create(PairDeviceRequest) -> DevicePaired,
-    errors: [ConfirmationRequired]
+    errors: [ConfirmationRequired],
+    audit: Audit::Room("device.paired")
 );
 
 /// `pairing.list`.
@@ -30,7 +31,8 @@ pub const REVOKE: Method = method!(
     "Revokes a device; its connections close.",
     Some(Scope::Pairing),
     revoke(RevokeParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("device.revoked")
 );
 
 /// Result of `pairing.list`.

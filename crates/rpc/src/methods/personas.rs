@@ -1,7 +1,7 @@
 //! `voice.personas.*`: voices with a character of their own.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_voice::{
     ActivePersona, ActivePersonaParams, NewPersona, Persona, PersonaChanges, PersonaParams,
@@ -35,7 +35,8 @@ pub const CREATE: Method = method!(
     "Makes a persona.",
     Some(Scope::Write),
     create(NewPersona) -> Persona,
-    errors: [Conflict]
+    errors: [Conflict],
+    audit: Audit::row("persona.created", &["id"], &["id"])
 );
 
 /// `voice.personas.update`.
@@ -44,7 +45,8 @@ pub const UPDATE: Method = method!(
     "Changes a persona; what is absent stays, what is null is cleared.",
     Some(Scope::Write),
     update(PersonaChanges) -> Persona,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::row("persona.updated", &["id"], &[])
 );
 
 /// `voice.personas.delete`.
@@ -53,7 +55,8 @@ pub const DELETE: Method = method!(
     "Deletes a persona; if it was the active one, none is active.",
     Some(Scope::Write),
     delete(PersonaParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::row("persona.deleted", &["id"], &[])
 );
 
 /// `voice.personas.set_active`.
@@ -62,7 +65,8 @@ pub const SET_ACTIVE: Method = method!(
     "Says which persona speaks when nobody names another; none for no persona.",
     Some(Scope::Write),
     set_active(ActivePersonaParams) -> ActivePersona,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::row("persona.activated", &["id"], &[])
 );
 
 /// Params of `voice.personas.list`.

@@ -2,7 +2,7 @@
 //! kept by the same methods. Keys go in, never out.
 
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use crate::rooms::Rooms;
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_models::{ProviderInfo, ProviderTest};
@@ -24,7 +24,8 @@ pub const SET_KEY: Method = method!(
     "Stores an API key: of a model provider, or of one that speaks or listens.",
     Some(Scope::Write),
     set_key(SetKeyParams) -> Provider,
-    open_vault: true
+    open_vault: true,
+    audit: Audit::Room("provider_key.set")
 );
 
 /// `providers.remove_key`.
@@ -34,7 +35,8 @@ pub const REMOVE_KEY: Method = method!(
     Some(Scope::Write),
     remove_key(IdParams) -> Done,
     open_vault: true,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("provider_key.removed")
 );
 
 /// `providers.test`.
@@ -43,7 +45,8 @@ pub const TEST: Method = method!(
     "Asks a provider for its models, with its key.",
     Some(Scope::Write),
     test(IdParams) -> ProviderTest,
-    errors: [NotFound, NotConfigured, ProviderFailed, Timeout, VaultSealed]
+    errors: [NotFound, NotConfigured, ProviderFailed, Timeout, VaultSealed],
+    audit: Audit::Unnoted("asks a provider")
 );
 
 /// Result of `providers.list`.

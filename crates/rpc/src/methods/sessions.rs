@@ -1,7 +1,7 @@
 //! `sessions.*`: conversations with agents. A session is named by its id or by its key.
 
 use super::page::rows;
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use gatehouse_agents::{Session, SessionPage};
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
@@ -29,7 +29,8 @@ pub const CREATE: Method = method!(
     "sessions.create",
     "Makes a session in which nothing has been said yet.",
     Some(Scope::Write),
-    create(CreateParams) -> Session
+    create(CreateParams) -> Session,
+    audit: Audit::Unnoted("conversation")
 );
 
 /// `sessions.rename`.
@@ -38,7 +39,8 @@ pub const RENAME: Method = method!(
     "Gives a session another label.",
     Some(Scope::Write),
     rename(RenameParams) -> Session,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Unnoted("conversation")
 );
 
 /// `sessions.delete`.
@@ -47,7 +49,8 @@ pub const DELETE: Method = method!(
     "Deletes a session with its messages and its share, and stops what runs in it.",
     Some(Scope::Write),
     delete(NameParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::row("session.deleted", &["id", "key"], &[])
 );
 
 /// `sessions.share`.
@@ -57,7 +60,8 @@ pub const SHARE: Method = method!(
      shows what was said since.",
     Some(Scope::Write),
     share(NameParams) -> Shared,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("session.shared")
 );
 
 /// `sessions.unshare`.
@@ -66,7 +70,8 @@ pub const UNSHARE: Method = method!(
     "Takes the link back for good.",
     Some(Scope::Write),
     unshare(NameParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("session.unshared")
 );
 
 /// Params of `sessions.list`.

@@ -2,7 +2,7 @@
 
 use super::env::check_program;
 use super::page::{PageParams, by_name};
-use crate::method::{Call, DONE, Done, Method, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, method, told};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use gatehouse_domain::{Problem, Scope};
@@ -28,7 +28,8 @@ pub const GENERATE: Method = method!(
     "Makes an ed25519 key.",
     Some(Scope::Write),
     generate(NameParams) -> SshKey,
-    errors: [Conflict, VaultSealed]
+    errors: [Conflict, VaultSealed],
+    audit: Audit::Room("ssh_key.generated")
 );
 
 /// `ssh_keys.import`.
@@ -37,7 +38,8 @@ pub const IMPORT: Method = method!(
     "Stores a private key in OpenSSH or PEM form; its passphrase is used once.",
     Some(Scope::Write),
     import(ImportParams) -> SshKey,
-    errors: [Conflict, VaultSealed, RateLimited]
+    errors: [Conflict, VaultSealed, RateLimited],
+    audit: Audit::Room("ssh_key.imported")
 );
 
 /// `ssh_keys.delete`.
@@ -46,7 +48,8 @@ pub const DELETE: Method = method!(
     "Deletes an SSH key.",
     Some(Scope::Write),
     delete(NameParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("ssh_key.deleted")
 );
 
 /// `ssh_keys.sign`.
@@ -57,7 +60,8 @@ pub const SIGN: Method = method!(
     Some(Scope::Admin),
     sign(SignParams) -> SignResult,
     open_vault: true,
-    errors: [Forbidden, NotFound, VaultSealed]
+    errors: [Forbidden, NotFound, VaultSealed],
+    audit: Audit::Room("ssh_key.used")
 );
 
 /// Params of `ssh_keys.sign`.

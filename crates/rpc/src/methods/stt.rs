@@ -3,7 +3,7 @@
 use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
 use super::voice_params::{decode, provider_of};
-use crate::method::{Call, Method, NoParams, method, told};
+use crate::method::{Audit, Call, Method, NoParams, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_voice::{
     ProviderStatus, SttId, SttStatus, SubtitleFormat, TranscribeRequest, Transcript,
@@ -35,7 +35,8 @@ pub const SET_PROVIDER: Method = method!(
     "Chooses who listens; one that is not configured yet may be chosen.",
     Some(Scope::Write),
     set_provider(ProviderParams) -> ProviderResult,
-    errors: [Conflict]
+    errors: [Conflict],
+    audit: Audit::Room("config.set")
 );
 
 /// `stt.transcribe`.
@@ -45,7 +46,8 @@ pub const TRANSCRIBE: Method = method!(
     Some(Scope::Write),
     transcribe(TranscribeParams) -> TranscribeResult,
     ends_with_caller: true,
-    errors: [PayloadTooLarge, NotConfigured, ProviderFailed, Timeout, VaultSealed]
+    errors: [PayloadTooLarge, NotConfigured, ProviderFailed, Timeout, VaultSealed],
+    audit: Audit::Unnoted("asks a provider")
 );
 
 /// Params of `stt.transcribe`.

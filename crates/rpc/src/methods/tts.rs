@@ -2,7 +2,7 @@
 
 use super::config::choose;
 use super::voice_params::{SHARE, SPEED, encode, provider_of, within};
-use crate::method::{Call, Method, NoParams, method, told};
+use crate::method::{Audit, Call, Method, NoParams, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_voice::{Attempt, Converted, ProviderStatus, SpeechRequest, TtsId, TtsStatus};
 use schemars::JsonSchema;
@@ -32,7 +32,8 @@ pub const ENABLE: Method = method!(
     "Switches speech on; with a provider, chooses who speaks.",
     Some(Scope::Write),
     enable(EnableParams) -> EnableResult,
-    errors: [Conflict]
+    errors: [Conflict],
+    audit: Audit::Room("config.set")
 );
 
 /// `tts.disable`.
@@ -41,7 +42,8 @@ pub const DISABLE: Method = method!(
     "Switches speech off.",
     Some(Scope::Write),
     disable(NoParams) -> DisableResult,
-    errors: [Conflict]
+    errors: [Conflict],
+    audit: Audit::Room("config.set")
 );
 
 /// `tts.setProvider`.
@@ -50,7 +52,8 @@ pub const SET_PROVIDER: Method = method!(
     "Chooses who speaks; one that is not configured yet may be chosen.",
     Some(Scope::Write),
     set_provider(ProviderParams) -> ProviderResult,
-    errors: [Conflict]
+    errors: [Conflict],
+    audit: Audit::Room("config.set")
 );
 
 /// `tts.convert`.
@@ -60,7 +63,8 @@ pub const CONVERT: Method = method!(
     Some(Scope::Write),
     convert(ConvertParams) -> ConvertResult,
     ends_with_caller: true,
-    errors: [NotConfigured, ProviderFailed, Timeout, VaultSealed]
+    errors: [NotConfigured, ProviderFailed, Timeout, VaultSealed],
+    audit: Audit::Unnoted("asks a provider")
 );
 
 /// Params of `tts.enable`.

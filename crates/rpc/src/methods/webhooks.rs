@@ -1,7 +1,7 @@
 //! `webhooks.*`: inbound webhooks, their deliveries, and the profiles of senders.
 
 use super::page::{self, PageParams};
-use crate::method::{Call, DONE, Done, Method, NoParams, method, told};
+use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
 use gatehouse_domain::{DeliveryStatus, Problem, Scope, input};
 use gatehouse_webhooks::profile::{self, Profile};
 use gatehouse_webhooks::{
@@ -38,7 +38,8 @@ pub const CREATE: Method = method!(
     "Makes a webhook; its secret is shown this once.",
     Some(Scope::Write),
     create(WebhookInput) -> WebhookChanged,
-    errors: [VaultSealed]
+    errors: [VaultSealed],
+    audit: Audit::Room("webhook.created")
 );
 
 /// `webhooks.update`.
@@ -47,7 +48,8 @@ pub const UPDATE: Method = method!(
     "Changes a webhook; new deliveries follow at once.",
     Some(Scope::Write),
     update(UpdateParams) -> WebhookChanged,
-    errors: [NotFound, Conflict, VaultSealed]
+    errors: [NotFound, Conflict, VaultSealed],
+    audit: Audit::Room("webhook.updated")
 );
 
 /// `webhooks.delete`.
@@ -56,7 +58,8 @@ pub const DELETE: Method = method!(
     "Deletes a webhook and its deliveries; sessions stay.",
     Some(Scope::Write),
     delete(IdParams) -> Done,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::Room("webhook.deleted")
 );
 
 /// `webhooks.rotate_secret`.
@@ -65,7 +68,8 @@ pub const ROTATE_SECRET: Method = method!(
     "Gives a webhook another secret; the one before stays good for a while.",
     Some(Scope::Write),
     rotate_secret(RotateParams) -> RotatedSecret,
-    errors: [NotFound, Conflict, VaultSealed]
+    errors: [NotFound, Conflict, VaultSealed],
+    audit: Audit::Room("webhook.secret_rotated")
 );
 
 /// `webhooks.test`.
@@ -74,7 +78,8 @@ pub const TEST: Method = method!(
     "Sends a webhook a realistic sample, signed as its sender would.",
     Some(Scope::Write),
     test(TestParams) -> TestResult,
-    errors: [NotFound, Conflict, RateLimited, VaultSealed]
+    errors: [NotFound, Conflict, RateLimited, VaultSealed],
+    audit: Audit::row("webhook.tested", &["id", "event"], &["delivery_id"])
 );
 
 /// `webhooks.profiles`.
@@ -127,7 +132,8 @@ pub const DELIVERY_REPLAY: Method = method!(
     "Runs a delivery once more, as a new one.",
     Some(Scope::Write),
     delivery_replay(IdParams) -> Delivery,
-    errors: [NotFound]
+    errors: [NotFound],
+    audit: Audit::row("delivery.replayed", &["id"], &["id", "webhook_id"])
 );
 
 /// Params that name a webhook or a delivery.

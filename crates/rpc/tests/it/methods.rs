@@ -413,3 +413,32 @@ async fn the_page_learns_what_it_needs() {
     assert_eq!(bootstrap["sessions"], json!([]));
     assert_eq!(bootstrap["active_persona"], json!(null));
 }
+
+/// What asks for more than reading and changes nothing.
+const READS: [&str; 3] = ["approval.list", "audit.list", "pairing.list"];
+
+#[test]
+fn every_method_that_changes_something_says_what_the_audit_log_keeps() {
+    use gatehouse_domain::Scope;
+    use gatehouse_rpc::{Audit, METHODS};
+    for method in METHODS {
+        let may_change =
+            !matches!(method.scope, None | Some(Scope::Read)) && !READS.contains(&method.name);
+        let says = method.audit != Audit::Reads;
+        assert_eq!(says, may_change, "{}", method.name);
+        if let Audit::Row { params, result, .. } = method.audit {
+            for secret in [
+                "key",
+                "value",
+                "secret",
+                "private_key",
+                "passphrase",
+                "text",
+            ] {
+                let named = params.contains(&secret) || result.contains(&secret);
+                let is_a_name = method.name.starts_with("sessions.");
+                assert!(!named || is_a_name, "{} keeps `{secret}`", method.name);
+            }
+        }
+    }
+}

@@ -3,8 +3,8 @@
 use axum::response::Response;
 use gatehouse_domain::RequestId;
 use http::header::{
-    CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderName, HeaderValue};
 
@@ -36,11 +36,12 @@ static ALWAYS: [(HeaderName, HeaderValue); 7] = [
     (OPENER_POLICY, HeaderValue::from_static("same-origin")),
     (RESOURCE_POLICY, HeaderValue::from_static("same-origin")),
 ];
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const A_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 pub(super) fn add(response: &mut Response, id: &RequestId, is_https: bool) {
     let headers = response.headers_mut();
-    headers.reserve(ALWAYS.len() + 2);
+    headers.reserve(ALWAYS.len() + 3);
     if let Ok(id) = HeaderValue::from_str(id.as_str()) {
         headers.insert(REQUEST_ID, id);
     }
@@ -48,6 +49,8 @@ pub(super) fn add(response: &mut Response, id: &RequestId, is_https: bool) {
         // A page that needs less may say so: its own policy stays.
         headers.entry(name).or_insert_with(|| value.clone());
     }
+    // What does not say that it may be kept is private.
+    headers.entry(CACHE_CONTROL).or_insert(NO_STORE);
     if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, A_YEAR);
     }

@@ -1,8 +1,9 @@
-//! The gate: what every request passes, in this order: request id, path check, who is there
+//! The gate: what every request passes, in this order: request id, size of the head, path check, who is there
 //! (`check_auth()`, once), cross-site check, throttle, refusal, vault guard; then the route with its
 //! scope. On the way out every answer gets its headers, its metrics and its one line in the log.
 
 mod class;
+mod head;
 mod headers;
 mod path;
 mod public;
@@ -10,6 +11,7 @@ mod rest;
 mod vault_guard;
 
 pub use class::{PathClass, path_class};
+pub use head::MAX_HEAD_BYTES;
 pub use public::is_public;
 pub use vault_guard::is_guarded;
 
@@ -27,7 +29,7 @@ use gatehouse_auth::{Decision, RequestFacts, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use http::header::{CONNECTION, LOCATION};
 use http::request::Parts;
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode, Version};
 use rest::Rest;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -49,6 +51,14 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let (body, rest) = Rest::watch(&parts, body);
     let mut trail = Trail::begin(&parts.method, peer);
+    if let Some(mut refused) = head::too_large(&parts) {
+        // Whoever sends such a head has nothing more to say.
+        if parts.version < Version::HTTP_2 {
+            let close = HeaderValue::from_static("close");
+            refused.headers_mut().insert(CONNECTION, close);
+        }
+        return leave(app, refused, &id, &trail);
+    }
     let mut answer = match admit(app, peer, &parts, &mut trail).await {
         Ok(visit) => {
             let route_seen = Arc::clone(&trail.route);

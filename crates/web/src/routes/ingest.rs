@@ -37,7 +37,7 @@ pub(super) async fn ingest(
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
     let webhooks = &app.rooms().webhooks;
-    let from = visitor.visit.actor();
+    let from = visitor.visit.vouched_actor();
     let intake = webhooks
         .begin_ingest(&public_id, &from, &parts.headers)
         .await

@@ -1,7 +1,7 @@
 //! Every route and every method × who asks × from where × what is set up × the vault: what happens equals
 //! one decision table, written here from the specification and not from the code.
 
-mod table;
+pub mod table;
 
 use crate::prepared::{Credentials, Setup, Vault, start};
 use gatehouse_rpc::METHODS;

@@ -22,8 +22,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
 use std::ops::Range;
 
-/// Audio under an id never changes.
-const FOR_EVER: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
+/// A browser may keep it, and must ask again each time: who has logged out may not hear it.
+const ASK_AGAIN: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
@@ -168,7 +168,7 @@ fn described(mut response: Response, audio: &StoredAudio, etag: &str) -> Respons
             headers.insert(header, value);
         }
     }
-    headers.insert(CACHE_CONTROL, FOR_EVER);
+    headers.insert(CACHE_CONTROL, ASK_AGAIN);
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     response
 }

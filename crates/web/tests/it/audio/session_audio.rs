@@ -35,7 +35,7 @@ async fn a_recording_is_understood_kept_and_given_back() {
     assert_eq!((got.status, got.body), (200, wav()));
     for (header, value) in [
         ("content-type", "audio/wav"),
-        ("cache-control", "private, max-age=31536000, immutable"),
+        ("cache-control", "private, no-cache"),
         (
             "content-disposition",
             format!("inline; filename=\"{id}.wav\"").as_str(),

@@ -67,6 +67,7 @@ async fn cwe_1275_the_cookie_is_for_this_host_alone() {
         .expect(200);
     for (host, shared) in [("localhost:8420", false), ("LOCALHOST", false)] {
         let caller = server.local().with("host", host);
+        authenticator.move_to(&format!("http://{host}"));
         let reply = log_in_by_passkey(&caller, &mut authenticator).await;
         let cookie = reply.header("set-cookie").unwrap().to_owned();
         for attribute in [

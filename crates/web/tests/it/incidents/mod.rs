@@ -3,12 +3,18 @@
 //! none was found the weakness is named by its CWE.
 
 mod authority;
+mod before_setup;
 mod bodies;
+mod cache;
 mod credentials;
 mod gate;
+mod heads;
 mod limits;
 mod locality;
 mod logs;
+mod networks;
+mod origins;
+mod planted;
 mod setup;
 mod sockets;
 mod vault;

@@ -127,3 +127,51 @@ async fn the_chain_holds_and_a_changed_row_breaks_it() {
             .is_err()
     );
 }
+
+#[tokio::test]
+async fn every_kind_of_record_that_changes_leaves_a_row() {
+    let (_server, owner) = crate::steps::light_owner(gatehouse_testkit::Options::default()).await;
+    let call = async |method: &str, params: Value| owner.rpc(method, params).await.unwrap();
+    let agent = json!({ "name": "Poet", "system_prompt": "secret words" });
+    call("agents.create", agent).await;
+    call("agents.update", json!({ "id": "poet", "max_turns": 3 })).await;
+    call("agents.delete", json!({ "id": "poet" })).await;
+    call(
+        "env.set",
+        json!({ "key": "TOKEN", "value": "hidden value" }),
+    )
+    .await;
+    let hook = crate::webhooks::made(&owner, json!({ "auth_mode": "none" })).await;
+    let test = call("webhooks.test", json!({ "id": hook.id() })).await;
+    call(
+        "webhooks.delivery.replay",
+        json!({ "id": test["delivery_id"] }),
+    )
+    .await;
+    let session = call("sessions.create", json!({})).await;
+    call("sessions.delete", json!({ "id": session["id"] })).await;
+    let unknown = json!({ "id": "apr_none", "allow": true });
+    assert!(owner.rpc("approval.resolve", unknown).await.is_err());
+    let found = kinds(&owner).await;
+    for kind in [
+        "agent.created",
+        "agent.updated",
+        "agent.deleted",
+        "env.set",
+        "webhook.created",
+        "delivery.replayed",
+        "session.deleted",
+    ] {
+        assert!(found.iter().any(|found| found == kind), "{kind}: {found:?}");
+    }
+    assert!(
+        !found.iter().any(|kind| kind == "approval.resolved"),
+        "a call that failed leaves no row"
+    );
+    let listed = owner.rpc("audit.list", json!({ "limit": 500 })).await;
+    let shown = listed.unwrap().to_string();
+    assert!(shown.contains("poet") && shown.contains("max_turns"));
+    for secret in ["secret words", "hidden value"] {
+        assert!(!shown.contains(secret), "{secret}");
+    }
+}

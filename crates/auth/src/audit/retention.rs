@@ -1,0 +1,104 @@
+//! Cutting the oldest rows off the audit log. What is cut is verified first, and the place is kept as an
+//! anchor: the last sequence number and hash, and how many rows were cut in all. A row of the chain itself
+//! says the same, so an anchor that was moved by hand shows.
+
+use super::kinds;
+use crate::error::AuthError;
+use crate::state::Auth;
+use gatehouse_domain::{Actor, Random, Timestamp};
+use gatehouse_store::{AuditAnchor, AuditEntry, AuditRow, Conn, StoreError};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Rows cut in one transaction.
+const BATCH: i64 = 1_000;
+
+/// A row that was to be cut is not what the chain says: nothing is cut, so that it can be looked at.
+#[derive(Debug, thiserror::Error)]
+#[error("the audit log is broken at row {seq}; run `gatehouse audit verify`")]
+pub struct BrokenChain {
+    /// Its place.
+    pub seq: i64,
+}
+
+/// Whether a row follows another and carries its own hash.
+pub(super) fn follows(row: &AuditRow, seq: i64, hash: &str) -> bool {
+    row.seq == seq + 1 && row.prev_hash == hash && row.hash == row.expected_hash()
+}
+
+/// What the chain says of an anchor.
+pub(super) fn told_by(anchor: &AuditAnchor) -> Value {
+    json!({ "through": anchor.seq, "hash": anchor.hash, "cut": anchor.cut })
+}
+
+impl Auth {
+    /// Cuts off rows that are older than `audit.retention_days`; how many. Batches, each a transaction, so
+    /// that other writes come between.
+    pub async fn cut_audit_log(&self) -> Result<u64, AuthError> {
+        let days = self.0.settings.load().given.audit_retention_days;
+        let kept = Duration::from_hours(24 * u64::from(days));
+        let kept_ms = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
+        let mut in_all = 0;
+        loop {
+            let now = self.0.now();
+            let before = Timestamp::from_millis(now.as_millis().saturating_sub(kept_ms));
+            let random = Arc::clone(&self.0.random);
+            let cut = self.0.store.write(move |conn| {
+                Box::pin(async move { cut_batch(conn, before, now, &*random).await })
+            });
+            match cut.await? {
+                Ok(0) => return Ok(in_all),
+                Ok(cut) => in_all += cut,
+                Err(broken) => {
+                    tracing::error!(error = %broken, "old rows of the audit log were not cut off");
+                    return Ok(in_all);
+                }
+            }
+        }
+    }
+}
+
+async fn cut_batch(
+    conn: &mut Conn,
+    before: Timestamp,
+    now: Timestamp,
+    random: &dyn Random,
+) -> Result<Result<u64, BrokenChain>, AuthError> {
+    let anchor = conn.find_audit_anchor().await?.unwrap_or_default();
+    let rows = conn.list_audit_chain(anchor.seq, BATCH).await?;
+    let old = rows.into_iter().take_while(|row| row.at < before);
+    let mut next = anchor.clone();
+    for row in old {
+        if !follows(&row, next.seq, &next.hash) {
+            return Ok(Err(BrokenChain { seq: row.seq }));
+        }
+        next.seq = row.seq;
+        next.hash = row.hash;
+        next.cut += 1;
+    }
+    if next.seq == anchor.seq {
+        return Ok(Ok(0));
+    }
+    next.at = now;
+    cut(conn, &next, now, random).await?;
+    Ok(Ok(u64::try_from(next.cut - anchor.cut).unwrap_or(0)))
+}
+
+/// The row comes first: the chain goes on from its head, which may be the last that is cut.
+async fn cut(
+    conn: &mut Conn,
+    next: &AuditAnchor,
+    now: Timestamp,
+    random: &dyn Random,
+) -> Result<(), StoreError> {
+    let actor = Actor::system();
+    let entry = AuditEntry {
+        kind: kinds::AUDIT_CUT,
+        actor: &actor,
+        detail: told_by(next),
+    };
+    conn.append_audit(&entry, now, random).await?;
+    conn.update_audit_anchor(next).await?;
+    conn.delete_audit_through(next.seq).await.map(drop)
+}

@@ -1,0 +1,80 @@
+//! Row 4 of `check_auth()`: which of the session cookies of a request is a live session. A sibling host or
+//! another port can plant cookies of the same name, so all are looked at, and what bounds the work is that
+//! the database is asked once for all of them.
+
+use crate::check_auth::{CheckInput, SESSION_CHARS};
+use crate::live::{LiveSession, TokenHash, from_hex, hash_of, to_hex};
+use crate::state::Auth;
+use gatehouse_domain::Timestamp;
+use gatehouse_store::StoreError;
+use std::sync::Arc;
+
+/// Values that memory does not know and for which the database is asked. A browser keeps fewer cookies for
+/// a site.
+const MAX_UNKNOWN: usize = 256;
+
+impl Auth {
+    pub(crate) async fn session(
+        &self,
+        input: &CheckInput<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<LiveSession>>, StoreError> {
+        let is_fresh = self.memory_is_fresh();
+        let mut unknown = Vec::new();
+        for value in input.sessions.values() {
+            if value.len() != SESSION_CHARS {
+                continue;
+            }
+            let hash = hash_of(value);
+            match self.0.sessions.find(&hash) {
+                Some(session) if is_fresh => {
+                    if let Some(live) = used(session, now) {
+                        return Ok(Some(live));
+                    }
+                }
+                // Nobody else can know it: before all that may be planted.
+                Some(_) => unknown.insert(0, hash),
+                None if unknown.len() < MAX_UNKNOWN => unknown.push(hash),
+                None => {}
+            }
+        }
+        if unknown.is_empty() || !self.may_look(&self.0.sessions, input) {
+            return Ok(None);
+        }
+        // The rare look-ups are boxed, so that the frequent way carries none of their state.
+        Box::pin(self.look_up_sessions(unknown, now)).await
+    }
+
+    async fn look_up_sessions(
+        &self,
+        unknown: Vec<TokenHash>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<LiveSession>>, StoreError> {
+        let stored = if let [_one] = unknown.as_slice() {
+            unknown
+        } else {
+            let hexes: Vec<String> = unknown.iter().map(to_hex).collect();
+            let read = self.0.store.read(move |conn| {
+                Box::pin(async move { conn.list_known_token_hashes(&hexes).await })
+            });
+            let known: Vec<String> = read.await?;
+            let known = known.iter().map(|hex| from_hex(hex, "hash of a session"));
+            known.collect::<Result<_, _>>()?
+        };
+        for hash in stored {
+            if let Some(session) = self.look_up_session(hash).await?
+                && let Some(live) = used(session, now)
+            {
+                return Ok(Some(live));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Notes its use, if it is live.
+fn used(session: Arc<LiveSession>, now: Timestamp) -> Option<Arc<LiveSession>> {
+    let live = session.is_live(now).then_some(session)?;
+    live.touch(now);
+    Some(live)
+}

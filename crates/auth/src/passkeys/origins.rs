@@ -1,0 +1,113 @@
+//! The pages whose passkey answers are taken. A relying-party id names a host alone: without this, a page
+//! on any port of the host could have a passkey asked and pass the answer on.
+
+use crate::cross_site::AllowedOrigin;
+use crate::host::{Authority, Host};
+use url::Url;
+
+/// What the origins of a ceremony follow from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pages<'a> {
+    /// The host and port that the request came to.
+    pub(super) host: Option<&'a Authority<'a>>,
+    /// The browser spoke TLS.
+    pub(super) is_https: bool,
+    /// `server.external_url`.
+    pub(super) external_url: Option<&'a AllowedOrigin>,
+    /// `server.allowed_origins`.
+    pub(super) allowed_origins: &'a [AllowedOrigin],
+}
+
+impl Pages<'_> {
+    /// The exact origins (scheme, host, port) whose answers count for this relying party: what the
+    /// operator names, and the origin that the request came to. Where `server.external_url` names the
+    /// host, the request's own `Host` does not count, because whoever relays an answer writes it.
+    pub(super) fn of(&self, rp_id: &str) -> Vec<Url> {
+        let is_here = |authority: &Authority<'_>| authority.host.name() == Some(rp_id);
+        let named = self.external_url.into_iter().chain(self.allowed_origins);
+        let mut origins: Vec<Url> = named
+            .filter(|entry| is_here(entry.authority()))
+            .flat_map(|entry| urls(entry.scheme(), entry.authority(), false))
+            .collect();
+        let external_is_here = self
+            .external_url
+            .is_some_and(|entry| is_here(entry.authority()));
+        let own = self.host.filter(|host| is_here(host) && !external_is_here);
+        origins.extend(
+            own.into_iter()
+                .flat_map(|host| urls(None, host, self.is_https)),
+        );
+        origins
+    }
+}
+
+/// Browsers offer passkeys to pages over HTTPS, and over plain HTTP to those of this machine.
+fn urls(scheme: Option<&str>, authority: &Authority<'_>, https_only: bool) -> Vec<Url> {
+    let is_loopback = matches!(&authority.host, Host::Name(_)) && authority.host.is_loopback();
+    ["https", "http"]
+        .into_iter()
+        .filter(|known| scheme.is_none_or(|scheme| scheme == *known))
+        .filter(|known| *known == "https" || (is_loopback && !https_only))
+        .filter_map(|known| Url::parse(&format!("{known}://{authority}")).ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins(host: &str, is_https: bool, external: Option<&str>, rp_id: &str) -> Vec<String> {
+        let host = Authority::parse(host.as_bytes()).unwrap();
+        let external: Option<AllowedOrigin> = external.map(|text| text.parse().unwrap());
+        let allowed = ["https://app.example:8443", "tools.example"];
+        let allowed = allowed.map(|text| text.parse().unwrap());
+        let pages = Pages {
+            host: Some(&host),
+            is_https,
+            external_url: external.as_ref(),
+            allowed_origins: &allowed,
+        };
+        let found = pages.of(rp_id);
+        found
+            .iter()
+            .map(|url| url.origin().ascii_serialization())
+            .collect()
+    }
+
+    #[test]
+    fn an_origin_is_exactly_the_one_that_was_asked() {
+        assert_eq!(
+            origins("localhost:8420", false, None, "localhost"),
+            ["https://localhost:8420", "http://localhost:8420"]
+        );
+        assert_eq!(
+            origins("localhost:8420", true, None, "localhost"),
+            ["https://localhost:8420"]
+        );
+        assert_eq!(
+            origins("gate.example:8443", false, None, "gate.example"),
+            ["https://gate.example:8443"]
+        );
+    }
+
+    #[test]
+    fn what_the_operator_names_rules_its_host() {
+        let external = Some("https://gate.example");
+        for host in ["gate.example", "gate.example:9999", "internal"] {
+            assert_eq!(
+                origins(host, true, external, "gate.example"),
+                ["https://gate.example"],
+                "{host}"
+            );
+        }
+        assert_eq!(
+            origins("localhost:8420", false, external, "localhost"),
+            ["https://localhost:8420", "http://localhost:8420"]
+        );
+        assert_eq!(
+            origins("app.example", true, external, "app.example"),
+            ["https://app.example:8443", "https://app.example"]
+        );
+        assert!(origins("other.example", true, external, "gone.example").is_empty());
+    }
+}

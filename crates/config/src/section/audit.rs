@@ -1,0 +1,31 @@
+//! `[audit]`: how long the audit log is kept.
+
+use crate::key::{Change, Initial, KeySpec, Kind};
+use crate::merge::{Bad, Reader};
+
+pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
+    key: "audit.retention_days",
+    kind: Kind::Whole {
+        min: 30,
+        max: 36_500,
+    },
+    default: Initial::Whole(400),
+    doc: "For how many days rows of the audit log are kept.",
+    example: "",
+    change: Change::Live,
+}];
+
+/// `[audit]`
+#[derive(Clone, Debug)]
+pub struct Audit {
+    /// How long rows are kept.
+    pub retention_days: u32,
+}
+
+impl Audit {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            retention_days: reader.whole("audit.retention_days")?,
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! The size of a request's head: the same limit whichever protocol brought it.
+
+use axum::response::{IntoResponse, Response};
+use gatehouse_domain::{ErrorCode, Problem};
+use http::StatusCode;
+use http::request::Parts;
+
+use crate::respond::Refusal;
+
+/// The largest head that is taken, in the bytes that it has in HTTP/1.
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// The bytes of a head in HTTP/1.1 (RFC 9112): the request line, each field with `: ` and a line end, and
+/// the empty line. A server that reads into a buffer of some size takes more than that by chance.
+fn size(parts: &Parts) -> usize {
+    let uri = &parts.uri;
+    let path = uri.path_and_query().map_or(1, |path| path.as_str().len());
+    let origin = uri
+        .authority()
+        .map_or(0, |authority| authority.as_str().len() + "host: \r\n".len());
+    let line = parts.method.as_str().len() + path + "  HTTP/1.1\r\n".len() + origin;
+    let field = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
+        name.as_str().len() + value.len() + ": \r\n".len()
+    };
+    line + parts.headers.iter().map(field).sum::<usize>() + "\r\n".len()
+}
+
+/// The refusal of a head that is too large.
+pub(super) fn too_large(parts: &Parts) -> Option<Response> {
+    if size(parts) <= MAX_HEAD_BYTES {
+        return None;
+    }
+    let message = format!("The request's head is over the limit of {MAX_HEAD_BYTES} bytes.");
+    let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
+    let mut response = Refusal(problem.with("max_bytes", MAX_HEAD_BYTES)).into_response();
+    *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    Some(response)
+}

@@ -1,0 +1,98 @@
+//! What a stranger changed while auth was disabled, after the owner has set up again.
+
+use crate::steps::light_owner;
+use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
+use serde_json::{Value, json};
+
+async fn value(caller: &Actor, key: &str) -> Value {
+    let got = caller.rpc("config.get", json!({ "keys": [key] })).await;
+    got.unwrap()["values"][0].clone()
+}
+
+async fn set(caller: &Actor, key: &str, value: Value) {
+    let params = json!({ "key": key, "value": value });
+    caller.rpc("config.set", params).await.unwrap();
+}
+
+async fn set_up(server: &TestServer) -> (Actor, Value) {
+    let body = json!({ "password": PASSWORD, "setup_code": server.setup_code() });
+    let reply = server.local().post("/api/auth/setup", body).await;
+    let answer = reply.expect(200);
+    let cookie = reply.session_cookie().unwrap();
+    (server.local().session(&cookie), answer)
+}
+
+/// CWE-1188: row 1 makes everybody the owner; what a stranger set then must not stay in force behind
+/// the owner's back.
+#[tokio::test]
+async fn cwe_1188_settings_that_a_stranger_changed_before_setup_end_with_it() {
+    let (server, owner) = light_owner(Options::default()).await;
+    set(&owner, "webhooks.max_attempts", json!(7)).await;
+    set(&owner, "webhooks.lease_seconds", json!(90)).await;
+    owner.post("/api/auth/reset", json!({})).await.expect(200);
+    let (stranger, local) = (server.remote(), server.local());
+    // One that was set, one that was not, one that is taken back, one that the owner sets again.
+    set(&stranger, "webhooks.max_attempts", json!(99)).await;
+    set(&stranger, "network.allow_private", json!(true)).await;
+    set(&stranger, "webhooks.lease_seconds", Value::Null).await;
+    set(&stranger, "webhooks.retention_days", json!(1)).await;
+    set(&local, "webhooks.retention_days", json!(60)).await;
+    let (owner, answer) = set_up(&server).await;
+    assert_eq!(
+        answer["settings_reverted"],
+        json!([
+            "network.allow_private",
+            "webhooks.lease_seconds",
+            "webhooks.max_attempts"
+        ])
+    );
+    for (key, expected, origin) in [
+        ("webhooks.max_attempts", json!(7), "settings"),
+        ("webhooks.lease_seconds", json!(90), "settings"),
+        ("network.allow_private", json!(false), "default"),
+        ("webhooks.retention_days", json!(60), "settings"),
+    ] {
+        let found = value(&owner, key).await;
+        assert_eq!(
+            (&found["value"], &found["origin"]),
+            (&expected, &json!(origin))
+        );
+    }
+    let rows = owner
+        .rpc("audit.list", json!({ "kind": "settings.reverted" }))
+        .await
+        .unwrap();
+    assert_eq!(rows["events"].as_array().unwrap().len(), 1, "{rows}");
+}
+
+/// CWE-1188: records that a stranger made are the owner's to look at.
+#[tokio::test]
+async fn cwe_1188_what_a_stranger_made_before_setup_is_shown_to_the_owner() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let finding = async |owner: &Actor| {
+        let found = owner.rpc("system.doctor", json!({})).await.unwrap();
+        let checks = found["checks"].as_array().unwrap().clone();
+        checks
+            .into_iter()
+            .find(|check| check["id"] == "before_setup")
+            .unwrap_or_default()
+    };
+    assert_eq!(finding(&owner).await["ok"], true);
+    owner.post("/api/auth/reset", json!({})).await.expect(200);
+    let members = json!({ "name": "n", "deliver_only": true, "deliver_to": "inbox" });
+    server
+        .remote()
+        .rpc("webhooks.create", members)
+        .await
+        .unwrap();
+    let (owner, _) = set_up(&server).await;
+    let found = finding(&owner).await;
+    assert_eq!(found["ok"], false);
+    assert!(
+        found["message"]
+            .as_str()
+            .unwrap()
+            .contains("webhook.created"),
+        "{found}"
+    );
+}
