@@ -333,6 +333,43 @@ mod tests {
         assert!(!key_is_secret("models.providers.openai.kind"));
     }
 
+    /// A setting that names a program, a file or an address, or that opens the way in or out, cannot be
+    /// added without asking for a confirmation.
+    #[test]
+    fn what_steers_the_server_needs_a_confirmation() {
+        let sections = [
+            "auth", "vault", "mcp", "server", "proxy", "network", "database",
+        ];
+        for spec in describe() {
+            let names_something = match spec.kind {
+                Kind::Variables => true,
+                Kind::Text(rule) | Kind::List(rule) => matches!(
+                    rule,
+                    Rule::WebUrl
+                        | Rule::BaseUrl
+                        | Rule::Origin
+                        | Rule::Address
+                        | Rule::File
+                        | Rule::Argument
+                        | Rule::DatabaseUrl
+                        | Rule::HeaderName
+                        | Rule::Network
+                        | Rule::Secret
+                ),
+                Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } => false,
+            };
+            let last = spec.key.rsplit('.').next().unwrap_or_default();
+            let by_name = [
+                "path", "dir", "file", "command", "url", "endpoint", "args", "kind",
+            ]
+            .iter()
+            .any(|part| last.split('_').any(|word| word == *part));
+            if names_something || by_name || sections.contains(&section_of(spec.key)) {
+                assert!(spec.needs_step_up() && spec.needs_admin(), "{}", spec.key);
+            }
+        }
+    }
+
     #[test]
     fn the_table_is_sound() {
         for key in ADMIN_KEYS {

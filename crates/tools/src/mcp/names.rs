@@ -50,4 +50,56 @@ mod tests {
         // http://www.isthe.com/chongo/src/fnv/test_fnv.c
         assert_eq!(fnv("foobar"), 0xbf9c_f968);
     }
+
+    #[test]
+    fn two_tools_never_share_a_name() {
+        let near = [
+            "a",
+            "a.b",
+            "a_b",
+            "a b",
+            "a-b",
+            "a__b",
+            "a_",
+            "_a",
+            "b",
+            "b__c",
+            "_b",
+            "c",
+            "",
+            "ä",
+            "ö",
+            "a_b-00000000",
+            "a.b-0000000000000000",
+            "A",
+        ];
+        let longest = "x".repeat(64);
+        let longer = [
+            longest.clone(),
+            format!("{longest}y"),
+            format!("{longest}z"),
+        ];
+        let all: Vec<&str> = near
+            .into_iter()
+            .chain(longer.iter().map(String::as_str))
+            .collect();
+        let mut names = std::collections::BTreeMap::new();
+        for server in all.iter().filter(|server| !server.is_empty()) {
+            for tool in &all {
+                let name = full_name(server, tool);
+                assert!((1..=64).contains(&name.len()), "{name}");
+                let before = names.insert(name.clone(), (*server, *tool));
+                assert_eq!(before, None, "{name} is also {server}/{tool}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_for_one_server_covers_no_other() {
+        for (server, other) in [("a", "a__b"), ("a", "a_"), ("a", "a.b"), ("a_b", "a.b")] {
+            let whole = format!("mcp__{server}__");
+            let name = full_name(other, "tool");
+            assert!(!name.starts_with(&whole), "{name}");
+        }
+    }
 }

@@ -307,3 +307,26 @@ async fn stopping_ends_the_program_and_what_it_started() {
     assert_eq!(free.ok(), Some(false), "the program's child is still there");
     std::fs::remove_file(&directory).unwrap();
 }
+
+/// An approval, or an entry of a policy, names one tool and no other.
+#[tokio::test]
+async fn tools_whose_names_are_alike_are_told_apart() {
+    let alike = || program(interpreter(), &[SCRIPT, "collide"], &[]);
+    let servers = vec![("x", alike()), ("x.y", alike()), ("x_y", alike())];
+    let house = House::open(false, settings(servers)).await;
+    house.background();
+    for server in ["x", "x.y", "x_y"] {
+        let status = until(&house, server, connected).await;
+        assert_eq!(status.tools, 10, "{server}");
+    }
+    let mut said = Vec::new();
+    let names = house.names().into_iter();
+    for name in names.filter(|name| name.contains("__a_b")) {
+        said.push(house.call(&name, json!({})).await.unwrap());
+    }
+    said.sort();
+    let expected = ["this is a.b", "this is a_b"].map(|text| [text; 3]);
+    assert_eq!(said, expected.concat());
+    assert!(house.names().contains(&"mcp__x__a_b".to_owned()));
+    house.stop().await;
+}
