@@ -22,9 +22,9 @@ pub(crate) const KEYS: &[KeySpec] = &[
     KeySpec {
         key: "mcp.servers.<id>.args",
         kind: Kind::List(Rule::SecretArgument),
-        default: Initial::Empty,
+        default: Initial::Unset,
         doc: "The program's arguments. They are never shown again, because they often carry tokens.",
-        example: "",
+        example: "[\"stdio\"]",
         guard: Guard::StepUp,
         change: Change::Live,
     },
