@@ -22,14 +22,21 @@ pub struct ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Whether a tool of this name is wanted.
-    pub fn admits(&self, name: &str) -> bool {
-        (self.allow.is_empty() || matches_any(&self.allow, name)) && !matches_any(&self.deny, name)
+    /// Whether this tool is wanted.
+    pub fn admits(&self, tool: &dyn Tool) -> bool {
+        (self.allow.is_empty() || matches_any(&self.allow, tool.name()))
+            && !restrains(&self.deny, tool)
     }
 }
 
+/// Whether one of the entries means this tool, under its name or a former one: for lists that restrain.
+pub(crate) fn restrains(entries: &[String], tool: &dyn Tool) -> bool {
+    let former = tool.former_name();
+    matches_any(entries, tool.name()) || former.is_some_and(|name| matches_any(entries, name))
+}
+
 /// Whether one of the entries means this name.
-pub(crate) fn matches_any(entries: &[String], name: &str) -> bool {
+fn matches_any(entries: &[String], name: &str) -> bool {
     entries.iter().any(|entry| match entry.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
         None => entry == name,
@@ -77,7 +84,7 @@ impl Permit {
 
     /// Whether this tool may be offered and called.
     pub fn admits(&self, tool: &dyn Tool) -> bool {
-        let admitted = |policy: &ToolPolicy| policy.admits(tool.name());
+        let admitted = |policy: &ToolPolicy| policy.admits(tool);
         !self.nothing && tool.audience() <= self.ceiling && self.policies.iter().all(admitted)
     }
 

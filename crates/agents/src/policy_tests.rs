@@ -156,3 +156,50 @@ fn a_tainted_chat_has_public_tools_only() {
     assert_eq!(offered(&Origin::Chat, true, &policy(&["*"], &[])), PUBLIC);
     assert!(offered(&Origin::Chat, true, &policy(&["webhook", "mcp__x__*"], &[])).is_empty());
 }
+
+/// Two tools that had one name in an earlier version.
+#[derive(Debug)]
+struct Renamed(&'static str);
+
+impl Tool for Renamed {
+    fn name(&self) -> &str {
+        self.0
+    }
+    fn former_name(&self) -> Option<&str> {
+        Some("mcp__x__a_b")
+    }
+    fn description(&self) -> &'static str {
+        ""
+    }
+    fn parameters(&self) -> Value {
+        json!({})
+    }
+    fn audience(&self) -> Audience {
+        Audience::Trusted
+    }
+    fn call<'a>(
+        &'a self,
+        _: &'a ToolContext,
+        _: Value,
+    ) -> BoxFuture<'a, Result<String, ToolError>> {
+        Box::pin(async { Ok(String::new()) })
+    }
+}
+
+#[test]
+fn a_former_name_restrains_and_never_allows() {
+    let (plain, renamed) = (
+        Renamed("mcp__x__a_b"),
+        Renamed("mcp__x__a_b-0011223344556677"),
+    );
+    let allow = policy(&["mcp__x__a_b"], &[]);
+    assert!(allow.admits(&plain) && !allow.admits(&renamed));
+    let deny = policy(&[], &["mcp__x__a_b"]);
+    assert!(!deny.admits(&plain) && !deny.admits(&renamed));
+    let exact = policy(&[], &["mcp__x__a_b-0011223344556677"]);
+    assert!(exact.admits(&plain) && !exact.admits(&renamed));
+    let asked = ["mcp__x__a_b".to_owned()];
+    assert!(restrains(&asked, &plain) && restrains(&asked, &renamed));
+    let asked = ["mcp__x__a_b-0011223344556677".to_owned()];
+    assert!(!restrains(&asked, &plain) && restrains(&asked, &renamed));
+}

@@ -57,6 +57,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
     /// Its name: 1 to 64 letters, digits, `_` and `-`, as providers want it.
     fn name(&self) -> &str;
 
+    /// A name that it had in an earlier version and that other tools may share. Entries that restrain it
+    /// (`deny`, `tools.require_approval`) hold under this name as well; entries that allow it do not.
+    fn former_name(&self) -> Option<&str> {
+        None
+    }
+
     /// What it does, for the model.
     fn description(&self) -> &str;
 

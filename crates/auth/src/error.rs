@@ -36,6 +36,9 @@ pub enum AuthError {
     /// A recent confirmation is needed.
     #[error("a recent confirmation is needed")]
     ConfirmationRequired,
+    /// `auth.step_up_for_keys` keeps API keys and devices from it.
+    #[error("it is not for API keys and devices")]
+    NotForKeys,
     /// Too many tries.
     #[error(transparent)]
     Wait(#[from] RetryAfter),
@@ -115,6 +118,12 @@ impl From<AuthError> for Problem {
             AuthError::ConfirmationRequired => say(
                 ErrorCode::ConfirmationRequired,
                 "Confirm that it is you, with the password or a passkey.",
+            )
+            .with("max_age_seconds", CONFIRMATION_SECONDS),
+            AuthError::NotForKeys => say(
+                ErrorCode::ConfirmationRequired,
+                "API keys and devices may not do this while `auth.step_up_for_keys` is on; log in \
+                 with the password or a passkey.",
             )
             .with("max_age_seconds", CONFIRMATION_SECONDS),
             AuthError::Wait(wait) => wait.into(),

@@ -22,6 +22,8 @@ pub struct AuthSettings {
     pub disabled_scope: DisabledScope,
     /// `auth.step_up`: dangerous changes need a recent confirmation.
     pub step_up: bool,
+    /// `auth.step_up_for_keys`: API keys and devices are refused what needs a recent confirmation.
+    pub step_up_for_keys: bool,
     /// `auth.local_setup_code`: a local caller must send the setup code too.
     pub local_setup_code: bool,
     /// `audit.retention_days`: how long rows of the audit log are kept.
@@ -41,6 +43,7 @@ impl Default for AuthSettings {
         Self {
             disabled_scope: DisabledScope::default(),
             step_up: true,
+            step_up_for_keys: false,
             local_setup_code: false,
             audit_retention_days: 400,
             locality: LocalitySettings::default(),

@@ -23,9 +23,18 @@ impl Auth {
     pub fn require_step_up(&self, identity: &AuthIdentity) -> Result<(), Problem> {
         if self.is_confirmed(identity) {
             Ok(())
+        } else if self.is_kept_from_step_up(identity) {
+            Err(AuthError::NotForKeys.into())
         } else {
             Err(AuthError::ConfirmationRequired.into())
         }
+    }
+
+    /// Whether the identity is an API key or a device, which `auth.step_up_for_keys` keeps from whatever
+    /// needs a confirmation. `auth.step_up` does not lift this.
+    fn is_kept_from_step_up(&self, identity: &AuthIdentity) -> bool {
+        let is_key = matches!(identity.subject, Subject::ApiKey(_) | Subject::Device(_));
+        is_key && self.0.settings.load().given.step_up_for_keys
     }
 
     /// Until when a confirmation of this moment counts.
@@ -34,6 +43,9 @@ impl Auth {
     }
 
     pub(crate) fn is_confirmed(&self, identity: &AuthIdentity) -> bool {
+        if self.is_kept_from_step_up(identity) {
+            return false;
+        }
         if !self.0.settings.load().given.step_up {
             return true;
         }
@@ -53,8 +65,12 @@ impl Auth {
         caller: &Caller<'_>,
         password: Option<&SecretString>,
     ) -> Result<(), AuthError> {
-        if self.is_confirmed(caller.visit.identity()?) {
+        let identity = caller.visit.identity()?;
+        if self.is_confirmed(identity) {
             return Ok(());
+        }
+        if self.is_kept_from_step_up(identity) {
+            return Err(AuthError::NotForKeys);
         }
         let Some(password) = password else {
             return Err(AuthError::ConfirmationRequired);

@@ -2,7 +2,8 @@
 
 use crate::ChannelsError;
 use crate::fields::{FieldSpec, MASK};
-use crate::senders::{About, Extra};
+use crate::senders::{self, About, Extra};
+use crate::service::{may_go, service_of};
 use gatehouse_domain::Timestamp;
 use gatehouse_store::{ChannelAccountRow, ChannelSecretRow};
 use schemars::JsonSchema;
@@ -26,6 +27,10 @@ pub struct Account {
     pub fields: Map<String, Value>,
     /// Whether messages may be sent with it.
     pub enabled: bool,
+    /// Secrets that were entered for another address than the account has now: they are not sent until
+    /// they are entered again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enter_again: Vec<String>,
 }
 
 /// An account that is to be made.
@@ -123,8 +128,17 @@ impl Account {
     /// Without its secrets: of them only that they are there.
     pub(crate) fn of(row: ChannelAccountRow, secrets: &[ChannelSecretRow]) -> Self {
         let mut fields = read_fields(&row);
+        let mut enter_again = Vec::new();
+        let service = senders::find(&row.kind).map(|sender| (sender, service_of(sender, &fields)));
         for secret in secrets.iter().filter(|s| s.account_id == row.id) {
-            fields.insert(secret.field.clone(), Value::from(MASK));
+            match &service {
+                Some((sender, service)) if !may_go(*sender, secret, service) => {
+                    enter_again.push(secret.field.clone());
+                }
+                _ => {
+                    fields.insert(secret.field.clone(), Value::from(MASK));
+                }
+            }
         }
         Self {
             id: row.id,
@@ -132,6 +146,7 @@ impl Account {
             label: row.label,
             fields,
             enabled: row.enabled,
+            enter_again,
         }
     }
 }

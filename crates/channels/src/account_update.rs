@@ -6,6 +6,7 @@ use crate::error::ChannelsError;
 use crate::fields::FieldChanges;
 use crate::handle::Inner;
 use crate::senders::Sender;
+use crate::service::service_of;
 use gatehouse_domain::Actor;
 use gatehouse_secrets::FormedSecret;
 use gatehouse_store::{ChannelSecretRow, Conn};
@@ -44,7 +45,17 @@ impl Update {
         for spec in self.changes.cleared.iter().filter(|spec| spec.secret) {
             conn.delete_channel_secret(&row.id, spec.name).await?;
         }
-        for secret in secret_rows(&row, self.changes.secrets.keys(), formed) {
+        let before = service_of(self.sender, &before);
+        let service = service_of(self.sender, &read_fields(&row));
+        if !before.admits(&service) {
+            // What was entered for the address of before stays with it.
+            for secret in &kept {
+                let belongs_to = before.to_string();
+                conn.update_channel_secret_binding(&row.id, &secret.field, &belongs_to)
+                    .await?;
+            }
+        }
+        for secret in secret_rows(&row, &service, self.changes.secrets.keys(), formed) {
             conn.update_channel_secret(&secret).await?;
         }
         inner
@@ -78,7 +89,7 @@ impl Update {
         };
         let server = self.sender.about().fields.iter();
         let moves = server
-            .filter(|spec| spec.kind.is_server())
+            .filter(|spec| spec.kind.names_a_server() && !spec.secret)
             .any(|spec| before.get(spec.name) != after.get(spec.name));
         self.caller.may_name(moves)?;
         check_whole(self.sender, &|name| {

@@ -1,15 +1,16 @@
 //! Making, changing, listing and deleting accounts. Each change is one transaction with its audit row.
 
 use crate::account::{
-    Account, AccountChange, ChannelType, NewAccount, built_in, check_id, check_label,
+    Account, AccountChange, ChannelType, NewAccount, built_in, check_id, check_label, read_fields,
 };
 use crate::account_update::Update;
 use crate::error::ChannelsError;
 use crate::fields::{self, FieldChanges};
 use crate::handle::{Channels, Inner};
 use crate::senders::{self, Sender};
+use crate::service::service_of;
 use crate::target::Found;
-use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_domain::{Actor, KeyBinding, Timestamp};
 use gatehouse_secrets::{FormedSecret, SecretPlace};
 use gatehouse_store::{AuditEntry, ChannelAccountRow, ChannelSecretRow, Conn, StoreError};
 use secrecy::SecretString;
@@ -217,6 +218,7 @@ fn places(
 /// The rows of new secrets: `formed` has the order of `names`.
 pub(crate) fn secret_rows<'a>(
     account: &'a ChannelAccountRow,
+    service: &KeyBinding,
     names: impl Iterator<Item = &'a &'static str>,
     formed: &[Arc<FormedSecret>],
 ) -> Vec<ChannelSecretRow> {
@@ -226,6 +228,7 @@ pub(crate) fn secret_rows<'a>(
         field: (*field).to_owned(),
         value: formed.value.to_string(),
         encrypted: formed.encrypted,
+        belongs_to: Some(service.to_string()),
         updated_at: account.updated_at,
     };
     names.zip(formed).map(row).collect()
@@ -292,7 +295,8 @@ impl Inner {
         let (inner, actor, row) = (Arc::clone(self), actor.clone(), Arc::new(row));
         let write = self.secrets.write_protected(secrets, move |conn, formed| {
             let (inner, actor, row) = (Arc::clone(&inner), actor.clone(), Arc::clone(&row));
-            let secrets = secret_rows(&row, names.iter(), &formed);
+            let service = service_of(sender, &read_fields(&row));
+            let secrets = secret_rows(&row, &service, names.iter(), &formed);
             Box::pin(async move {
                 conn.insert_channel_account(&row)
                     .await

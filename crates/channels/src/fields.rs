@@ -53,9 +53,9 @@ pub(crate) enum FieldKind {
 }
 
 impl FieldKind {
-    /// Whether it says which server is called, other than by a URL.
-    pub(crate) const fn is_server(self) -> bool {
-        matches!(self, Self::Host | Self::Port)
+    /// Whether it says which server is called.
+    pub(crate) const fn names_a_server(self) -> bool {
+        matches!(self, Self::Host | Self::Port | Self::Url)
     }
 }
 

@@ -23,6 +23,7 @@ mod outgoing;
 mod progress;
 mod send;
 mod senders;
+mod service;
 mod signature;
 mod split;
 mod target;

@@ -5,6 +5,7 @@ use crate::error::{ChannelsError, Failure};
 use crate::handle::{Channels, Inner};
 use crate::markup::Markup;
 use crate::senders::{self, Sender};
+use crate::service::{may_go, service_of};
 use gatehouse_secrets::SecretPlace;
 use gatehouse_store::{ChannelAccountRow, ChannelSecretRow, StoreError};
 use secrecy::SecretString;
@@ -85,8 +86,16 @@ impl Inner {
 
     /// Opens an account's secrets.
     pub(crate) async fn open_account(&self, found: Found) -> Result<OpenAccount, Failure> {
+        let fields = read_fields(&found.row);
+        let service = service_of(found.sender, &fields);
         let mut secrets = BTreeMap::new();
         for secret in found.secrets {
+            if !may_go(found.sender, &secret, &service) {
+                return Err(Failure::refused(format!(
+                    "The secret `{}` of this channel was entered for another address; enter it again.",
+                    secret.field
+                )));
+            }
             let place = SecretPlace::Channel {
                 kind: secret.kind,
                 account_id: secret.account_id,
@@ -99,7 +108,7 @@ impl Inner {
         }
         Ok(OpenAccount {
             sender: found.sender,
-            fields: read_fields(&found.row),
+            fields,
             id: found.row.id,
             secrets,
         })

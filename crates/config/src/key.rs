@@ -9,14 +9,10 @@ use std::sync::LazyLock;
 
 /// Stands in a key's pattern for a name that the operator chooses.
 pub(crate) const ID: &str = "<id>";
-/// Sections whose settings decide who gets in, or where the service listens and writes.
-const ADMIN_SECTIONS: [&str; 8] = [
+/// Sections whose settings, also those of a later version, are guarded as a whole.
+const GUARDED_SECTIONS: [&str; 8] = [
     "audit", "auth", "vault", "server", "proxy", "network", "database", "mcp",
 ];
-/// Settings outside these sections that lift a restraint.
-const ADMIN_KEYS: [&str; 1] = ["tools.require_approval"];
-/// Sections that need a recent confirmation besides.
-const STEP_UP_SECTIONS: [&str; 3] = ["audit", "auth", "vault"];
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +27,23 @@ pub struct KeySpec {
     pub doc: &'static str,
     /// A value in TOML for the sample of a setting that has no default.
     pub example: &'static str,
+    /// Who may change it at run time. A test refuses a weaker guard than `StepUp` for whatever names a
+    /// program, a file or an address.
+    pub guard: Guard,
     /// Whether and when a change at run time holds.
     pub change: Change,
+}
+
+/// Who may change a setting at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// A caller with `operator.write`.
+    Write,
+    /// A caller with `operator.admin`.
+    Admin,
+    /// A caller with `operator.admin` and a recent confirmation: the setting decides who gets in, which
+    /// programs run, which files are read, or where connections and keys go.
+    StepUp,
 }
 
 /// What a value is.
@@ -58,8 +69,8 @@ pub enum Kind {
     Text(Rule),
     /// A list of such texts; in the environment separated by commas, or a JSON array.
     List(Rule),
-    /// Environment variables by name, their values secret; in the environment `A=1,B=2`, or a JSON
-    /// object.
+    /// Environment variables by name. A value is a secret text, or `{ vault = "KEY" }` for the value of
+    /// a variable in the vault. In the environment `A=1,B=2`, or a JSON object.
     Variables,
 }
 
@@ -88,8 +99,10 @@ pub enum Rule {
     ModelPath,
     /// One line of text.
     Line,
-    /// What a program is called with: any text.
+    /// A program, by name or path: any text.
     Argument,
+    /// What a program is called with: any text, never shown, because arguments often carry tokens.
+    SecretArgument,
     /// A secret: never shown.
     Secret,
     /// A level, or `target=level` directives separated by commas.
@@ -129,28 +142,23 @@ pub enum Change {
 impl KeySpec {
     /// Whether its value is never shown.
     pub fn is_secret(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Text(Rule::Secret) | Kind::List(Rule::Secret) | Kind::Variables
-        )
+        match self.kind {
+            Kind::Variables => true,
+            Kind::Text(rule) | Kind::List(rule) => {
+                matches!(rule, Rule::Secret | Rule::SecretArgument)
+            }
+            Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } => false,
+        }
     }
 
-    /// Whether changing it needs `operator.admin`: by its section, because it names a program,
-    /// a file or a URL, or because it lifts a restraint.
+    /// Whether changing it needs `operator.admin`.
     pub fn needs_admin(&self) -> bool {
-        let outside = match self.kind {
-            Kind::Text(rule) | Kind::List(rule) => matches!(
-                rule,
-                Rule::WebUrl | Rule::BaseUrl | Rule::Origin | Rule::File | Rule::DatabaseUrl
-            ),
-            Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } | Kind::Variables => false,
-        };
-        outside || ADMIN_KEYS.contains(&self.key) || ADMIN_SECTIONS.contains(&section_of(self.key))
+        self.guard != Guard::Write
     }
 
     /// Whether changing it needs a recent confirmation.
     pub fn needs_step_up(&self) -> bool {
-        STEP_UP_SECTIONS.contains(&section_of(self.key))
+        self.guard == Guard::StepUp
     }
 
     /// The key with a name put in for `<id>`, as the sample shows it.
@@ -239,17 +247,23 @@ pub fn env_name(key: &str) -> Option<String> {
         .find_map(|spec| spec.id_in(&key).map(|id| spec.env_name(id)))
 }
 
-/// Whether changing a key needs `operator.admin`. A key that is not known goes by its section.
+/// Who may change a key. A key that is not known goes by its section.
+fn guard_of(key: &str) -> Guard {
+    match find_key(key) {
+        Some(spec) => spec.guard,
+        None if GUARDED_SECTIONS.contains(&section_of(key)) => Guard::StepUp,
+        None => Guard::Write,
+    }
+}
+
+/// Whether changing a key needs `operator.admin`.
 pub fn key_needs_admin(key: &str) -> bool {
-    find_key(key).map_or_else(
-        || ADMIN_SECTIONS.contains(&section_of(key)),
-        KeySpec::needs_admin,
-    )
+    guard_of(key) != Guard::Write
 }
 
 /// Whether changing a key needs a recent confirmation.
 pub fn key_needs_step_up(key: &str) -> bool {
-    STEP_UP_SECTIONS.contains(&section_of(key))
+    guard_of(key) == Guard::StepUp
 }
 
 /// Whether a key's value is never shown.
@@ -328,16 +342,49 @@ mod tests {
             assert!(!key_needs_admin(key), "{key}");
         }
         assert!(key_needs_step_up("auth.disabled_scope") && key_needs_step_up("vault.x"));
-        assert!(!key_needs_step_up("server.bind"));
+        assert!(key_needs_step_up("server.bind") && key_needs_step_up("mcp.servers.x.command"));
+        assert!(!key_needs_step_up("log.level") && !key_needs_step_up("tools.require_approval"));
         assert!(key_is_secret("models.providers.openai.api_key"));
         assert!(!key_is_secret("models.providers.openai.kind"));
     }
 
+    /// A setting that names a program, a file or an address, or that opens the way in or out, cannot be
+    /// added without asking for a confirmation.
+    #[test]
+    fn what_steers_the_server_needs_a_confirmation() {
+        for spec in describe() {
+            let names_something = match spec.kind {
+                Kind::Variables => true,
+                Kind::Text(rule) | Kind::List(rule) => matches!(
+                    rule,
+                    Rule::WebUrl
+                        | Rule::BaseUrl
+                        | Rule::Origin
+                        | Rule::Address
+                        | Rule::File
+                        | Rule::Argument
+                        | Rule::SecretArgument
+                        | Rule::DatabaseUrl
+                        | Rule::HeaderName
+                        | Rule::Network
+                        | Rule::Secret
+                ),
+                Kind::Flag | Kind::Whole { .. } | Kind::Number { .. } => false,
+            };
+            let last = spec.key.rsplit('.').next().unwrap_or_default();
+            let by_name = [
+                "path", "dir", "file", "command", "url", "endpoint", "args", "kind",
+            ]
+            .iter()
+            .any(|part| last.split('_').any(|word| word == *part));
+            if names_something || by_name || GUARDED_SECTIONS.contains(&section_of(spec.key)) {
+                assert!(spec.needs_step_up() && spec.needs_admin(), "{}", spec.key);
+            }
+        }
+    }
+
     #[test]
     fn the_table_is_sound() {
-        for key in ADMIN_KEYS {
-            assert!(find_key(key).is_some(), "{key}");
-        }
         let mut names = std::collections::HashSet::new();
         for spec in describe() {
             assert!(names.insert(spec.key), "{} twice", spec.key);

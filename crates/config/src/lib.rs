@@ -28,7 +28,7 @@ pub use alias::canonical_key;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use key::{
-    Change, Initial, KeySpec, Kind, Rule, describe, env_name, find_key, key_is_secret,
+    Change, Guard, Initial, KeySpec, Kind, Rule, describe, env_name, find_key, key_is_secret,
     key_needs_admin, key_needs_step_up,
 };
 pub use layers::{Invocation, Layers};
@@ -41,7 +41,7 @@ pub use section::Settings;
 pub use section::auth::{Auth, DisabledScope};
 pub use section::database::{Database, DatabaseUrl};
 pub use section::log::{Log, LogFormat};
-pub use section::mcp::{Mcp, McpServer};
+pub use section::mcp::{Mcp, McpServer, McpVariable};
 pub use section::metrics::Metrics;
 pub use section::models::{Models, Provider, ProviderKind};
 pub use section::network::Network;

@@ -144,11 +144,17 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// Environment variables by name; none when unset.
-    pub(crate) fn variables(&self, key: &str) -> BTreeMap<String, SecretString> {
-        let given = self.value(key).as_object().into_iter().flatten();
-        given
-            .filter_map(|(name, value)| Some((name.clone(), SecretString::from(value.as_str()?))))
+    /// Environment variables by name, as JSON; none when unset.
+    pub(crate) fn variables(&self, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        self.value(key).as_object().into_iter().flatten()
+    }
+
+    /// A list of secrets; empty when unset.
+    pub(crate) fn secrets(&self, key: &str) -> Vec<SecretString> {
+        let items = self.value(key).as_array().into_iter().flatten();
+        items
+            .filter_map(Value::as_str)
+            .map(SecretString::from)
             .collect()
     }
 

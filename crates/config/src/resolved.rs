@@ -76,6 +76,12 @@ impl Layers {
         }
     }
 
+    /// The settings as people wrote them: on the command line, in the environment and in the file,
+    /// without the changes at run time.
+    pub fn written(&self) -> Result<Resolved, ConfigError> {
+        self.resolve(&BTreeMap::new())
+    }
+
     /// What is wrong with the settings once these changes hold.
     pub(crate) fn check_together(&self, changes: &BTreeMap<String, Value>) -> Result<(), Bad> {
         let merged = self.merge(changes);
@@ -227,6 +233,8 @@ fn shown(key: &str, entry: &Entry) -> SettingValue {
     let secret = find_key(key).is_none_or(KeySpec::is_secret);
     let value = match &entry.value {
         Value::Null => Value::Null,
+        // There is nothing to hide, and a mask would say that something is set.
+        Value::Array(items) if secret && items.is_empty() => Value::Null,
         _ if secret => json!(MASK),
         Value::String(text) if key == "database.url" && entry.origin != Origin::Default => text
             .parse::<DatabaseUrl>()

@@ -87,7 +87,16 @@ fn leaf(spec: &KeySpec) -> Value {
         }),
         Kind::Text(rule) => text(rule),
         Kind::List(rule) => json!({ "type": "array", "items": text(rule) }),
-        Kind::Variables => json!({ "type": "object", "additionalProperties": text(Rule::Secret) }),
+        Kind::Variables => {
+            let in_vault = json!({
+                "type": "object",
+                "properties": { "vault": { "type": "string" } },
+                "required": ["vault"],
+                "additionalProperties": false,
+            });
+            let value = json!({ "anyOf": [text(Rule::Secret), in_vault] });
+            json!({ "type": "object", "additionalProperties": value })
+        }
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("description".into(), json!(spec.doc));
@@ -106,7 +115,7 @@ fn text(rule: Rule) -> Value {
             json!({ "type": "string", "enum": all })
         }
         Rule::WebUrl | Rule::BaseUrl => json!({ "type": "string", "format": "uri" }),
-        Rule::Secret => json!({ "type": "string", "writeOnly": true }),
+        Rule::Secret | Rule::SecretArgument => json!({ "type": "string", "writeOnly": true }),
         Rule::Network => json!({ "type": "string", "examples": ["10.0.0.0/8", "2001:db8::/32"] }),
         _ => json!({ "type": "string" }),
     }

@@ -5,7 +5,8 @@ use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
 use crate::section::{database::DatabaseUrl, log, models, proxy, server::AllowedOrigin};
 use gatehouse_domain::Cidr;
-use serde_json::Value;
+use gatehouse_domain::env_names::steers_a_program;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use url::Url;
 
@@ -89,7 +90,11 @@ fn list(text: &str) -> Result<Value, InvalidValue> {
     }
 }
 
-/// Environment variables by name. The values are texts without a NUL, which no process takes.
+/// What stands in place of a value that is in the vault: `{ vault = "KEY" }`.
+pub(crate) const IN_VAULT: &str = "vault";
+
+/// Environment variables by name. A value is a text without a NUL, which no process takes, or names a
+/// variable of the vault.
 fn variables(value: &Value) -> Result<Value, InvalidValue> {
     let Some(given) = value.as_object() else {
         return Err(InvalidValue::new("expected a table of variables"));
@@ -105,9 +110,30 @@ fn variables(value: &Value) -> Result<Value, InvalidValue> {
                  with a digit",
             ));
         }
-        checked.insert(name.clone(), Value::String(text(Rule::Argument, value)?));
+        checked.insert(name.clone(), variable(name, value)?);
     }
     Ok(Value::Object(checked))
+}
+
+fn variable(name: &str, value: &Value) -> Result<Value, InvalidValue> {
+    let Some(reference) = value.as_object() else {
+        return text(Rule::SecretArgument, value).map(Value::String);
+    };
+    let key = reference.get(IN_VAULT).and_then(Value::as_str);
+    match key {
+        Some(key) if reference.len() == 1 && is_variable(key) => {
+            if steers_a_program(name) {
+                return Err(InvalidValue(format!(
+                    "the variable {name} decides which code a program runs or where it connects: \
+                     write its value here, not in the vault"
+                )));
+            }
+            Ok(json!({ IN_VAULT: key }))
+        }
+        _ => Err(InvalidValue::new(
+            "expected a text, or { vault = \"KEY\" } with the name of a variable in the vault",
+        )),
+    }
 }
 
 fn is_variable(name: &str) -> bool {
@@ -197,10 +223,10 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
         }
         Rule::ModelPath => models::check_model_path(text),
         Rule::Line => check_line(text),
-        Rule::Argument if text.contains('\0') => {
+        Rule::Argument | Rule::SecretArgument if text.contains('\0') => {
             Err(InvalidValue::new("expected a text without NUL"))
         }
-        Rule::File | Rule::Argument => Ok(text.to_owned()),
+        Rule::File | Rule::Argument | Rule::SecretArgument => Ok(text.to_owned()),
         Rule::Secret => check_secret(text),
         Rule::LogFilter => log::check_filter(text),
         Rule::DatabaseUrl => text.parse::<DatabaseUrl>().map(|_| text.to_owned()),
@@ -407,6 +433,29 @@ mod tests {
         };
         assert!(many(1000) && !many(1001));
         assert!(from_json(Kind::Variables, &json!({"A": "\0"})).is_err());
+    }
+
+    #[test]
+    fn a_variable_names_one_of_the_vault_unless_it_steers_a_program() {
+        let good = json!({"A": {"vault": "KEY"}, "LD_PRELOAD": "written here"});
+        assert_eq!(from_json(Kind::Variables, &good).as_ref(), Ok(&good));
+        assert_eq!(
+            from_text(Kind::Variables, &good.to_string()).as_ref(),
+            Ok(&good)
+        );
+        for bad in [
+            json!({"LD_PRELOAD": {"vault": "KEY"}}),
+            json!({"node_options": {"vault": "KEY"}}),
+            json!({"A": {"vault": ""}}),
+            json!({"A": {"vault": "a b"}}),
+            json!({"A": {"vault": "KEY", "or": "x"}}),
+            json!({"A": {"env": "KEY"}}),
+            json!({"A": {}}),
+            json!({"A": null}),
+            json!({"A": ["KEY"]}),
+        ] {
+            assert!(from_json(Kind::Variables, &bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

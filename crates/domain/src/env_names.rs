@@ -1,34 +1,345 @@
-//! Names of environment variables that decide which code a program runs.
+//! Names of environment variables that decide which code a program runs, which files it loads, or where
+//! it connects. A value from the vault is changed with `operator.write`, so it must never reach a
+//! program under such a name: that would turn `operator.write` into the execution of code.
+//!
+//! The list covers dynamic loaders, shells, language runtimes, package managers, version control, TLS
+//! libraries and proxies. Names are compared without regard to case, because some consumers (npm, curl's
+//! proxies, every program on Windows) read them that way.
 
-/// Whether a variable of this name steers a loader, an interpreter or a package manager.
+/// Exact names, in upper case.
+const NAMES: &[&str] = &[
+    // The process and its shell.
+    "BASHOPTS",
+    "BASH_ENV",
+    "CDPATH",
+    "COMSPEC",
+    "ENV",
+    "FPATH",
+    "GLIBC_TUNABLES",
+    "GCONV_PATH",
+    "GETCONF_DIR",
+    "HOME",
+    "HOSTALIASES",
+    "IFS",
+    "LOCALDOMAIN",
+    "LOCPATH",
+    "LOGNAME",
+    "NLSPATH",
+    "PATH",
+    "PATHEXT",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "RESOLV_HOST_CONF",
+    "RES_OPTIONS",
+    "SHELL",
+    "SHELLOPTS",
+    "TEMP",
+    "TERMCAP",
+    "TERMINFO",
+    "TERMINFO_DIRS",
+    "TERMPATH",
+    "TMP",
+    "TMPDIR",
+    "TZDIR",
+    "USER",
+    "USERPROFILE",
+    "ZDOTDIR",
+    // Programs that other programs start.
+    "BROWSER",
+    "EDITOR",
+    "LESSCLOSE",
+    "LESSKEY",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SYSTEMD_EDITOR",
+    "SYSTEMD_PAGER",
+    "VISUAL",
+    // Language runtimes.
+    "ANT_OPTS",
+    "CLASSPATH",
+    "ELIXIR_ERL_OPTIONS",
+    "ERL_AFLAGS",
+    "ERL_FLAGS",
+    "ERL_LIBS",
+    "ERL_ZFLAGS",
+    "EXTRA_CCFLAGS",
+    "GRADLE_OPTS",
+    "GUILE_LOAD_COMPILED_PATH",
+    "GUILE_LOAD_PATH",
+    "JAVA_HOME",
+    "JAVA_OPTS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVAC_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "JULIA_DEPOT_PATH",
+    "JULIA_LOAD_PATH",
+    "JULIA_PROJECT",
+    "MAVEN_ARGS",
+    "MAVEN_OPTS",
+    "PERLLIB",
+    "R_ENVIRON",
+    "R_ENVIRON_USER",
+    "R_HOME",
+    "R_LIBS",
+    "R_LIBS_SITE",
+    "R_LIBS_USER",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "SBT_OPTS",
+    "TCLLIBPATH",
+    "TSX_TSCONFIG_PATH",
+    "TS_NODE_PROJECT",
+    "VIRTUAL_ENV",
+    "_JAVA_OPTIONS",
+    // Compilers and build tools.
+    "AR",
+    "AS",
+    "CC",
+    "CFLAGS",
+    "COMPILER_PATH",
+    "CPATH",
+    "CPLUS_INCLUDE_PATH",
+    "CPP",
+    "CPPFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "C_INCLUDE_PATH",
+    "GCC_EXEC_PREFIX",
+    "LDFLAGS",
+    "LIBRARY_PATH",
+    "MAKEFILES",
+    "MAKEFLAGS",
+    "PKG_CONFIG_PATH",
+    // TLS, proxies and resolvers.
+    "CURL_CA_BUNDLE",
+    "CURL_HOME",
+    "OPENSSL_CONF",
+    "OPENSSL_CONF_INCLUDE",
+    "OPENSSL_ENGINES",
+    "OPENSSL_MODULES",
+    "REQUESTS_CA_BUNDLE",
+    "SSLKEYLOGFILE",
+    "WGETRC",
+];
+
+/// Beginnings of names, in upper case.
+const BEGINNINGS: &[&str] = &[
+    "BASH_FUNC_",
+    "BUNDLE_",
+    "BUN_",
+    "CARGO_",
+    "COMPOSER_",
+    "CONDA_",
+    "CORECLR_",
+    "COREHOST_",
+    "COR_",
+    "COMPLUS_",
+    "DENO_",
+    "DOCKER_",
+    "DOTNET_",
+    "DYLD_",
+    "GEM_",
+    "GIO_",
+    "GIT_",
+    "GTK_",
+    "HOMEBREW_",
+    "LD_",
+    "LUAROCKS_",
+    "LUA_",
+    "MALLOC_",
+    "MSBUILD",
+    "NODE_",
+    "NPM_",
+    "NUGET_",
+    "NVM_",
+    "PERL5",
+    "PERL_",
+    "PHP",
+    "PIP_",
+    "PIPX_",
+    "PNPM_",
+    "POETRY_",
+    "PYTEST_",
+    "PYTHON",
+    "QT_",
+    "RBENV_",
+    "RUBY",
+    "RUSTC",
+    "RUSTDOC",
+    "RUSTUP_",
+    "RUST_BACKTRACE",
+    "SERVICE_",
+    "SSL_CERT_",
+    "UV_",
+    "XDG_",
+    "YARN_",
+];
+
+/// Ends of names, in upper case.
+const ENDS: &[&str] = &["_PROXY"];
+
+/// What `go` reads that names programs, files, flags or servers. `GO` alone begins many harmless names
+/// (`GOOGLE_API_KEY`), so these are listed.
+const GO: &[&str] = &[
+    "GO111MODULE",
+    "GOARCH",
+    "GOAUTH",
+    "GOBIN",
+    "GOCACHE",
+    "GOCACHEPROG",
+    "GODEBUG",
+    "GOENV",
+    "GOEXPERIMENT",
+    "GOFIPS140",
+    "GOFLAGS",
+    "GOGC",
+    "GOINSECURE",
+    "GOMEMLIMIT",
+    "GOMODCACHE",
+    "GONOPROXY",
+    "GONOSUMDB",
+    "GOOS",
+    "GOPATH",
+    "GOPRIVATE",
+    "GOPROXY",
+    "GOROOT",
+    "GOSUMDB",
+    "GOTMPDIR",
+    "GOTOOLCHAIN",
+    "GOTRACEBACK",
+    "GOVCS",
+    "GOWORK",
+];
+
+/// Names that begin like a runtime's but carry a credential for a registry or service, in upper case.
+const CREDENTIALS: &[&str] = &["NODE_AUTH_TOKEN", "NPM_TOKEN"];
+
+/// Whether a variable of this name decides which code a program runs, which files it loads, or where it
+/// connects. Compares without regard to ASCII case.
 pub fn steers_a_program(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "PATH",
-        "HOME",
-        "SHELL",
-        "IFS",
-        "ENV",
-        "BASH_ENV",
-        "BASHOPTS",
-        "SHELLOPTS",
-        "PS4",
-        "CLASSPATH",
-        "JAVA_TOOL_OPTIONS",
-        "_JAVA_OPTIONS",
-    ];
-    const PREFIXES: [&str; 11] = [
-        "LD_",
-        "DYLD_",
-        "NODE_",
-        "PYTHON",
-        "PERL5",
-        "RUBY",
-        "NPM_CONFIG_",
-        "UV_",
-        "PIP_",
-        "GIT_",
-        "BASH_FUNC",
-    ];
     let name = name.to_ascii_uppercase();
-    NAMES.contains(&name.as_str()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    let name = name.as_str();
+    if CREDENTIALS.contains(&name) {
+        return false;
+    }
+    NAMES.contains(&name)
+        || GO.contains(&name)
+        || BEGINNINGS.iter().any(|part| name.starts_with(part))
+        || ENDS.iter().any(|part| name.ends_with(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_steer_a_program_are_recognised_in_any_case() {
+        for name in [
+            "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
+            "DYLD_INSERT_LIBRARIES",
+            "NODE_OPTIONS",
+            "NODE_PATH",
+            "NODE_EXTRA_CA_CERTS",
+            "BASH_ENV",
+            "BASH_FUNC_ls%%",
+            "ENV",
+            "PYTHONPATH",
+            "PYTHONSTARTUP",
+            "PYTHONHOME",
+            "PERL5OPT",
+            "PERL5LIB",
+            "PERLLIB",
+            "RUBYOPT",
+            "RUBYLIB",
+            "GEM_PATH",
+            "GEM_HOME",
+            "BUNDLE_GEMFILE",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "CLASSPATH",
+            "npm_config_registry",
+            "NPM_CONFIG_NODE_OPTIONS",
+            "UV_INDEX_URL",
+            "PIP_INDEX_URL",
+            "GIT_SSH_COMMAND",
+            "GIT_CONFIG_COUNT",
+            "HOME",
+            "PATH",
+            "Path",
+            "SHELL",
+            "IFS",
+            "PS4",
+            "PROMPT_COMMAND",
+            "GLIBC_TUNABLES",
+            "MALLOC_CHECK_",
+            "LUA_PATH",
+            "LUA_INIT",
+            "PHPRC",
+            "PHP_INI_SCAN_DIR",
+            "DOTNET_STARTUP_HOOKS",
+            "CORECLR_PROFILER_PATH",
+            "RUSTC_WRAPPER",
+            "CARGO_HOME",
+            "GOFLAGS",
+            "GOPROXY",
+            "CURL_HOME",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "https_proxy",
+            "ALL_PROXY",
+            "NO_PROXY",
+            "OPENSSL_CONF",
+            "XDG_CONFIG_HOME",
+            "EDITOR",
+            "SSH_ASKPASS",
+            "TMPDIR",
+            "CC",
+            "DENO_DIR",
+            "SERVICE_API_KEY",
+        ] {
+            assert!(steers_a_program(name), "{name}");
+            assert!(steers_a_program(&name.to_ascii_lowercase()), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_credentials_do_not_steer_a_program() {
+        for name in [
+            "GITHUB_TOKEN",
+            "GITHUB_PERSONAL_ACCESS_TOKEN",
+            "GOOGLE_API_KEY",
+            "OPENAI_API_KEY",
+            "AWS_SECRET_ACCESS_KEY",
+            "SLACK_BOT_TOKEN",
+            "DATABASE_URL",
+            "ENVIRONMENT",
+            "PATHS",
+            "HOMEPAGE_TOKEN",
+            "LOG_LEVEL",
+            "MCP_FILES_TOKEN",
+            "NPM_TOKEN",
+            "NODE_AUTH_TOKEN",
+            "PROXY",
+            "",
+        ] {
+            assert!(!steers_a_program(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_lists_are_in_upper_case() {
+        let all = [NAMES, BEGINNINGS, ENDS, GO, CREDENTIALS].concat();
+        for entry in all {
+            assert_eq!(entry, entry.to_ascii_uppercase());
+        }
+    }
 }

@@ -9,6 +9,7 @@ pub mod env_names;
 pub mod error_code;
 pub mod id;
 pub mod input;
+pub mod key_binding;
 pub mod keyed_windows;
 pub mod problem;
 pub mod random;
@@ -24,6 +25,7 @@ pub use id::{
     ApiKeyId, ApprovalId, AudioId, AuthSessionId, ChallengeId, DeliveryId, DeviceId,
     InboxMessageId, MessageId, PasskeyId, RequestId, SessionId, TurnId, WebhookId,
 };
+pub use key_binding::KeyBinding;
 pub use keyed_windows::{KeyedWindows, Place};
 pub use problem::Problem;
 pub use random::{Random, SeededRandom, SystemRandom};

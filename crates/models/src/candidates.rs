@@ -1,6 +1,7 @@
 //! Which providers there are: what the settings describe, the two vendors themselves, and a local server.
 
 use crate::{ModelsSettings, ProviderKind};
+use gatehouse_domain::KeyBinding;
 use secrecy::SecretString;
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -25,6 +26,11 @@ impl Endpoint<'_> {
     /// Whether it is in the owner's own network, where servers commonly ask for no key.
     pub(crate) fn is_local(&self) -> bool {
         is_local(&self.base_url)
+    }
+
+    /// The service that its key must have been entered for.
+    pub(crate) fn service(&self) -> KeyBinding {
+        KeyBinding::of_url(self.kind.as_str(), &self.base_url)
     }
 
     /// Whether it bears a vendor's name.

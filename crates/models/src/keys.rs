@@ -55,7 +55,7 @@ impl Inner {
     pub(crate) async fn key<'s>(&self, endpoint: &Endpoint<'s>) -> Result<Key<'s>, ModelError> {
         let stored = self
             .secrets
-            .provider_key(&endpoint.id, endpoint.base_url.as_str())
+            .provider_key(&endpoint.id, &endpoint.service())
             .await;
         let sealed = match stored {
             Ok(Some(key)) => return Ok(Key::Stored(key)),

@@ -24,7 +24,8 @@ pub struct ProviderInfo {
 impl Models {
     /// The two vendors, what the settings describe, and a local server that answers; by id.
     ///
-    /// A stored key is shown only beside the address that it was entered for.
+    /// A stored key is shown only while the provider is of the kind and at the origin that it was entered
+    /// for.
     pub async fn providers(&self) -> Result<Vec<ProviderInfo>, ModelError> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings);
@@ -32,8 +33,8 @@ impl Models {
         let mut all = Vec::new();
         for endpoint in candidates.all() {
             let base_url = endpoint.base_url.as_str().trim_end_matches('/').to_owned();
-            let mut hints = stored.iter();
-            let hint = hints.find(|key| key.id == endpoint.id && key.base_url == base_url);
+            let (mut hints, service) = (stored.iter(), endpoint.service());
+            let hint = hints.find(|key| key.id == endpoint.id && key.serves(&service));
             let given = endpoint.settings_key.or(endpoint.environment_key);
             let key = given.map_or(Key::Absent { sealed: false }, Key::Given);
             let in_settings = hint.is_some() || endpoint.settings_key.is_some();

@@ -39,7 +39,7 @@ pub struct ProviderSettings {
     pub kind: ProviderKind,
     /// With its version segment.
     pub base_url: Url,
-    /// Its key, when it is in the settings.
+    /// Its key, when it is in the settings and belongs to this kind and address.
     pub api_key: Option<SecretString>,
     /// The models to offer; empty asks the provider.
     pub models: Vec<String>,
@@ -53,9 +53,9 @@ pub struct ModelsSettings {
     pub autodetect: bool,
     /// The providers by id.
     pub providers: BTreeMap<String, ProviderSettings>,
-    /// `OPENAI_API_KEY`, for the provider `openai`.
+    /// `OPENAI_API_KEY`, for the provider `openai`, when it belongs to that provider's kind and address.
     pub openai_api_key: Option<SecretString>,
-    /// `ANTHROPIC_API_KEY`, for the provider `anthropic`.
+    /// `ANTHROPIC_API_KEY`, for the provider `anthropic`, in the same way.
     pub anthropic_api_key: Option<SecretString>,
 }
 

@@ -68,6 +68,7 @@ pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
     ];
     all.extend(ways::open_webhooks(rooms).await);
     all.extend(ways::mcp(&rooms.tools.mcp().status()));
+    all.extend(ways::mcp_variables(rooms, settings).await);
     #[cfg(feature = "voice")]
     all.push(voice::voice(rooms).await);
     all.extend(visit.map(|visit| network::locality(visit.locality)));

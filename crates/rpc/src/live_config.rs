@@ -4,6 +4,7 @@
 pub mod rooms;
 #[cfg(feature = "voice")]
 pub mod voice;
+mod written_keys;
 
 use crate::method::told;
 use arc_swap::ArcSwap;
@@ -143,6 +144,7 @@ pub fn auth_settings(resolved: &Resolved, layers: &Layers) -> AuthSettings {
             gatehouse_config::DisabledScope::Local => DisabledScope::Local,
         },
         step_up: settings.auth.step_up,
+        step_up_for_keys: settings.auth.step_up_for_keys,
         local_setup_code: settings.auth.local_setup_code,
         audit_retention_days: settings.audit.retention_days,
         locality: LocalitySettings {

@@ -75,7 +75,7 @@ impl Rooms {
             .update_settings(settings::models_settings(&resolved, layers));
         self.agents.update_settings(settings::agents_settings(now));
         self.tools
-            .update_settings(settings::tools_settings(now, layers));
+            .update_settings(settings::tools_settings(&resolved, layers));
         self.webhooks
             .update_settings(settings::webhooks_settings(&resolved));
         #[cfg(feature = "voice")]

@@ -2,7 +2,7 @@
 //! never to a caller. Must not know which programs there are.
 
 use crate::{Secrets, SecretsError};
-use gatehouse_domain::{Actor, Timestamp};
+use gatehouse_domain::{Actor, KeyBinding, Timestamp};
 use gatehouse_store::EnvVariableRow;
 use gatehouse_vault::Aad;
 use schemars::JsonSchema;
@@ -105,18 +105,33 @@ impl Secrets {
         key: &str,
         value: SecretString,
     ) -> Result<EnvVariable, SecretsError> {
+        self.set_env_variable_for(actor, key, value, None).await
+    }
+
+    /// The same for a variable whose value is a key that is sent to `service`: it belongs to that from
+    /// now on.
+    pub async fn set_env_variable_for(
+        &self,
+        actor: &Actor,
+        key: &str,
+        value: SecretString,
+        service: Option<&KeyBinding>,
+    ) -> Result<EnvVariable, SecretsError> {
         check_key(key)?;
         check_value(&value)?;
+        let belongs_to = service.map(ToString::to_string);
         let (inner, actor, key) = (Arc::clone(&self.0), actor.clone(), key.to_owned());
         let aad = Aad::env(&key);
         let write = self.0.write_secret(&aad, &value, move |conn, stored| {
             let (inner, actor, key) = (Arc::clone(&inner), actor.clone(), key.clone());
+            let belongs_to = belongs_to.clone();
             Box::pin(async move {
                 let now = inner.now();
                 let row = EnvVariableRow {
                     key,
                     value: stored.value.to_string(),
                     encrypted: stored.encrypted,
+                    belongs_to,
                     created_at: now,
                     updated_at: now,
                 };

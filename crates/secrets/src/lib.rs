@@ -15,6 +15,7 @@ mod error;
 mod handle;
 pub mod kdf_queue;
 mod kept_bytes;
+mod key_of_service;
 mod lifecycle;
 mod pause;
 mod plan;
@@ -37,6 +38,7 @@ pub use gatehouse_vault::Status;
 pub use handle::{Progress, Secrets, SecretsSettings};
 pub use kdf_queue::{KdfError, KdfQueue};
 pub use kept_bytes::KeptBytes;
+pub use key_of_service::KeyOfService;
 pub use lifecycle::{DisableReport, Enabled};
 #[cfg(feature = "testing")]
 pub use pause::Pause;

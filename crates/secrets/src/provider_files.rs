@@ -2,7 +2,7 @@
 //! same encrypted. While the plain file exists it is the truth and the copy is made from it. Blocking:
 //! call it off the async threads. Must not know what providers there are.
 
-use gatehouse_domain::{ErrorCode, Problem, Random};
+use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
 use gatehouse_store::fault;
 use gatehouse_vault::{Aad, CryptoError, Dek};
 use serde::{Deserialize, Serialize};
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use url::Url;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 const PLAIN: &str = "provider_keys.json";
@@ -54,8 +55,22 @@ impl From<FileError> for Problem {
 #[derive(PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct ProviderKey {
     pub(crate) key: String,
-    /// Where the key may be sent.
+    /// The address that the key was entered for.
     pub(crate) base_url: String,
+    /// The kind of service that it was entered for; none in files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
+}
+
+impl ProviderKey {
+    /// The service that the key belongs to; `None` when the file was edited and names no URL.
+    pub(crate) fn belongs_to(&self) -> Option<KeyBinding> {
+        let url = Url::parse(&self.base_url).ok()?;
+        Some(match &self.kind {
+            Some(kind) => KeyBinding::of_url(kind, &url),
+            None => KeyBinding::of_any_kind(&url),
+        })
+    }
 }
 
 /// All of them, by provider.

@@ -4,11 +4,12 @@
 use crate::provider_files::{FileError, ProviderFiles, ProviderKey, ProviderKeys};
 use crate::state::Inner;
 use crate::{Secrets, SecretsError};
-use gatehouse_domain::Actor;
+use gatehouse_domain::{Actor, KeyBinding};
 use gatehouse_vault::Status;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use url::Url;
 
 const MAX_ID_CHARACTERS: usize = 64;
 const MAX_KEY_BYTES: usize = 4096;
@@ -23,8 +24,18 @@ pub struct ProviderKeyInfo {
     pub id: String,
     /// The key's last characters, for a person to recognise it by.
     pub key_hint: String,
-    /// Where the key may be sent.
+    /// The address that it was entered for.
     pub base_url: String,
+    belongs_to: Option<KeyBinding>,
+}
+
+impl ProviderKeyInfo {
+    /// Whether the key may be sent to this service.
+    pub fn serves(&self, service: &KeyBinding) -> bool {
+        self.belongs_to
+            .as_ref()
+            .is_some_and(|binding| binding.admits(service))
+    }
 }
 
 fn hint(key: &str) -> String {
@@ -35,7 +46,7 @@ fn hint(key: &str) -> String {
     }
 }
 
-/// A slash at the end makes no other server.
+/// Without a slash at the end.
 fn normal(base_url: &str) -> &str {
     base_url.trim_end_matches('/')
 }
@@ -65,10 +76,13 @@ fn check_key(key: &str) -> Result<(), SecretsError> {
 }
 
 fn check_url(base_url: &str) -> Result<(), SecretsError> {
-    if (1..=MAX_URL_BYTES).contains(&base_url.len()) {
+    if (1..=MAX_URL_BYTES).contains(&base_url.len()) && Url::parse(base_url).is_ok() {
         Ok(())
     } else {
-        Err(SecretsError::invalid("base_url", "1 to 2048 bytes"))
+        Err(SecretsError::invalid(
+            "base_url",
+            "a URL of at most 2048 bytes",
+        ))
     }
 }
 
@@ -87,16 +101,17 @@ impl Secrets {
             id: id.clone(),
             key_hint: hint(&entry.key),
             base_url: entry.base_url.clone(),
+            belongs_to: entry.belongs_to(),
         };
         Ok(keys.unwrap_or_default().0.iter().map(info).collect())
     }
 
-    /// The key to send to this server; `None` when the provider has none, or one for another server:
-    /// a changed `base_url` needs the key entered again. `Sealed` when that cannot be known.
+    /// The key to send to this service; `None` when the provider has none, or one that was entered for
+    /// another kind or origin. `Sealed` when that cannot be known.
     pub async fn provider_key(
         &self,
         id: &str,
-        base_url: &str,
+        service: &KeyBinding,
     ) -> Result<Option<SecretString>, SecretsError> {
         let Some(keys) = self.load_provider_keys().await? else {
             let closed = self.0.on_files(ProviderFiles::is_closed).await?;
@@ -107,17 +122,23 @@ impl Secrets {
             };
         };
         let entry = keys.0.get(id);
-        let entry = entry.filter(|entry| entry.base_url == normal(base_url));
+        let belongs = |entry: &&ProviderKey| {
+            entry
+                .belongs_to()
+                .is_some_and(|binding| binding.admits(service))
+        };
+        let entry = entry.filter(belongs);
         Ok(entry.map(|entry| SecretString::from(entry.key.as_str())))
     }
 
-    /// Stores a provider's key. `Sealed` while the vault is.
+    /// Stores a provider's key for the kind and address that the provider has now. `Sealed` while the
+    /// vault is.
     pub async fn set_provider_key(
         &self,
         actor: &Actor,
         id: &str,
         key: SecretString,
-        base_url: &str,
+        (kind, base_url): (&str, &str),
     ) -> Result<(), SecretsError> {
         check_id(id)?;
         let key = key.expose_secret().trim();
@@ -126,6 +147,7 @@ impl Secrets {
         let entry = ProviderKey {
             key: key.to_owned(),
             base_url: normal(base_url).to_owned(),
+            kind: Some(kind.to_owned()),
         };
         let detail = json!({ "id": id, "base_url": entry.base_url });
         let change = Change::Set {
@@ -245,8 +267,15 @@ mod tests {
         ] {
             assert_eq!(check_key(key).is_ok(), good, "{key}");
         }
-        for (length, good) in [(0, false), (1, true), (2048, true), (2049, false)] {
-            assert_eq!(check_url(&"u".repeat(length)).is_ok(), good);
+        let url = |length| format!("https://u/{:u<1$}", "", length - "https://u/".len());
+        for (url, good) in [
+            (String::new(), false),
+            ("not a URL".to_owned(), false),
+            (url(10), true),
+            (url(2048), true),
+            (url(2049), false),
+        ] {
+            assert_eq!(check_url(&url).is_ok(), good, "{}", url.len());
         }
     }
 

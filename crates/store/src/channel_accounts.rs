@@ -52,6 +52,8 @@ pub struct ChannelSecretRow {
     pub value: String,
     /// Which of the two.
     pub encrypted: bool,
+    /// The service that it was entered for; `None` while the account's address has not changed since.
+    pub belongs_to: Option<String>,
     /// When it was stored.
     pub updated_at: Timestamp,
 }
@@ -64,6 +66,7 @@ impl FromRow for ChannelSecretRow {
             field: row.try_get("field")?,
             value: row.try_get("value")?,
             encrypted: row.try_get::<i64, _>("encrypted")? != 0,
+            belongs_to: row.try_get("belongs_to")?,
             updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
         })
     }
@@ -160,10 +163,12 @@ impl Conn {
         row: &ChannelSecretRow,
     ) -> Result<(), StoreError> {
         let query = sqlx::query(
-            "INSERT INTO channel_secrets (account_id, type, field, value, encrypted, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6)
+            "INSERT INTO channel_secrets
+                 (account_id, type, field, value, encrypted, updated_at, belongs_to)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (account_id, field) DO UPDATE SET value = excluded.value,
-                 encrypted = excluded.encrypted, updated_at = excluded.updated_at",
+                 encrypted = excluded.encrypted, updated_at = excluded.updated_at,
+                 belongs_to = excluded.belongs_to",
         );
         self.run(
             query
@@ -172,10 +177,26 @@ impl Conn {
                 .bind(&row.field)
                 .bind(&row.value)
                 .bind(i64::from(row.encrypted))
-                .bind(row.updated_at.as_millis()),
+                .bind(row.updated_at.as_millis())
+                .bind(&row.belongs_to),
         )
         .await
         .map(drop)
+    }
+
+    /// Binds a secret that is bound to no service yet; one that is stays as it is.
+    pub async fn update_channel_secret_binding(
+        &mut self,
+        account_id: &str,
+        field: &str,
+        belongs_to: &str,
+    ) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "UPDATE channel_secrets SET belongs_to = $1
+             WHERE account_id = $2 AND field = $3 AND belongs_to IS NULL",
+        );
+        let query = query.bind(belongs_to).bind(account_id).bind(field);
+        self.run(query).await.map(drop)
     }
 
     /// Removes one secret, when it is there.

@@ -15,6 +15,8 @@ pub struct EnvVariableRow {
     pub value: String,
     /// Which of the two.
     pub encrypted: bool,
+    /// The service that it was entered for; `None` when it has been used for none.
+    pub belongs_to: Option<String>,
     /// When it was first set.
     pub created_at: Timestamp,
     /// When it was last set.
@@ -27,6 +29,7 @@ impl FromRow for EnvVariableRow {
             key: row.try_get("key")?,
             value: row.try_get("value")?,
             encrypted: row.try_get::<i64, _>("encrypted")? != 0,
+            belongs_to: row.try_get("belongs_to")?,
             created_at: Timestamp::from_millis(row.try_get("created_at")?),
             updated_at: Timestamp::from_millis(row.try_get("updated_at")?),
         })
@@ -55,10 +58,11 @@ impl Conn {
         row: &EnvVariableRow,
     ) -> Result<EnvVariableRow, StoreError> {
         let query = sqlx::query(
-            "INSERT INTO env_variables (key, value, encrypted, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5)
+            "INSERT INTO env_variables (key, value, encrypted, created_at, updated_at, belongs_to)
+             VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (key) DO UPDATE SET value = excluded.value,
-                 encrypted = excluded.encrypted, updated_at = excluded.updated_at",
+                 encrypted = excluded.encrypted, updated_at = excluded.updated_at,
+                 belongs_to = excluded.belongs_to",
         );
         self.run(
             query
@@ -66,7 +70,8 @@ impl Conn {
                 .bind(&row.value)
                 .bind(i64::from(row.encrypted))
                 .bind(row.created_at.as_millis())
-                .bind(row.updated_at.as_millis()),
+                .bind(row.updated_at.as_millis())
+                .bind(&row.belongs_to),
         )
         .await?;
         self.find_env_variable(&row.key)
@@ -74,6 +79,18 @@ impl Conn {
             .ok_or(StoreError::Damaged {
                 what: "environment variable",
             })
+    }
+
+    /// Binds a variable that is bound to no service yet; `false` when it is bound, or gone.
+    pub async fn update_env_variable_binding(
+        &mut self,
+        key: &str,
+        belongs_to: &str,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "UPDATE env_variables SET belongs_to = $1 WHERE key = $2 AND belongs_to IS NULL",
+        );
+        Ok(self.run(query.bind(belongs_to).bind(key)).await? > 0)
     }
 
     /// Removes one; `false` when there was none.

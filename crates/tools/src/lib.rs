@@ -15,6 +15,6 @@ mod register;
 mod search;
 mod text;
 
-pub use mcp::{Mcp, McpServerSettings, McpState, McpStatus};
+pub use mcp::{Mcp, McpServerSettings, McpState, McpStatus, McpVariable};
 pub use register::{ToolsHandle, ToolsParts, ToolsSettings, register};
 pub use search::{SearchProvider, WebSearchSettings};

@@ -3,9 +3,10 @@
 use crate::calc::Calc;
 use crate::fetch::WebFetch;
 use crate::mcp::{Mcp, McpServerSettings};
-use crate::search::{WebSearch, WebSearchSettings};
+use crate::search::{WebSearch, WebSearchSettings, bind_key, service_of_variable};
 use arc_swap::ArcSwap;
 use gatehouse_agents::Agents;
+use gatehouse_domain::KeyBinding;
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
 use std::collections::BTreeMap;
@@ -74,7 +75,15 @@ impl ToolsHandle {
 
     /// Starts the MCP servers and keeps them running until `stop`. Returns at once.
     pub fn background(&self, stop: CancellationToken, tasks: &TaskTracker) {
+        let (search, secrets) = (self.search.load_full(), self.mcp.secrets().clone());
+        tasks.spawn(async move { bind_key(&search, &secrets).await });
         self.mcp.background(stop, tasks);
+    }
+
+    /// The service that is configured now and takes its key from this environment variable of the vault.
+    pub fn service_of_variable(&self, variable: &str) -> Option<KeyBinding> {
+        service_of_variable(&self.search.load(), variable)
+            .or_else(|| self.mcp.service_of_variable(variable))
     }
 
     /// The MCP servers, for their status.

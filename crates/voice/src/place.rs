@@ -6,6 +6,7 @@ use crate::handle::{Inner, State};
 use crate::provider::{SttId, TtsId};
 use crate::settings::{SttProviderSettings, TtsProviderSettings};
 use crate::{Voice, VoiceError};
+use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::SecretsError;
 use secrecy::SecretString;
 use std::path::PathBuf;
@@ -46,19 +47,50 @@ impl Wanted<'_> {
     }
 }
 
+impl TtsId {
+    /// Where the vendor is; `None` for a program or a server of one's own.
+    pub const fn default_url(self) -> Option<&'static str> {
+        match self {
+            Self::ElevenLabs => Some("https://api.elevenlabs.io/v1"),
+            Self::OpenAi => Some(OPENAI),
+            Self::Google => Some("https://texttospeech.googleapis.com/v1"),
+            Self::Piper | Self::Coqui => None,
+        }
+    }
+
+    /// Whether it takes the key and the address of the model provider `openai` when it has none.
+    pub const fn borrows(self) -> bool {
+        matches!(self, Self::OpenAi)
+    }
+}
+
+impl SttId {
+    /// Where the vendor is; `None` for a program or a server of one's own.
+    pub const fn default_url(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some(OPENAI),
+            Self::Groq => Some("https://api.groq.com/openai/v1"),
+            Self::Deepgram => Some("https://api.deepgram.com/v1"),
+            Self::Google => Some("https://speech.googleapis.com/v1"),
+            Self::Mistral => Some("https://api.mistral.ai/v1"),
+            Self::Voxtral | Self::WhisperCli | Self::SherpaOnnx => None,
+        }
+    }
+
+    /// Whether it takes the key and the address of the model provider `openai` when it has none.
+    pub const fn borrows(self) -> bool {
+        matches!(self, Self::OpenAi)
+    }
+}
+
 fn of_tts(id: TtsId, settings: &TtsProviderSettings) -> Wanted<'_> {
     Wanted {
         id: id.as_str(),
         section: "tts",
-        default_url: match id {
-            TtsId::ElevenLabs => Some("https://api.elevenlabs.io/v1"),
-            TtsId::OpenAi => Some(OPENAI),
-            TtsId::Google => Some("https://texttospeech.googleapis.com/v1"),
-            TtsId::Piper | TtsId::Coqui => None,
-        },
+        default_url: id.default_url(),
         needs_endpoint: id == TtsId::Coqui,
         needs_file: (id == TtsId::Piper).then_some(("model_path", &settings.model_path)),
-        borrows: id == TtsId::OpenAi,
+        borrows: id.borrows(),
         base_url: settings.base_url.as_ref(),
         moved: settings.moved,
         api_key: settings.api_key.as_ref(),
@@ -69,21 +101,14 @@ fn of_stt(id: SttId, settings: &SttProviderSettings) -> Wanted<'_> {
     Wanted {
         id: id.as_str(),
         section: "stt",
-        default_url: match id {
-            SttId::OpenAi => Some(OPENAI),
-            SttId::Groq => Some("https://api.groq.com/openai/v1"),
-            SttId::Deepgram => Some("https://api.deepgram.com/v1"),
-            SttId::Google => Some("https://speech.googleapis.com/v1"),
-            SttId::Mistral => Some("https://api.mistral.ai/v1"),
-            SttId::Voxtral | SttId::WhisperCli | SttId::SherpaOnnx => None,
-        },
+        default_url: id.default_url(),
         needs_endpoint: id == SttId::Voxtral,
         needs_file: match id {
             SttId::WhisperCli => Some(("model_path", &settings.model_path)),
             SttId::SherpaOnnx => Some(("model_dir", &settings.model_path)),
             _ => None,
         },
-        borrows: id == SttId::OpenAi,
+        borrows: id.borrows(),
         base_url: settings.base_url.as_ref(),
         moved: settings.moved,
         api_key: settings.api_key.as_ref(),
@@ -197,14 +222,17 @@ impl Inner {
             return Ok(Some(key.clone()));
         }
         let mut is_sealed = false;
-        let mut kept = async |id: &str, url: &str| match self.secrets.provider_key(id, url).await {
-            Err(SecretsError::Sealed) => {
-                is_sealed = true;
-                Ok(None)
+        let mut kept = async |id: &str, kind: &str| {
+            let service = KeyBinding::of_url(kind, base_url);
+            match self.secrets.provider_key(id, &service).await {
+                Err(SecretsError::Sealed) => {
+                    is_sealed = true;
+                    Ok(None)
+                }
+                found => found.map_err(VoiceError::from),
             }
-            found => found.map_err(VoiceError::from),
         };
-        if let Some(key) = kept(wanted.id, base_url.as_str()).await? {
+        if let Some(key) = kept(wanted.id, wanted.section).await? {
             return Ok(Some(key));
         }
         if wanted.borrows && !wanted.moved {
@@ -214,7 +242,7 @@ impl Inner {
             }
             // One of the vault goes nowhere but to the address that it was stored for; the others stand
             // beside this address in what the owner wrote.
-            if let Some(key) = kept("openai", base_url.as_str()).await? {
+            if let Some(key) = kept("openai", "openai").await? {
                 return Ok(Some(key));
             }
             if let Some(key) = &openai.environment {

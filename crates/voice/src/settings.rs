@@ -131,7 +131,8 @@ pub struct TtsProviderSettings {
     pub api_key: Option<SecretString>,
     /// `base_url`, or `endpoint`.
     pub base_url: Option<Url>,
-    /// The address was set at run time: a key that was not entered for it is not sent there.
+    /// The address is not the one that `api_key` and the borrowed keys belong to: they are not sent
+    /// there.
     pub moved: bool,
     /// `voice`, or `voice_id`.
     pub voice: Option<String>,
@@ -164,7 +165,8 @@ pub struct SttProviderSettings {
     pub api_key: Option<SecretString>,
     /// `base_url`, or `endpoint`.
     pub base_url: Option<Url>,
-    /// The address was set at run time: a key that was not entered for it is not sent there.
+    /// The address is not the one that `api_key` and the borrowed keys belong to: they are not sent
+    /// there.
     pub moved: bool,
     /// `model`
     pub model: Option<String>,

@@ -7,7 +7,7 @@ use super::{Running, Setup};
 use crate::event::{AgentEvent, ToolProgress, ToolState};
 use crate::input_check;
 use crate::message::{Role, ToolCallRecord};
-use crate::policy::matches_any;
+use crate::policy::restrains;
 use crate::send::{Action, ActionStatus, Origin};
 use crate::tool::{Tool, ToolContext};
 use futures_util::FutureExt;
@@ -145,7 +145,7 @@ impl Running<'_> {
         if self.repeats.is_too_often(key) {
             return Ok(too_often());
         }
-        if !self.is_approved(call, &input).await? {
+        if !self.is_approved(&*tool, &input, call).await? {
             let answer = Answer::denied("The operator did not approve this call.");
             self.repeats.note(key, &answer.text);
             return Ok(answer);
@@ -165,14 +165,19 @@ impl Running<'_> {
         answer
     }
 
-    async fn is_approved(&self, call: &ToolCallRecord, input: &Value) -> Result<bool, TurnFailure> {
-        if !matches_any(&self.inner.settings.load().require_approval, &call.name) {
+    async fn is_approved(
+        &self,
+        tool: &dyn Tool,
+        input: &Value,
+        call: &ToolCallRecord,
+    ) -> Result<bool, TurnFailure> {
+        if !restrains(&self.inner.settings.load().require_approval, tool) {
             return Ok(true);
         }
         self.tell_tool(call, ToolState::Waiting, None);
         let asking = self
             .inner
-            .ask_approval(&self.turn.session, &call.name, input.clone());
+            .ask_approval(&self.turn.session, tool.name(), input.clone());
         // Once Gatehouse ends, nobody can answer any more.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;

@@ -18,7 +18,7 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
     // Not on this machine, where servers are asked without a key as well.
     let far = "https://models.example.com/v1";
     let key = SecretString::from("sk-stored");
-    let set = secrets.set_provider_key(&actor, "fake", key, far);
+    let set = secrets.set_provider_key(&actor, "fake", key, ("openai", far));
     set.await.unwrap();
 
     // As after a restart.

@@ -126,3 +126,46 @@ async fn an_empty_text_is_a_message_here() {
     room.send_with("http", "", &[("a", "b")]).await.unwrap();
     assert_eq!(vendor.take_one().json()["text"], "");
 }
+
+#[tokio::test]
+async fn secrets_do_not_follow_another_address() {
+    let room = room().await;
+    let (own, other) = (
+        Vendor::start(takes_all).await,
+        Vendor::start(takes_all).await,
+    );
+    let headers = json!({ "Authorization": "Bearer of-the-owner" });
+    let account = room
+        .create("http", json!({ "url": own.url("/"), "headers": headers }))
+        .await;
+    let to = async |url: String, fields: serde_json::Value| {
+        let mut fields = fields.as_object().unwrap().clone();
+        fields.insert("url".to_owned(), url.into());
+        let change = gatehouse_channels::AccountChange {
+            fields,
+            ..Default::default()
+        };
+        let update = room
+            .channels
+            .update(crate::harness::actor(), true, &account.id, change);
+        update.await.unwrap()
+    };
+    room.send("http", "x").await.unwrap();
+    assert_eq!(own.take().len(), 1);
+    to(other.url("/"), json!({})).await;
+    let refused = room.send("http", "x").await;
+    assert_eq!(other.take().len(), 0, "the secret went to another address");
+    assert!(give_up(refused).contains("again"));
+    // Another path of the same server is the same address.
+    to(own.url("/other"), json!({})).await;
+    room.send("http", "x").await.unwrap();
+    assert_eq!(own.take().len(), 1);
+    // Entered again, a secret belongs to the new address.
+    to(other.url("/"), json!({ "headers": headers })).await;
+    room.send("http", "x").await.unwrap();
+    let seen = other.take();
+    assert_eq!(seen[0].header("authorization"), "Bearer of-the-owner");
+    to(own.url("/"), json!({})).await;
+    give_up(room.send("http", "x").await);
+    assert_eq!(own.take().len(), 0);
+}

@@ -1,6 +1,6 @@
 //! `[audit]`: how long the audit log is kept.
 
-use crate::key::{Change, Initial, KeySpec, Kind};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
 
 pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
@@ -12,6 +12,7 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
     default: Initial::Whole(400),
     doc: "For how many days rows of the audit log are kept.",
     example: "",
+    guard: Guard::StepUp,
     change: Change::Live,
 }];
 

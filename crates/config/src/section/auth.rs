@@ -1,6 +1,6 @@
 //! `[auth]`: who gets in.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use crate::value::InvalidValue;
 use std::str::FromStr;
@@ -14,6 +14,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Flag(true),
         doc: "Encrypt stored secrets under the password; changed by vault disable and enable.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Elsewhere("it changes only through vault disable and vault enable"),
     },
     KeySpec {
@@ -22,6 +23,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Text("all"),
         doc: "Whom 'Remove all auth' lets in: everyone (all), or local connections only (local).",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -30,6 +32,17 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Flag(true),
         doc: "Dangerous changes need the password or a passkey again when it was 15 minutes ago.",
         example: "",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
+        key: "auth.step_up_for_keys",
+        kind: Kind::Flag,
+        default: Initial::Flag(false),
+        doc: "Refuse API keys and devices whatever needs the password or a passkey again, also those \
+              with operator.admin.",
+        example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -38,6 +51,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Whole(2),
         doc: "How many password hashes run at a time; each takes a core and 64 MiB.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Restart,
     },
     KeySpec {
@@ -46,12 +60,17 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Flag(false),
         doc: "Ask local connections for the setup code too.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
 ];
 
 /// `[auth]`
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own; they make no states together"
+)]
 pub struct Auth {
     /// Whether stored secrets are encrypted.
     pub vault_enabled: bool,
@@ -59,6 +78,8 @@ pub struct Auth {
     pub disabled_scope: DisabledScope,
     /// Whether dangerous changes need a recent confirmation.
     pub step_up: bool,
+    /// Whether API keys and devices are refused what needs a recent confirmation.
+    pub step_up_for_keys: bool,
     /// How many password hashes run at a time.
     pub kdf_concurrency: usize,
     /// Whether local connections need the setup code too.
@@ -71,6 +92,7 @@ impl Auth {
             vault_enabled: reader.flag("auth.vault_enabled")?,
             disabled_scope: reader.required("auth.disabled_scope")?,
             step_up: reader.flag("auth.step_up")?,
+            step_up_for_keys: reader.flag("auth.step_up_for_keys")?,
             kdf_concurrency: reader.whole("auth.kdf_concurrency")?,
             local_setup_code: reader.flag("auth.local_setup_code")?,
         })

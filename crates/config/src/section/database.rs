@@ -1,6 +1,6 @@
 //! `[database]`: where the data is.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Merged, Origin, Reader};
 use crate::value::InvalidValue;
 use secrecy::{ExposeSecret, SecretString};
@@ -19,6 +19,7 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
     doc: "sqlite://path, or postgres://… for several nodes; by default gatehouse.db in the data \
           directory. SERVICE_DATABASE_URL sets it too.",
     example: "\"postgres://gatehouse@localhost/gatehouse\"",
+    guard: Guard::StepUp,
     change: Change::Never(
         "the database cannot hold its own address: set it in the file or the environment",
     ),

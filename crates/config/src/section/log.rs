@@ -1,6 +1,6 @@
 //! `[log]`: what is written to standard error, and how.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use crate::value::InvalidValue;
 use std::str::FromStr;
@@ -16,6 +16,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         doc: "off, error, warn, info, debug or trace, also per part: info,sqlx=warn. \
               SERVICE_LOG sets it too.",
         example: "",
+        guard: Guard::Write,
         change: Change::Restart,
     },
     KeySpec {
@@ -24,6 +25,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Text("text"),
         doc: "text for people, json for collectors.",
         example: "",
+        guard: Guard::Write,
         change: Change::Restart,
     },
 ];

@@ -1,8 +1,10 @@
 //! `[mcp.servers.<name>]`: programs and services that bring further tools.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Merged, Reader};
+use crate::value::IN_VAULT;
 use secrecy::SecretString;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use url::Url;
@@ -14,34 +16,38 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "A program that speaks MCP over its standard input and output; run without a shell.",
         example: "\"mcp-files\"",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
         key: "mcp.servers.<id>.args",
-        kind: Kind::List(Rule::Argument),
-        default: Initial::Empty,
-        doc: "The program's arguments.",
-        example: "",
+        kind: Kind::List(Rule::SecretArgument),
+        default: Initial::Unset,
+        doc: "The program's arguments. They are never shown again, because they often carry tokens.",
+        example: "[\"stdio\"]",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
         key: "mcp.servers.<id>.env",
         kind: Kind::Variables,
         default: Initial::Unset,
-        doc: "Environment variables for the program, besides PATH, HOME, LANG, TZ and the vault's \
-              environment variables.",
-        example: "{ LOG_LEVEL = \"info\" }",
-        change: Change::Never(
-            "set it in the file or the environment; secrets belong in the vault, by env.set",
-        ),
+        doc: "Environment variables for the program, which gets no others but PATH, HOME, LANG and TZ: \
+              a text, or { vault = \"KEY\" } for an environment variable in the vault. Names such as \
+              NODE_OPTIONS, which decide what a program runs, take only a text.",
+        example: "{ LOG_LEVEL = \"info\", GITHUB_TOKEN = { vault = \"GITHUB_TOKEN\" } }",
+        guard: Guard::StepUp,
+        change: Change::Live,
     },
     KeySpec {
         key: "mcp.servers.<id>.url",
         kind: Kind::Text(Rule::WebUrl),
         default: Initial::Unset,
         doc: "Instead of a program: the URL of a server that speaks MCP over streamable HTTP; it is \
-              sent the vault's environment variable MCP_<NAME>_TOKEN, if set, as bearer token.",
+              sent the vault's environment variable MCP_<NAME>_TOKEN, if set for this address, as \
+              bearer token.",
         example: "\"https://mcp.example.com/mcp\"",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
 ];
@@ -60,12 +66,33 @@ pub enum McpServer {
         /// Its name or path.
         command: String,
         /// Its arguments.
-        args: Vec<String>,
+        args: Vec<SecretString>,
         /// What its environment has besides the allow list.
-        env: BTreeMap<String, SecretString>,
+        env: BTreeMap<String, McpVariable>,
     },
     /// A server over streamable HTTP.
     Url(Url),
+}
+
+/// The value of a variable.
+#[derive(Clone)]
+pub enum McpVariable {
+    /// It is written in the settings.
+    Literal(SecretString),
+    /// It is that of this environment variable in the vault.
+    Vault(String),
+}
+
+impl McpVariable {
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Literal(SecretString::from(text.as_str()))),
+            other => other
+                .get(IN_VAULT)?
+                .as_str()
+                .map(|key| Self::Vault(key.to_owned())),
+        }
+    }
 }
 
 impl Mcp {
@@ -81,7 +108,11 @@ impl Mcp {
 impl McpServer {
     fn read(reader: &Reader<'_>, id: &str) -> Result<Self, Bad> {
         let key = |name: &str| format!("mcp.servers.{id}.{name}");
-        let (args, env) = (reader.list(&key("args"))?, reader.variables(&key("env")));
+        let args = reader.secrets(&key("args"));
+        let env: BTreeMap<_, _> = reader
+            .variables(&key("env"))
+            .filter_map(|(name, value)| Some((name.clone(), McpVariable::read(value)?)))
+            .collect();
         match (
             reader.text(&key("command")),
             reader.optional::<Url>(&key("url"))?,
@@ -140,6 +171,27 @@ mod tests {
     use secrecy::ExposeSecret;
     use serde_json::json;
 
+    fn literal(variable: &McpVariable) -> &str {
+        match variable {
+            McpVariable::Literal(value) => value.expose_secret(),
+            McpVariable::Vault(key) => panic!("{key}"),
+        }
+    }
+
+    #[test]
+    fn a_variable_may_be_in_the_vault() {
+        let start = Start::with_toml(
+            "[mcp.servers.a]\ncommand = \"x\"\n[mcp.servers.a.env]\nA = \"1\"\n\
+             B = { vault = \"KEY\" }\n",
+        );
+        let resolved = start.resolve(&[]);
+        let McpServer::Command { env, .. } = &resolved.settings.mcp.servers["a"] else {
+            panic!()
+        };
+        assert!(matches!(&env["B"], McpVariable::Vault(key) if key == "KEY"));
+        assert_eq!(literal(&env["A"]), "1");
+    }
+
     #[test]
     fn a_server_is_a_program_or_a_url() {
         let start = Start::with_toml(
@@ -153,14 +205,15 @@ mod tests {
             panic!("{servers:?}")
         };
         assert_eq!((command.as_str(), args.len()), ("mcp-files", 2));
-        assert_eq!(env["TOKEN"].expose_secret(), "s3cret");
+        assert_eq!(literal(&env["TOKEN"]), "s3cret");
         let McpServer::Url(url) = &servers["far"] else {
             panic!("{servers:?}")
         };
         assert_eq!(url.as_str(), "https://mcp.example.com/mcp");
         assert!(!format!("{servers:?}").contains("s3cret"));
-        let (value, _) = shown(&resolved, "mcp.servers.files.env");
-        assert_eq!(value, json!(crate::MASK));
+        for key in ["mcp.servers.files.env", "mcp.servers.files.args"] {
+            assert_eq!(shown(&resolved, key).0, json!(crate::MASK), "{key}");
+        }
     }
 
     #[test]
@@ -175,7 +228,7 @@ mod tests {
             };
             let env: Vec<_> = env
                 .iter()
-                .map(|(name, value)| (name.as_str(), value.expose_secret()))
+                .map(|(name, value)| (name.as_str(), literal(value)))
                 .collect();
             assert_eq!(env, [("A", "1"), ("B", "2")]);
         }
@@ -190,6 +243,14 @@ mod tests {
             ("url = \"http://h/\"\nargs = [\"a\"]", "belong to a command"),
             ("command = \"a\"\nenv = { \"A-B\" = \"1\" }", "variable"),
             ("command = \"a\"\nenv = { A = 1 }", "a text"),
+            (
+                "command = \"a\"\nenv = { A = { file = \"x\" } }",
+                "a text, or",
+            ),
+            (
+                "command = \"a\"\nenv = { NODE_OPTIONS = { vault = \"X\" } }",
+                "NODE_OPTIONS decides",
+            ),
             ("command = \"a\"\nenv = [\"A=1\"]", "variables"),
             ("command = \"a\"\nshell = true", "unknown key"),
         ] {

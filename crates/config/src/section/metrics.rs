@@ -1,6 +1,6 @@
 //! `[metrics]`: the numbers for monitoring.
 
-use crate::key::{Change, Initial, KeySpec, Kind};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
 
 pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
@@ -9,6 +9,7 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
     default: Initial::Flag(true),
     doc: "Serve /metrics to callers with operator.read.",
     example: "",
+    guard: Guard::Write,
     change: Change::Restart,
 }];
 

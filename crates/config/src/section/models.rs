@@ -1,6 +1,6 @@
 //! `[models]` and `[models.providers.<id>]`: which language models there are.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule, is_valid_id};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule, is_valid_id};
 use crate::merge::{Bad, Merged, Reader};
 use crate::value::{InvalidValue, check_line};
 use secrecy::SecretString;
@@ -18,6 +18,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "The model of agents that name none, as provider/model.",
         example: "\"openai/gpt-4.1-mini\"",
+        guard: Guard::Write,
         change: Change::Live,
     },
     KeySpec {
@@ -26,6 +27,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Flag(true),
         doc: "Use OPENAI_API_KEY and ANTHROPIC_API_KEY when they are set.",
         example: "",
+        guard: Guard::Write,
         change: Change::Live,
     },
     KeySpec {
@@ -35,6 +37,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         doc: "What the provider speaks: openai or anthropic; without it openai, save for the id \
               anthropic.",
         example: "\"openai\"",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -43,6 +46,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "Base URL with its version segment; one without a path means /v1.",
         example: "\"https://api.openai.com/v1\"",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -51,6 +55,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "The provider's API key; better kept in the vault by providers.set_key.",
         example: "\"sk-…\"",
+        guard: Guard::StepUp,
         change: Change::Never("set it with providers.set_key, which keeps it in the vault"),
     },
     KeySpec {
@@ -59,6 +64,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Empty,
         doc: "The models to offer; empty asks the provider.",
         example: "",
+        guard: Guard::Write,
         change: Change::Live,
     },
 ];

@@ -1,6 +1,6 @@
 //! `[network]`: where the service itself may connect to.
 
-use crate::key::{Change, Initial, KeySpec, Kind};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
 
 pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
@@ -9,6 +9,7 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
     default: Initial::Flag(false),
     doc: "Let tools fetch from private and loopback addresses.",
     example: "",
+    guard: Guard::StepUp,
     change: Change::Live,
 }];
 

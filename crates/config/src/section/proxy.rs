@@ -1,6 +1,6 @@
 //! `[proxy]`: which reverse proxies are believed about the client's address.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use gatehouse_domain::Cidr;
 
@@ -13,6 +13,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Empty,
         doc: "Networks of reverse proxies whose forwarding header is believed.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -21,6 +22,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Text("x-forwarded-for"),
         doc: "The one header in which a trusted proxy names the client's address.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
 ];

@@ -1,6 +1,6 @@
 //! `[server]`: where the service listens, and under which names it is reached.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use crate::value::InvalidValue;
 use std::fmt;
@@ -19,6 +19,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Text("127.0.0.1:8420"),
         doc: "Address and port to listen on.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Restart,
     },
     KeySpec {
@@ -27,6 +28,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "The URL under which browsers and webhook senders reach the service.",
         example: "\"https://gatehouse.example.com\"",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -35,6 +37,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Empty,
         doc: "Further origins that may call from a browser: scheme://host[:port] or host:port.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -46,6 +49,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Whole(37_748_736),
         doc: "The largest WebSocket message and RPC body, in bytes.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Restart,
     },
     KeySpec {
@@ -54,6 +58,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "PEM file with the certificate chain; relative paths count from the data directory.",
         example: "\"cert.pem\"",
+        guard: Guard::StepUp,
         change: TLS_FILES,
     },
     KeySpec {
@@ -62,6 +67,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "PEM file with the certificate's private key.",
         example: "\"key.pem\"",
+        guard: Guard::StepUp,
         change: TLS_FILES,
     },
     KeySpec {
@@ -70,6 +76,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Flag(false),
         doc: "Serve TLS with a certificate that the service makes itself.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Restart,
     },
 ];

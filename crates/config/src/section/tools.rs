@@ -1,6 +1,6 @@
 //! `[tools]` and `[tools.web_search]`: what agents may use, and where they search.
 
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
 use crate::value::InvalidValue;
 use secrecy::SecretString;
@@ -17,6 +17,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         doc: "Tools that wait up to 5 minutes until a person allows each call. Changing it at run \
               time needs operator.admin.",
         example: "",
+        guard: Guard::Admin,
         change: Change::Live,
     },
     KeySpec {
@@ -25,6 +26,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Unset,
         doc: "Where web_search asks: brave, tavily or searxng.",
         example: "\"brave\"",
+        guard: Guard::Write,
         change: Change::Live,
     },
     KeySpec {
@@ -34,6 +36,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         doc: "The API key of brave or tavily; better kept in the vault as the environment variable \
               BRAVE_API_KEY or TAVILY_API_KEY.",
         example: "\"…\"",
+        guard: Guard::StepUp,
         change: Change::Never(
             "keep it in the vault: env.set with the key BRAVE_API_KEY or TAVILY_API_KEY",
         ),
@@ -45,6 +48,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         doc: "Where the search service is; needed for searxng. One without a path means the \
               vendor's own path.",
         example: "\"http://127.0.0.1:8888\"",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
 ];

@@ -1,6 +1,6 @@
 //! `[vault]`: what happens to secrets around the vault.
 
-use crate::key::{Change, Initial, KeySpec, Kind};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
 
 pub(crate) const KEYS: &[KeySpec] = &[
@@ -11,6 +11,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         doc: "While the vault is sealed, store new secrets as plaintext until the next unseal; \
               false refuses them.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
     KeySpec {
@@ -19,6 +20,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Flag(true),
         doc: "Keep the plaintext file of provider keys beside its encrypted copy.",
         example: "",
+        guard: Guard::StepUp,
         change: Change::Live,
     },
 ];

@@ -1,6 +1,6 @@
 //! `[webhooks]`: how deliveries are worked through, and how long they are kept.
 
-use crate::key::{Change, Initial, KeySpec, Kind};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
 
 const fn number(
@@ -15,6 +15,7 @@ const fn number(
         default: Initial::Whole(initial),
         doc,
         example: "",
+        guard: Guard::Write,
         change,
     }
 }
@@ -62,6 +63,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         default: Initial::Flag(false),
         doc: "Try a delivery again when the agent's turn ended in an error.",
         example: "",
+        guard: Guard::Write,
         change: Change::Live,
     },
     number(

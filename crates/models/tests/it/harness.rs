@@ -63,7 +63,7 @@ impl Home {
     pub async fn store_key(&self, id: &str, key: &str, base_url: &str) {
         let key = SecretString::from(key);
         self.secrets
-            .set_provider_key(&Actor::cli(), id, key, base_url)
+            .set_provider_key(&Actor::cli(), id, key, ("openai", base_url))
             .await
             .unwrap();
     }

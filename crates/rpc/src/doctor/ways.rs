@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::rooms::Rooms;
+use gatehouse_config::{McpServer, McpVariable, Settings};
 use gatehouse_tools::{McpState, McpStatus};
 use gatehouse_webhooks::AuthMode;
 
@@ -37,6 +38,40 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
         }
     };
     Some(check)
+}
+
+/// Programs that get nothing of the vault although it holds variables: earlier versions handed them all
+/// to each.
+pub(super) async fn mcp_variables(rooms: &Rooms, settings: &Settings) -> Option<Check> {
+    let names = programs_without_variables(settings);
+    if names.is_empty() {
+        return None;
+    }
+    let has_variables = match rooms.secrets.list_env_variables().await {
+        Ok(all) => !all.is_empty(),
+        Err(error) => {
+            tracing::error!(%error, "the environment variables cannot be listed");
+            return None;
+        }
+    };
+    has_variables.then(|| {
+        let message = format!(
+            "MCP servers that get no environment variable of the vault: {}. Name those that they need \
+             in `env` of [mcp.servers.<name>], as {{ vault = \"KEY\" }}.",
+            names.join(", ")
+        );
+        Check::fine("mcp_variables", message)
+    })
+}
+
+fn programs_without_variables(settings: &Settings) -> Vec<&str> {
+    let of_vault = |variable: &McpVariable| matches!(variable, McpVariable::Vault(_));
+    let servers = settings.mcp.servers.iter();
+    let lacking = servers.filter(|(_, server)| match server {
+        McpServer::Command { env, .. } => !env.values().any(of_vault),
+        McpServer::Url(_) => false,
+    });
+    lacking.map(|(name, _)| name.as_str()).collect()
 }
 
 /// Webhooks that verify nothing.
@@ -81,6 +116,29 @@ mod tests {
             tools: 2,
             problem: None,
         }
+    }
+
+    #[test]
+    fn programs_that_get_nothing_of_the_vault_are_named() {
+        let environment = gatehouse_config::Environment::from_pairs([
+            ("SERVICE_MCP__SERVERS__BARE__COMMAND", "a"),
+            ("SERVICE_MCP__SERVERS__LITERAL__COMMAND", "a"),
+            ("SERVICE_MCP__SERVERS__LITERAL__ENV", "A=1"),
+            ("SERVICE_MCP__SERVERS__NAMED__COMMAND", "a"),
+            (
+                "SERVICE_MCP__SERVERS__NAMED__ENV",
+                r#"{"A": {"vault": "A"}}"#,
+            ),
+            ("SERVICE_MCP__SERVERS__FAR__URL", "https://mcp.example"),
+        ]);
+        let invocation = gatehouse_config::Invocation {
+            data_dir: Some(std::env::temp_dir()),
+            ..Default::default()
+        };
+        let layers = gatehouse_config::Layers::load(&environment, &invocation).unwrap();
+        let resolved = layers.written().unwrap();
+        let names = programs_without_variables(&resolved.settings);
+        assert_eq!(names, ["bare", "literal"]);
     }
 
     #[test]

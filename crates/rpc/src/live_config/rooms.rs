@@ -1,11 +1,12 @@
 //! What each room below takes of the settings.
 
+use super::written_keys::{WrittenKeys, model_service, search_provider, search_service};
 use gatehouse_agents::AgentsSettings;
 use gatehouse_config as config;
 use gatehouse_config::{Layers, Resolved, Settings};
 use gatehouse_models::{ModelsSettings, ProviderKind, ProviderSettings};
 use gatehouse_outbound::OutboundSettings;
-use gatehouse_tools::{McpServerSettings, SearchProvider, ToolsSettings, WebSearchSettings};
+use gatehouse_tools::{McpServerSettings, McpVariable, ToolsSettings, WebSearchSettings};
 use gatehouse_webhooks::WebhooksSettings;
 use secrecy::SecretString;
 use std::net::IpAddr;
@@ -17,16 +18,12 @@ pub const fn outbound_settings(settings: &Settings) -> OutboundSettings {
     }
 }
 
-/// What models takes. A key of the file or the environment was given for the address that stands there:
-/// where another address was set at run time, the key must be entered for it by `providers.set_key`.
+/// What models takes.
 pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
     let (settings, process) = (&resolved.settings, layers.process());
-    let was_moved = |id: &str| {
-        let key = format!("models.providers.{id}.base_url");
-        resolved.origin(&key) == config::Origin::Settings
-    };
-    let from_environment = |key: &Option<SecretString>, kind: ProviderKind| {
-        key.clone().filter(|_| !was_moved(kind.as_str()))
+    let keys = WrittenKeys::new(resolved, layers);
+    let of_provider = |key: &Option<SecretString>, id: &str| {
+        keys.keep(key.clone(), |settings| model_service(settings, id))
     };
     let providers = settings.models.providers.iter().map(|(id, provider)| {
         let made = ProviderSettings {
@@ -35,7 +32,7 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
                 config::ProviderKind::Anthropic => ProviderKind::Anthropic,
             },
             base_url: provider.base_url.clone(),
-            api_key: provider.api_key.clone().filter(|_| !was_moved(id)),
+            api_key: of_provider(&provider.api_key, id),
             models: provider.models.clone(),
         };
         (id.clone(), made)
@@ -44,8 +41,8 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
         default: settings.models.default.clone(),
         autodetect: settings.models.autodetect,
         providers: providers.collect(),
-        openai_api_key: from_environment(&process.openai_api_key, ProviderKind::Openai),
-        anthropic_api_key: from_environment(&process.anthropic_api_key, ProviderKind::Anthropic),
+        openai_api_key: of_provider(&process.openai_api_key, "openai"),
+        anthropic_api_key: of_provider(&process.anthropic_api_key, "anthropic"),
     }
 }
 
@@ -58,14 +55,23 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
 }
 
 /// What tools takes.
-pub fn tools_settings(settings: &Settings, layers: &Layers) -> ToolsSettings {
+pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
+    let settings = &resolved.settings;
     let search = &settings.tools.web_search;
+    let keys = WrittenKeys::new(resolved, layers);
+    let variable = |variable: &config::McpVariable| match variable {
+        config::McpVariable::Literal(value) => McpVariable::Literal(value.clone()),
+        config::McpVariable::Vault(key) => McpVariable::Vault(key.clone()),
+    };
     let servers = settings.mcp.servers.iter().map(|(name, server)| {
         let made = match server {
             config::McpServer::Command { command, args, env } => McpServerSettings::Command {
                 command: command.clone(),
                 args: args.clone(),
-                env: env.clone(),
+                env: env
+                    .iter()
+                    .map(|(name, value)| (name.clone(), variable(value)))
+                    .collect(),
             },
             config::McpServer::Url(url) => McpServerSettings::Url(url.clone()),
         };
@@ -73,12 +79,8 @@ pub fn tools_settings(settings: &Settings, layers: &Layers) -> ToolsSettings {
     });
     ToolsSettings {
         web_search: WebSearchSettings {
-            provider: search.provider.map(|provider| match provider {
-                config::SearchProvider::Brave => SearchProvider::Brave,
-                config::SearchProvider::Tavily => SearchProvider::Tavily,
-                config::SearchProvider::Searxng => SearchProvider::Searxng,
-            }),
-            api_key: search.api_key.clone(),
+            provider: search.provider.map(search_provider),
+            api_key: keys.keep(search.api_key.clone(), search_service),
             base_url: search.base_url.clone(),
         },
         mcp_servers: servers.collect(),
@@ -129,27 +131,68 @@ mod tests {
     use serde_json::json;
     use std::collections::BTreeMap;
 
-    #[test]
-    fn a_key_does_not_follow_an_address_that_was_set_at_run_time() {
-        let environment = Environment::from_pairs([
-            ("OPENAI_API_KEY", "from-environment"),
-            ("SERVICE_MODELS__PROVIDERS__OPENAI__API_KEY", "given"),
-            ("SERVICE_MODELS__PROVIDERS__OPENAI__KIND", "openai"),
-        ]);
-        let directory = std::env::temp_dir();
+    fn layers(variables: &[(&str, &str)]) -> Layers {
+        let environment = Environment::from_pairs(variables.iter().copied());
         let invocation = Invocation {
-            data_dir: Some(directory),
+            data_dir: Some(std::env::temp_dir()),
             ..Default::default()
         };
-        let layers = Layers::load(&environment, &invocation).unwrap();
-        let keys = |rows: BTreeMap<String, serde_json::Value>| {
-            let made = models_settings(&layers.resolve(&rows).unwrap(), &layers);
+        Layers::load(&environment, &invocation).unwrap()
+    }
+
+    fn resolved(layers: &Layers, rows: &[(&str, serde_json::Value)]) -> Resolved {
+        let rows = rows
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()));
+        layers.resolve(&rows.collect::<BTreeMap<_, _>>()).unwrap()
+    }
+
+    #[test]
+    fn a_key_does_not_follow_an_address_or_kind_that_was_set_at_run_time() {
+        let layers = layers(&[
+            ("OPENAI_API_KEY", "from-environment"),
+            ("SERVICE_MODELS__PROVIDERS__OPENAI__API_KEY", "given"),
+        ]);
+        let keys = |rows: &[(&str, serde_json::Value)]| {
+            let made = models_settings(&resolved(&layers, rows), &layers);
             let provider = made.providers.get("openai").unwrap();
             (provider.api_key.is_some(), made.openai_api_key.is_some())
         };
-        assert_eq!(keys(BTreeMap::new()), (true, true));
+        let base_url = "models.providers.openai.base_url";
+        assert_eq!(keys(&[]), (true, true));
+        let same = json!("https://api.openai.com/v2");
+        assert_eq!(keys(&[(base_url, same)]), (true, true));
         let moved = json!("https://elsewhere.example/v1");
-        let rows = BTreeMap::from([("models.providers.openai.base_url".to_owned(), moved)]);
-        assert_eq!(keys(rows), (false, false));
+        assert_eq!(keys(&[(base_url, moved)]), (false, false));
+        let kind = ("models.providers.openai.kind", json!("anthropic"));
+        assert_eq!(keys(std::slice::from_ref(&kind)), (false, false));
+        // Another kind is another service, also at the same address.
+        let same = (base_url, json!("https://api.openai.com/v1"));
+        assert_eq!(keys(&[kind, same]), (false, false));
+    }
+
+    #[test]
+    fn a_key_of_the_search_service_does_not_follow_another_one() {
+        let key = ("SERVICE_TOOLS__WEB_SEARCH__API_KEY", "given");
+        let brave = ("tools.web_search.provider", json!("brave"));
+        let base_url = "tools.web_search.base_url";
+        let has_key = |layers: &Layers, rows: &[(&str, serde_json::Value)]| {
+            let made = tools_settings(&resolved(layers, rows), layers);
+            made.web_search.api_key.is_some()
+        };
+        let written = layers(&[key, ("SERVICE_TOOLS__WEB_SEARCH__PROVIDER", "brave")]);
+        assert!(has_key(&written, &[]));
+        assert!(!has_key(
+            &written,
+            &[(base_url, json!("https://evil.example"))]
+        ));
+        let own = json!("https://api.search.brave.com");
+        assert!(has_key(&written, &[(base_url, own)]));
+        // Nobody wrote which service the key is for.
+        let alone = layers(&[key]);
+        assert!(!has_key(&alone, &[brave]));
+        let toml = layers(&[key, ("SERVICE_TOOLS__WEB_SEARCH__BASE_URL", "http://h")]);
+        let tavily = ("tools.web_search.provider", json!("tavily"));
+        assert!(!has_key(&toml, &[tavily]));
     }
 }

@@ -1,56 +1,87 @@
 //! What voice takes of the settings.
 
+use super::written_keys::{WrittenKeys, model_service};
 use gatehouse_config::{
-    AutoSpeak as ConfigAutoSpeak, Layers, Origin, Resolved, VoiceProvider, VoiceStt, VoiceTts,
+    AutoSpeak as ConfigAutoSpeak, Layers, Origin, Resolved, Settings, VoiceProvider, VoiceStt,
+    VoiceTts,
 };
+use gatehouse_domain::KeyBinding;
 use gatehouse_voice::{
     AutoSpeak, Borrowed, SttId, SttProviderSettings, SttSettings, TtsId, TtsProviderSettings,
     TtsSettings, VoiceSettings,
 };
+use url::Url;
 
-/// What voice takes. A key of the file or the environment was given for the address that stands there:
+/// What voice takes. A key of the file or the environment belongs to the address that stands there:
 /// where another address was set at run time, the key must be entered for it by `providers.set_key`.
 pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
     let voice = &resolved.settings.voice;
+    let keys = WrittenKeys::new(resolved, layers);
     VoiceSettings {
         local_concurrency: voice.local_concurrency,
         cache_max_bytes: voice.cache_max_bytes,
         audio_max_bytes: voice.audio_max_bytes,
-        tts: tts(resolved, &voice.tts),
-        stt: stt(resolved, &voice.stt),
-        openai: borrowed(resolved, layers),
+        tts: tts(&keys, &voice.tts),
+        stt: stt(&keys, &voice.stt),
+        openai: borrowed(&keys, resolved, layers),
         child_variables: layers.process().child_variables.clone(),
         ..VoiceSettings::default()
     }
 }
 
-/// The address of a provider, or of a server of one's own, was set at run time.
-fn was_moved(resolved: &Resolved, table: &str) -> bool {
-    let moved = |name: &str| resolved.origin(&format!("{table}.{name}")) == Origin::Settings;
-    moved("base_url") || moved("endpoint")
+/// The address of the model provider `openai`, when it is set: the vendor's own is a default.
+fn address_of_models(settings: &Settings) -> Option<&Url> {
+    let provider = settings.models.providers.get("openai")?;
+    let is_default = provider.base_url.as_str() == provider.kind.default_base_url();
+    (!is_default).then_some(&provider.base_url)
 }
 
-fn borrowed(resolved: &Resolved, layers: &Layers) -> Borrowed {
-    let is_moved = was_moved(resolved, "models.providers.openai");
+/// Where a provider is: as it is set, else where the key that it borrows belongs, else at its vendor's.
+fn service(
+    kind: &str,
+    own: Option<&Url>,
+    borrowed: Option<&Url>,
+    default: Option<&str>,
+) -> Option<KeyBinding> {
+    let default = default.and_then(|url| Url::parse(url).ok());
+    let url = own.or(borrowed).or(default.as_ref())?;
+    Some(KeyBinding::of_url(kind, url))
+}
+
+fn tts_service(settings: &Settings, id: TtsId) -> Option<KeyBinding> {
+    let own = settings.voice.tts.providers.get(id.as_str());
+    let own = own.and_then(|provider| provider.base_url.as_ref());
+    let borrowed = address_of_models(settings).filter(|_| id.borrows());
+    service("tts", own, borrowed, id.default_url())
+}
+
+fn stt_service(settings: &Settings, id: SttId) -> Option<KeyBinding> {
+    let own = settings.voice.stt.providers.get(id.as_str());
+    let own = own.and_then(|provider| provider.base_url.as_ref());
+    let borrowed = address_of_models(settings).filter(|_| id.borrows());
+    service("stt", own, borrowed, id.default_url())
+}
+
+fn borrowed(keys: &WrittenKeys<'_>, resolved: &Resolved, layers: &Layers) -> Borrowed {
+    let of_models = |settings: &Settings| model_service(settings, "openai");
     let provider = resolved.settings.models.providers.get("openai");
     let is_set = resolved.origin("models.providers.openai.base_url") != Origin::Default;
-    let environment = layers.process().openai_api_key.clone();
+    let given = provider.and_then(|provider| provider.api_key.clone());
     Borrowed {
         base_url: provider
             .filter(|_| is_set)
             .map(|provider| provider.base_url.clone()),
-        api_key: provider
-            .and_then(|provider| provider.api_key.clone())
-            .filter(|_| !is_moved),
-        environment: environment.filter(|_| !is_moved),
+        api_key: keys.keep(given, of_models),
+        environment: keys.keep(layers.process().openai_api_key.clone(), of_models),
     }
 }
 
-fn tts(resolved: &Resolved, tts: &VoiceTts) -> TtsSettings {
+fn tts(keys: &WrittenKeys<'_>, tts: &VoiceTts) -> TtsSettings {
     let ids = |names: &[&str]| names.iter().filter_map(|name| TtsId::find(name)).collect();
     let providers = tts.providers.iter().filter_map(|(id, provider)| {
-        let moved = was_moved(resolved, &format!("voice.tts.{id}"));
-        Some((TtsId::find(id)?, speaker(provider.clone(), moved)))
+        let id = TtsId::find(id)?;
+        let moved = !keys.is_written(|settings| tts_service(settings, id));
+        Some((id, speaker(provider.clone(), moved)))
     });
     TtsSettings {
         enabled: tts.enabled,
@@ -68,11 +99,12 @@ fn tts(resolved: &Resolved, tts: &VoiceTts) -> TtsSettings {
     }
 }
 
-fn stt(resolved: &Resolved, stt: &VoiceStt) -> SttSettings {
+fn stt(keys: &WrittenKeys<'_>, stt: &VoiceStt) -> SttSettings {
     let ids = |names: &[&str]| names.iter().filter_map(|name| SttId::find(name)).collect();
     let providers = stt.providers.iter().filter_map(|(id, provider)| {
-        let moved = was_moved(resolved, &format!("voice.stt.{id}"));
-        Some((SttId::find(id)?, listener(provider.clone(), moved)))
+        let id = SttId::find(id)?;
+        let moved = !keys.is_written(|settings| stt_service(settings, id));
+        Some((id, listener(provider.clone(), moved)))
     });
     SttSettings {
         enabled: stt.enabled,
@@ -228,6 +260,11 @@ mod tests {
             ),
         ];
         assert_eq!(key(&settings(&fixed, &[])), (true, false));
+        let same = [(
+            "voice.tts.tts_cloud_1.base_url",
+            json!("https://api.elevenlabs.io/v2"),
+        )];
+        assert_eq!(key(&settings(&given, &same)), (true, false));
     }
 
     #[test]

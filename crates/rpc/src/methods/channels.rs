@@ -2,7 +2,7 @@
 
 use super::page::{PageParams, by_name};
 use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
-use gatehouse_channels::{Account, AccountChange, ChannelType, NewAccount};
+use gatehouse_channels::{Account, AccountChange, ChannelType, ChannelsError, NewAccount};
 use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,20 +28,20 @@ pub const TYPES: Method = method!(
 /// `channels.create`.
 pub const CREATE: Method = method!(
     "channels.create",
-    "Makes a channel. Naming a URL or a mail server needs operator.admin.",
+    "Makes a channel. Naming a URL or a mail server needs operator.admin and a recent confirmation.",
     Some(Scope::Write),
     create(CreateParams) -> Account,
-    errors: [Forbidden, Conflict, VaultSealed],
+    errors: [Forbidden, ConfirmationRequired, Conflict, VaultSealed],
     audit: Audit::Room("channel.created")
 );
 
 /// `channels.update`.
 pub const UPDATE: Method = method!(
     "channels.update",
-    "Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin.",
+    "Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin and a recent confirmation; stored secrets do not go to another address until they are entered again.",
     Some(Scope::Write),
     update(UpdateParams) -> Account,
-    errors: [NotFound, Forbidden, Conflict, VaultSealed],
+    errors: [NotFound, Forbidden, ConfirmationRequired, Conflict, VaultSealed],
     audit: Audit::Room("channel.updated")
 );
 
@@ -150,8 +150,21 @@ impl fmt::Debug for UpdateParams {
     }
 }
 
-fn is_admin(call: &Call) -> bool {
-    call.identity.allows(Scope::Admin)
+/// Whether the caller may name an address that Gatehouse calls: an administrator who confirmed lately.
+fn may_name_addresses(call: &Call) -> Result<(), Problem> {
+    let auth = &call.rooms.auth;
+    auth.require_scope(&call.identity, Scope::Admin)?;
+    auth.require_step_up(&call.identity)
+}
+
+/// An administrator who is refused an address lacks the confirmation.
+fn refused(call: &Call, error: ChannelsError) -> Problem {
+    match error {
+        ChannelsError::NeedsAdmin if call.identity.allows(Scope::Admin) => may_name_addresses(call)
+            .err()
+            .unwrap_or_else(|| told(error)),
+        error => told(error),
+    }
 }
 
 async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
@@ -178,9 +191,9 @@ async fn create(call: Call, params: CreateParams) -> Result<Account, Problem> {
     };
     let channels = &call.rooms.channels;
     channels
-        .create(&call.actor(), is_admin(&call), new)
+        .create(&call.actor(), may_name_addresses(&call).is_ok(), new)
         .await
-        .map_err(told)
+        .map_err(|error| refused(&call, error))
 }
 
 async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
@@ -191,9 +204,14 @@ async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
     };
     let channels = &call.rooms.channels;
     channels
-        .update(&call.actor(), is_admin(&call), &params.id, change)
+        .update(
+            &call.actor(),
+            may_name_addresses(&call).is_ok(),
+            &params.id,
+            change,
+        )
         .await
-        .map_err(told)
+        .map_err(|error| refused(&call, error))
 }
 
 async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {

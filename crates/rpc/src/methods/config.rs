@@ -124,13 +124,6 @@ pub(super) async fn shown(call: &Call, params: GetParams) -> Result<Vec<SettingV
 
 async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<SetResult, Problem> {
     let key = canonical_key(&key).into_owned();
-    let auth = &call.rooms.auth;
-    if key_needs_admin(&key) {
-        auth.require_scope(&call.identity, Scope::Admin)?;
-    }
-    if key_needs_step_up(&key) {
-        auth.require_step_up(&call.identity)?;
-    }
     change(&call, vec![(key.clone(), value)]).await?;
     let resolved = call.rooms.config.resolved();
     let shown = resolved
@@ -166,8 +159,18 @@ impl From<ChangeError> for Problem {
     }
 }
 
-/// Stores changes and puts them in force. The caller has checked who may.
+/// Stores changes and puts them in force, when the caller may make each of them. Every method that
+/// changes a setting comes through here.
 pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
+    let auth = &call.rooms.auth;
+    for (key, _) in &values {
+        if key_needs_admin(key) {
+            auth.require_scope(&call.identity, Scope::Admin)?;
+        }
+        if key_needs_step_up(key) {
+            auth.require_step_up(&call.identity)?;
+        }
+    }
     store_changes(&call.rooms, &call.identity, call.actor(), values).await?;
     call.rooms.apply_settings().await
 }

@@ -128,9 +128,11 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<EnvVariable, Problem> {
+    // A key for a service that is configured now is entered for that service.
+    let service = call.rooms.tools.service_of_variable(&key);
     call.rooms
         .secrets
-        .set_env_variable(&call.actor(), &key, value)
+        .set_env_variable_for(&call.actor(), &key, value, service.as_ref())
         .await
         .map_err(told)
 }

@@ -114,7 +114,12 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
     };
     let secrets = &call.rooms.secrets;
     secrets
-        .set_provider_key(&call.actor(), &provider.id, key, &provider.base_url)
+        .set_provider_key(
+            &call.actor(),
+            &provider.id,
+            key,
+            (provider.kind, &provider.base_url),
+        )
         .await
         .map_err(told)?;
     let found = find(&call.rooms, &provider.id).await?;
@@ -155,12 +160,13 @@ fn of_voice(_: &Rooms, _: &str) -> Result<Provider, Problem> {
 /// key is shown beside the address that it was entered for; it serves only while that is the provider's.
 #[cfg(feature = "voice")]
 async fn voice_keys(rooms: &Rooms, models: &[Provider]) -> Result<Vec<Provider>, Problem> {
+    use gatehouse_domain::KeyBinding;
     let stored = rooms.secrets.list_provider_keys().await.map_err(told)?;
     let of_voice = stored.into_iter().filter_map(|key| {
         let mut places = rooms.voice.key_places(&key.id).into_iter();
         let place = places.find(|place| place.id == key.id)?;
         Some(Provider {
-            configured: place.base_url.as_str().trim_end_matches('/') == key.base_url,
+            configured: key.serves(&KeyBinding::of_url(place.kind, &place.base_url)),
             id: key.id,
             kind: place.kind,
             base_url: key.base_url,

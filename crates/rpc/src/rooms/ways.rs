@@ -87,7 +87,7 @@ impl Ways {
             secrets: secrets.clone(),
             outbound: outbound.clone(),
         };
-        let wanted = settings::tools_settings(now, layers);
+        let wanted = settings::tools_settings(&resolved, layers);
         let tools = gatehouse_tools::register(&agents, parts, wanted);
         let parts = WebhooksParts {
             store: store.clone(),

@@ -4,7 +4,7 @@
 //! The test runs its own program again as the victim: the hidden test [`victim`] below works in the
 //! directory that it is told of, with a trap before its n-th write.
 
-use crate::harness::{Node, OTHER, PASSWORD, actor, secret};
+use crate::harness::{Node, OTHER, PASSWORD, actor, secret, service};
 use gatehouse_domain::Timestamp;
 use gatehouse_secrets::Status;
 use gatehouse_store::{Location, Store, fault};
@@ -35,7 +35,7 @@ async fn prepare(directory: &Path, step: &str) {
     node.secrets.generate_ssh_key(actor(), "k").await.unwrap();
     let provider = node
         .secrets
-        .set_provider_key(actor(), "p", secret("sk-p"), URL);
+        .set_provider_key(actor(), "p", secret("sk-p"), ("openai", URL));
     provider.await.unwrap();
     if step != "initialize" && step != "first password" {
         node.initialize().await;
@@ -144,7 +144,7 @@ async fn inspect(directory: &Path, step: &str) {
         key.expose_secret()
             .starts_with("-----BEGIN OPENSSH PRIVATE KEY-----")
     );
-    let key = node.secrets.provider_key("p", URL).await.unwrap();
+    let key = node.secrets.provider_key("p", &service(URL)).await.unwrap();
     assert_eq!(key.unwrap().expose_secret(), "sk-p");
     // And the vault goes on living.
     node.set("C", "value of C").await;

@@ -2,9 +2,11 @@
 
 use crate::harness::{actor, code, homes, secret};
 use gatehouse_domain::ErrorCode::{InvalidParams, NotFound};
-use gatehouse_domain::Problem;
-use gatehouse_secrets::MAX_VALUE_BYTES;
+use gatehouse_domain::{KeyBinding, Problem};
+use gatehouse_secrets::{KeyOfService, MAX_VALUE_BYTES, SecretsError};
+use secrecy::ExposeSecret;
 use std::time::Duration;
+use url::Url;
 
 #[tokio::test]
 async fn set_list_and_delete() {
@@ -97,5 +99,48 @@ async fn json_has_the_flag_as_a_number_and_no_value() {
         );
         let shown = format!("{:?}", node.secrets.environment().await.unwrap());
         assert!(!shown.contains("hidden"));
+    }
+}
+
+/// A variable that holds a key for a service, such as the token of an MCP server.
+#[tokio::test]
+async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
+    for home in homes().await {
+        let node = home.start().await;
+        let service = |url: &str| KeyBinding::of_url("mcp", &Url::parse(url).unwrap());
+        let (own, other) = (
+            service("https://a.example/mcp"),
+            service("https://b.example/mcp"),
+        );
+        let asked = async |service: &KeyBinding| {
+            let found = node.secrets.key_of_service("TOKEN", service).await.unwrap();
+            match found {
+                KeyOfService::Key(key) => key.expose_secret().to_owned(),
+                KeyOfService::Absent => "absent".to_owned(),
+                KeyOfService::Elsewhere(origin) => format!("of {origin}"),
+            }
+        };
+        assert_eq!(asked(&own).await, "absent");
+        // Set before there was a service: it belongs to the first that asks.
+        node.set("TOKEN", "one").await;
+        assert_eq!(asked(&own).await, "one");
+        assert_eq!(asked(&other).await, "of https://a.example:443");
+        let other_kind = KeyBinding::of_url("brave", &Url::parse("https://a.example").unwrap());
+        assert_eq!(asked(&other_kind).await, "of https://a.example:443");
+        // Encryption and a restart change nothing about it.
+        node.initialize().await;
+        assert_eq!(asked(&other).await, "of https://a.example:443");
+        assert_eq!(asked(&own).await, "one");
+        // Entered for another service, it belongs to that.
+        let set = node
+            .secrets
+            .set_env_variable_for(actor(), "TOKEN", secret("two"), Some(&other));
+        set.await.unwrap();
+        assert_eq!(asked(&own).await, "of https://b.example:443");
+        assert_eq!(asked(&other).await, "two");
+        node.secrets.seal(actor()).await.unwrap();
+        let sealed = node.secrets.key_of_service("TOKEN", &other).await;
+        assert!(matches!(sealed, Err(SecretsError::Sealed)), "{sealed:?}");
+        assert_eq!(asked(&own).await, "of https://b.example:443");
     }
 }

@@ -1,7 +1,7 @@
 //! A database and a data directory of one test, and the room opened over them.
 
 use gatehouse_domain::{
-    Actor, Clock, ErrorCode, ManualClock, Problem, Random, SystemRandom, Timestamp,
+    Actor, Clock, ErrorCode, KeyBinding, ManualClock, Problem, Random, SystemRandom, Timestamp,
 };
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings, VaultError};
 use gatehouse_store::testing::{self, TestDatabase};
@@ -9,12 +9,18 @@ use gatehouse_store::{AuditPage, AuditRow, EnvVariableRow, Store};
 use secrecy::{ExposeSecret, SecretString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use url::Url;
 
 pub const PASSWORD: &str = "the first password";
 pub const OTHER: &str = "another password";
 
 pub fn secret(text: &str) -> SecretString {
     SecretString::from(text)
+}
+
+/// The model provider of this address.
+pub fn service(url: &str) -> KeyBinding {
+    KeyBinding::of_url("openai", &Url::parse(url).unwrap())
 }
 
 pub fn actor() -> &'static Actor {

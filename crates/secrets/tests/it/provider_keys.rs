@@ -1,10 +1,12 @@
 //! Provider keys and their two files.
 
-use crate::harness::{Home, Node, PASSWORD, actor, code, secret, sqlite_home};
+use crate::harness::{Home, Node, PASSWORD, actor, code, secret, service, sqlite_home};
 use gatehouse_domain::ErrorCode::{InvalidParams, NotFound, VaultSealed};
+use gatehouse_domain::KeyBinding;
 use gatehouse_secrets::Status;
 use secrecy::ExposeSecret;
 use std::io::{Read, Write};
+use url::Url;
 
 const URL: &str = "https://p.example/v1";
 const PLAIN: &str = "provider_keys.json";
@@ -12,12 +14,14 @@ const COPY: &str = "provider_keys.json.enc";
 const NEXT: &str = "provider_keys.json.enc.next";
 
 async fn set(node: &Node, id: &str, key: &str) {
-    let set = node.secrets.set_provider_key(actor(), id, secret(key), URL);
+    let set = node
+        .secrets
+        .set_provider_key(actor(), id, secret(key), ("openai", URL));
     set.await.unwrap();
 }
 
 async fn read(node: &Node, id: &str) -> Option<String> {
-    let key = node.secrets.provider_key(id, URL).await.unwrap();
+    let key = node.secrets.provider_key(id, &service(URL)).await.unwrap();
     key.map(|key| key.expose_secret().to_owned())
 }
 
@@ -37,7 +41,7 @@ async fn plain_first_and_a_copy_with_the_vault() {
     let json: serde_json::Value = serde_json::from_str(&text(&home, PLAIN)).unwrap();
     assert_eq!(
         json,
-        serde_json::json!({ "p": { "key": "sk-123456789abc", "base_url": URL } })
+        serde_json::json!({ "p": { "key": "sk-123456789abc", "base_url": URL, "kind": "openai" } })
     );
     assert!(!home.path(COPY).exists());
 
@@ -65,7 +69,7 @@ async fn plain_first_and_a_copy_with_the_vault() {
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-123456789abc"));
     let refused = node
         .secrets
-        .set_provider_key(actor(), "r", secret("sk"), URL)
+        .set_provider_key(actor(), "r", secret("sk"), ("openai", URL))
         .await;
     assert_eq!(code(refused), VaultSealed);
     assert_eq!(
@@ -92,10 +96,15 @@ async fn another_server_does_not_get_the_key() {
     set(&node, "p", "sk-1").await;
     let key = |url: &'static str| {
         let secrets = node.secrets.clone();
-        async move { secrets.provider_key("p", url).await.unwrap() }
+        async move { secrets.provider_key("p", &service(url)).await.unwrap() }
     };
     assert!(key("https://p.example/v1").await.is_some());
-    assert!(key("https://p.example/v1/").await.is_some());
+    assert!(key("https://p.example/v2/").await.is_some());
+    assert!(key("http://p.example/v1").await.is_none());
+    assert!(key("https://p.example:8443/v1").await.is_none());
+    let other_kind = KeyBinding::of_url("anthropic", &Url::parse(URL).unwrap());
+    let other_kind = node.secrets.provider_key("p", &other_kind).await.unwrap();
+    assert!(other_kind.is_none());
     assert!(key("https://q.example/v1").await.is_none());
     for (id, key, url) in [
         ("", "sk", URL),
@@ -105,7 +114,7 @@ async fn another_server_does_not_get_the_key() {
     ] {
         let refused = node
             .secrets
-            .set_provider_key(actor(), id, secret(key), url)
+            .set_provider_key(actor(), id, secret(key), ("openai", url))
             .await;
         assert_eq!(code(refused), InvalidParams);
     }
@@ -131,7 +140,10 @@ async fn without_the_plain_file_the_copy_is_all_there_is() {
     assert!(!home.path(NEXT).exists());
     assert_eq!(read(&node, "q").await.as_deref(), Some("sk-q"));
     node.secrets.seal(actor()).await.unwrap();
-    assert_eq!(code(node.secrets.provider_key("p", URL).await), VaultSealed);
+    assert_eq!(
+        code(node.secrets.provider_key("p", &service(URL)).await),
+        VaultSealed
+    );
     assert!(node.secrets.list_provider_keys().await.unwrap().is_empty());
 
     let disabled = node.secrets.disable(actor(), Some(secret(PASSWORD))).await;
@@ -220,4 +232,25 @@ async fn a_start_clears_up_after_a_crash() {
             0
         );
     }
+}
+
+/// A file of an older version names no kind: such a key is still bound to its origin.
+#[tokio::test]
+async fn a_key_of_an_older_version_is_bound_to_its_origin() {
+    let home = sqlite_home();
+    let old = format!(r#"{{"p":{{"key":"sk-old","base_url":"{URL}"}}}}"#);
+    std::fs::File::create(home.path(PLAIN))
+        .unwrap()
+        .write_all(old.as_bytes())
+        .unwrap();
+    let node = home.start().await;
+    assert_eq!(read(&node, "p").await.as_deref(), Some("sk-old"));
+    let other = service("https://q.example/v1");
+    assert!(
+        node.secrets
+            .provider_key("p", &other)
+            .await
+            .unwrap()
+            .is_none()
+    );
 }

@@ -52,9 +52,9 @@ async fn one_damaged_row_and_rotation_changes_nothing() {
         let key = node.initialize().await;
         node.set("A", "value").await;
         node.set("B", "value").await;
-        let provider = node
-            .secrets
-            .set_provider_key(actor(), "p", secret("sk-1"), "http://p");
+        let provider =
+            node.secrets
+                .set_provider_key(actor(), "p", secret("sk-1"), ("openai", "http://p"));
         provider.await.unwrap();
         home.sql("UPDATE env_variables SET value = 'AAAA' WHERE key = 'B'")
             .await;

@@ -4,9 +4,11 @@ use super::listener::Listener;
 use super::log;
 use super::program::Program;
 use super::server::Server;
-use super::servers::McpServerSettings;
+use super::servers::{McpServerSettings, McpVariable, service_at, token_variable};
+use crate::register::ToolsParts;
+use gatehouse_domain::env_names::steers_a_program;
 use gatehouse_outbound::Reach;
-use gatehouse_secrets::{Environment, Status};
+use gatehouse_secrets::{Environment, KeyOfService, SecretsError, Status};
 use rmcp::RoleClient;
 use rmcp::service::{RunningService, serve_client};
 use rmcp::transport::streamable_http_client::{
@@ -23,10 +25,20 @@ const MAX_MESSAGE_BYTES: usize = 4 << 20;
 /// Why there is no connection. Said to people, never a secret.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectError {
-    #[error("the vault is sealed; it starts when the vault is unsealed")]
+    #[error("the vault is sealed; it starts when the vault is unlocked")]
     Sealed,
     #[error("the vault's environment variables cannot be read")]
     Secrets,
+    #[error(
+        "the vault has no environment variable {0}, which `env` of this server names; set it with \
+         env.set"
+    )]
+    Missing(String),
+    #[error(
+        "the environment variable {0} was entered for {1}, not for this server's address; set it again \
+         with env.set to send it here, or delete it"
+    )]
+    KeyOfAnother(String, String),
     #[error("its program cannot be started: {0}")]
     Program(std::io::ErrorKind),
     #[error("its URL cannot be called: {0}")]
@@ -43,16 +55,14 @@ pub(super) async fn connect(
     server: &Server,
     listener: Listener,
 ) -> Result<Connection, ConnectError> {
-    let environment = environment(server).await?;
     match &*server.settings {
         McpServerSettings::Command { command, args, env } => {
-            let mut command = Command::new(command);
-            command.args(args);
-            let program = start(server, command, env, environment)?;
+            let env = environment(server, env).await?;
+            let program = start(server, command, args, &env)?;
             serve_client(listener, program).await
         }
         McpServerSettings::Url(url) => {
-            let transport = call(server, url, &environment)?;
+            let transport = call(server, url).await?;
             serve_client(listener, transport).await
         }
     }
@@ -62,83 +72,96 @@ pub(super) async fn connect(
     })
 }
 
-/// The vault's variables; none may be missing only because the vault is sealed.
-async fn environment(server: &Server) -> Result<Environment, ConnectError> {
-    let secrets = &server.world.parts.secrets;
-    let environment = secrets.environment().await.map_err(|error| {
-        tracing::error!(%error, "the environment variables for MCP servers cannot be read");
-        ConnectError::Secrets
-    })?;
-    if !environment.unreadable.is_empty() && secrets.status() == Status::Sealed {
-        return Err(ConnectError::Sealed);
+/// The variables that the server's entry names, with their values. Nothing else of the vault is handed
+/// out.
+async fn environment(
+    server: &Server,
+    env: &BTreeMap<String, McpVariable>,
+) -> Result<Vec<(String, SecretString)>, ConnectError> {
+    let in_vault = |variable: &McpVariable| matches!(variable, McpVariable::Vault(_));
+    let vault = if env.values().any(in_vault) {
+        let environment = server.world.parts.secrets.environment().await;
+        environment.map_err(|error| unreadable(&error))?
+    } else {
+        Environment::default()
+    };
+    let mut variables = Vec::with_capacity(env.len());
+    for (name, variable) in env {
+        let value = match variable {
+            McpVariable::Literal(value) => value.clone(),
+            // The settings refuse it; this is the last place before the program.
+            McpVariable::Vault(_) if steers_a_program(name) => continue,
+            McpVariable::Vault(key) => of_vault(server, &vault, key)?,
+        };
+        variables.push((name.clone(), value));
     }
-    Ok(environment)
+    Ok(variables)
+}
+
+fn of_vault(server: &Server, vault: &Environment, key: &str) -> Result<SecretString, ConnectError> {
+    if let Some((_, value)) = vault.variables.iter().find(|(name, _)| name == key) {
+        return Ok(value.clone());
+    }
+    if !vault.unreadable.iter().any(|name| name == key) {
+        return Err(ConnectError::Missing(key.to_owned()));
+    }
+    match server.world.parts.secrets.status() {
+        Status::Sealed => Err(ConnectError::Sealed),
+        _ => Err(ConnectError::Secrets),
+    }
+}
+
+fn unreadable(error: &SecretsError) -> ConnectError {
+    if matches!(error, SecretsError::Sealed) {
+        return ConnectError::Sealed;
+    }
+    tracing::error!(%error, "the environment variables for MCP servers cannot be read");
+    ConnectError::Secrets
 }
 
 /// Starts the program with an environment that holds nothing of ours but what is named here.
 fn start(
     server: &Server,
-    mut command: Command,
-    env: &BTreeMap<String, SecretString>,
-    vault: Environment,
+    command: &str,
+    args: &[SecretString],
+    env: &[(String, SecretString)],
 ) -> Result<Program, ConnectError> {
+    let mut command = Command::new(command);
+    command.args(args.iter().map(ExposeSecret::expose_secret));
     command.env_clear();
     let inherited = server.child_variables.iter();
     command.envs(inherited.map(|(name, value)| (name, value)));
-    for (name, value) in vault.variables.iter().map(|(n, v)| (n, v)).chain(env) {
+    for (name, value) in env {
         command.env(name, value.expose_secret());
     }
     let (program, stderr) =
         Program::start(command).map_err(|error| ConnectError::Program(error.kind()))?;
     if let Some(stderr) = stderr {
-        let secrets = vault.variables.into_iter().map(|(_, value)| value);
-        let secrets = secrets.chain(env.values().cloned()).collect();
-        log::follow(server.name.clone(), stderr, secrets);
+        let secrets = env.iter().map(|(_, value)| value).chain(args);
+        log::follow(server.name.clone(), stderr, secrets.cloned().collect());
     }
     Ok(program)
 }
 
 /// Calls the URL with the client for the owner's own addresses. That client judges names when it connects;
 /// an address is judged here, and the URL is always this one, for redirects are not followed.
-fn call(
+async fn call(
     server: &Server,
     url: &Url,
-    vault: &Environment,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, ConnectError> {
-    let outbound = &server.world.parts.outbound;
+    let ToolsParts { outbound, secrets } = &server.world.parts;
     outbound.check_url(Reach::Owner, url)?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .max_sse_event_size(MAX_MESSAGE_BYTES);
     let variable = token_variable(&server.name);
-    let mut variables = vault.variables.iter();
-    if let Some((_, token)) = variables.find(|(name, _)| *name == variable) {
-        config = config.auth_header(token.expose_secret());
+    let key = secrets.key_of_service(&variable, &service_at(url)).await;
+    match key.map_err(|error| unreadable(&error))? {
+        KeyOfService::Key(token) => config = config.auth_header(token.expose_secret()),
+        KeyOfService::Absent => {}
+        KeyOfService::Elsewhere(origin) => {
+            return Err(ConnectError::KeyOfAnother(variable, origin));
+        }
     }
     let client = outbound.client(Reach::Owner).clone();
     Ok(StreamableHttpClientTransport::with_client(client, config))
-}
-
-/// The vault's variable that holds the token for a server: `MCP_FILES_TOKEN` for `files`.
-fn token_variable(server: &str) -> String {
-    let letter = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_uppercase()
-        } else {
-            '_'
-        }
-    };
-    format!(
-        "MCP_{}_TOKEN",
-        server.chars().map(letter).collect::<String>()
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_are_named_after_their_server() {
-        assert_eq!(token_variable("my-files.2"), "MCP_MY_FILES_2_TOKEN");
-    }
 }

@@ -1,6 +1,6 @@
 //! Asks a server for its tools, and takes those that can be used.
 
-use super::names::full_name;
+use super::names::{former_name, full_name};
 use super::schema;
 use super::tool::McpTool;
 use crate::text;
@@ -110,6 +110,7 @@ fn usable(
     let description = text::readable(text::cut(&description, MAX_DESCRIPTION).0);
     Ok(McpTool {
         name: full_name(server, &raw.name),
+        former_name: former_name(server, &raw.name),
         remote_name: raw.name,
         server: server.to_owned(),
         description,

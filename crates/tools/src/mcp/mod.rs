@@ -29,5 +29,5 @@ mod supervise;
 #[cfg(feature = "mcp")]
 mod tool;
 
-pub use servers::{Mcp, McpServerSettings};
+pub use servers::{Mcp, McpServerSettings, McpVariable};
 pub use status::{McpState, McpStatus};

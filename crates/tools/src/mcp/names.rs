@@ -1,18 +1,46 @@
 //! The names under which agents know a server's tools.
+//!
+//! Approvals and policies go by these names, so no two tools of any servers may share one. Providers take
+//! 64 letters, digits, `_` and `-`; servers and tools may be called more than that. A name that is
+//! changed to fit, or that could be read as another server's, ends in a number made of the original.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 /// The longest name that model providers take.
 const MAX_NAME: usize = 64;
+/// The longest part that stands for the server.
+const MAX_SERVER: usize = 32;
+/// Hex digits of the number of a server. Its name is the operator's, not a stranger's.
+const SERVER_DIGITS: usize = 8;
+/// Hex digits of the number of a tool. Its name is chosen by the server, which must not be able to find
+/// one that meets another tool's.
+const TOOL_DIGITS: usize = 16;
 
-/// `mcp__<server>__<tool>`, of the characters that model providers take. A name that is too long is cut
-/// and told from others by a number made of the whole.
+/// `mcp__<server>__<tool>`.
+///
+/// The first `__` after `mcp__` ends the server's part, which holds none and does not end in `_`; so
+/// `mcp__x__*` means the tools of `x` alone.
 pub(super) fn full_name(server: &str, tool: &str) -> String {
-    let plain = |text: &str| -> String {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        text.chars()
-            .map(|c| if allowed(c) { c } else { '_' })
-            .collect()
+    let is_plain = |part: &str| !part.contains("__") && !part.ends_with('_');
+    let server = if is_plain(server) && fits(server, MAX_SERVER, SERVER_DIGITS) {
+        server.to_owned()
+    } else {
+        numbered(server, MAX_SERVER, SERVER_DIGITS)
     };
-    let mut name = format!("mcp__{}__{}", plain(server), plain(tool));
+    let left = MAX_NAME - "mcp____".len() - server.len();
+    let tool = if fits(tool, left, TOOL_DIGITS) {
+        tool.to_owned()
+    } else {
+        numbered(tool, left, TOOL_DIGITS)
+    };
+    format!("mcp__{server}__{tool}")
+}
+
+/// The name that earlier versions gave, which other tools may have had as well. Only what restrains a tool
+/// still goes by it.
+pub(super) fn former_name(server: &str, tool: &str) -> String {
+    let mut name = format!("mcp__{}__{}", replaced(server), replaced(tool));
     if name.len() > MAX_NAME {
         let number = format!("_{:08x}", fnv(&format!("{server}\0{tool}")));
         name.truncate(MAX_NAME - number.len());
@@ -21,7 +49,43 @@ pub(super) fn full_name(server: &str, tool: &str) -> String {
     name
 }
 
-/// FNV-1a, 32 bits: the same in every build, unlike the standard library's.
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+fn replaced(text: &str) -> String {
+    let letter = |c| if is_allowed(c) { c } else { '_' };
+    text.chars().map(letter).collect()
+}
+
+/// Whether a part stays as it is. One that ends as if it had a number gets one of its own.
+fn fits(part: &str, max: usize, digits: usize) -> bool {
+    let is_number = |end: &str| {
+        end.len() == digits
+            && end
+                .bytes()
+                .all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
+    };
+    (1..=max).contains(&part.len())
+        && part.chars().all(is_allowed)
+        && !part.rsplit_once('-').is_some_and(|(_, end)| is_number(end))
+}
+
+/// As much of the part as fits, and the number of the whole.
+fn numbered(part: &str, max: usize, digits: usize) -> String {
+    let mut text = replaced(part);
+    while let Some(at) = text.find("__") {
+        text.remove(at);
+    }
+    text.truncate(max - digits - 1);
+    text.push('-');
+    for byte in Sha256::digest(part).iter().take(digits / 2) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// FNV-1a, 32 bits, as earlier versions used it.
 fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -33,21 +97,87 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_fit_the_providers() {
+    fn names_fit_the_providers_and_stay_as_they_are_where_they_can() {
         assert_eq!(full_name("files", "read_file"), "mcp__files__read_file");
+        assert_eq!(full_name("my-files", "a__b_"), "mcp__my-files__a__b_");
+        // SHA-256 of "my.files" and of "read file/ä".
+        let number = |text: &str, digits| numbered(text, 64, digits);
+        assert_eq!(number("my.files", 8), "my_files-06d017ae");
         assert_eq!(
             full_name("my.files", "read file/ä"),
-            "mcp__my_files__read_file__"
+            format!("mcp__my_files-06d017ae__{}", number("read file/ä", 16))
         );
         let longest = "x".repeat(64 - "mcp__files__".len());
         assert_eq!(
             full_name("files", &longest),
             format!("mcp__files__{longest}")
         );
-        let (one, two) = (format!("{longest}y"), format!("{longest}z"));
-        assert_eq!(full_name("files", &one).len(), 64);
-        assert_ne!(full_name("files", &one), full_name("files", &two));
+        assert_eq!(full_name("files", &format!("{longest}y")).len(), 64);
+        let server = "s".repeat(32);
+        assert!(full_name(&server, "t").starts_with(&format!("mcp__{server}__t")));
+        assert!(!full_name(&format!("{server}s"), "t").contains(&server));
+    }
+
+    #[test]
+    fn the_names_of_earlier_versions_are_still_known() {
+        assert_eq!(former_name("files", "read_file"), "mcp__files__read_file");
+        assert_eq!(
+            former_name("my.files", "read file/ä"),
+            "mcp__my_files__read_file__"
+        );
         // http://www.isthe.com/chongo/src/fnv/test_fnv.c
         assert_eq!(fnv("foobar"), 0xbf9c_f968);
+    }
+
+    #[test]
+    fn two_tools_never_share_a_name() {
+        let near = [
+            "a",
+            "a.b",
+            "a_b",
+            "a b",
+            "a-b",
+            "a__b",
+            "a_",
+            "_a",
+            "b",
+            "b__c",
+            "_b",
+            "c",
+            "",
+            "ä",
+            "ö",
+            "a_b-00000000",
+            "a.b-0000000000000000",
+            "A",
+        ];
+        let longest = "x".repeat(64);
+        let longer = [
+            longest.clone(),
+            format!("{longest}y"),
+            format!("{longest}z"),
+        ];
+        let all: Vec<&str> = near
+            .into_iter()
+            .chain(longer.iter().map(String::as_str))
+            .collect();
+        let mut names = std::collections::BTreeMap::new();
+        for server in all.iter().filter(|server| !server.is_empty()) {
+            for tool in &all {
+                let name = full_name(server, tool);
+                assert!((1..=64).contains(&name.len()), "{name}");
+                let before = names.insert(name.clone(), (*server, *tool));
+                assert_eq!(before, None, "{name} is also {server}/{tool}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pattern_for_one_server_covers_no_other() {
+        for (server, other) in [("a", "a__b"), ("a", "a_"), ("a", "a.b"), ("a_b", "a.b")] {
+            let whole = format!("mcp__{server}__");
+            let name = full_name(other, "tool");
+            assert!(!name.starts_with(&whole), "{name}");
+        }
     }
 }

@@ -3,6 +3,8 @@
 use super::status::{Board, McpState, McpStatus};
 use crate::register::ToolsParts;
 use gatehouse_agents::Tool;
+use gatehouse_domain::KeyBinding;
+use gatehouse_secrets::Secrets;
 use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,13 +21,32 @@ pub enum McpServerSettings {
     Command {
         /// Its name or path.
         command: String,
-        /// Its arguments.
-        args: Vec<String>,
-        /// What its environment has besides the allow list and the vault's variables.
-        env: BTreeMap<String, SecretString>,
+        /// Its arguments. They may hold secrets.
+        args: Vec<SecretString>,
+        /// What its environment has besides the allow list.
+        env: BTreeMap<String, McpVariable>,
     },
     /// A server over streamable HTTP.
     Url(Url),
+}
+
+/// The value of a variable of a program.
+pub enum McpVariable {
+    /// This value.
+    Literal(SecretString),
+    /// That of this environment variable in the vault.
+    Vault(String),
+}
+
+impl McpVariable {
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only servers ask"))]
+    fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Literal(one), Self::Literal(two)) => one.expose_secret() == two.expose_secret(),
+            (Self::Vault(one), Self::Vault(two)) => one == two,
+            _ => false,
+        }
+    }
 }
 
 impl McpServerSettings {
@@ -36,7 +57,7 @@ impl McpServerSettings {
         }
     }
 
-    /// Whether a server with these settings need not be started anew.
+    /// Whether a server with these settings need not be started again.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only servers ask"))]
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -49,14 +70,15 @@ impl McpServerSettings {
                     env: other_env,
                 },
             ) => {
-                let plain = |env: &BTreeMap<String, SecretString>| {
-                    let pairs = env.iter();
-                    let equal = pairs.zip(other_env).all(|((name, value), (n, v))| {
-                        name == n && value.expose_secret() == v.expose_secret()
-                    });
-                    equal && env.len() == other_env.len()
+                let exposed = |args: &[SecretString]| -> Vec<String> {
+                    let texts = args.iter().map(|arg| arg.expose_secret().to_owned());
+                    texts.collect()
                 };
-                command == other_command && args == other_args && plain(env)
+                let mut pairs = env.iter().zip(other_env);
+                command == other_command
+                    && exposed(args) == exposed(other_args)
+                    && env.len() == other_env.len()
+                    && pairs.all(|((n1, v1), (n2, v2))| n1 == n2 && v1.same(v2))
             }
             _ => false,
         }
@@ -68,6 +90,24 @@ impl fmt::Debug for McpServerSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.transport())
     }
+}
+
+/// The vault's variable that holds the token for a server: `MCP_FILES_TOKEN` for `files`.
+pub(super) fn token_variable(server: &str) -> String {
+    let letter = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
+    let name: String = server.chars().map(letter).collect();
+    format!("MCP_{name}_TOKEN")
+}
+
+/// The server at this URL, as the owner of a key.
+pub(super) fn service_at(url: &Url) -> KeyBinding {
+    KeyBinding::of_url("mcp", url)
 }
 
 /// Puts a group of tools in the place of what the group had.
@@ -122,6 +162,10 @@ impl Mcp {
         mcp
     }
 
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.world.parts.secrets
+    }
+
     /// How each configured server is.
     pub fn status(&self) -> Vec<McpStatus> {
         self.world.board.all()
@@ -130,6 +174,18 @@ impl Mcp {
     /// The same, by name, with word of each change.
     pub fn watch(&self) -> watch::Receiver<BTreeMap<String, McpStatus>> {
         self.world.board.watch()
+    }
+
+    /// The server behind a URL whose token is in this environment variable of the vault.
+    pub(crate) fn service_of_variable(&self, variable: &str) -> Option<KeyBinding> {
+        let wanted = self.wanted.borrow();
+        let mut servers = wanted.servers.iter();
+        servers.find_map(|(name, settings)| match &**settings {
+            McpServerSettings::Url(url) if token_variable(name) == variable => {
+                Some(service_at(url))
+            }
+            _ => None,
+        })
     }
 
     pub(crate) fn update(
@@ -192,5 +248,37 @@ fn wanted(
 impl fmt::Debug for Mcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.status()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_named_after_their_server() {
+        assert_eq!(token_variable("my-files.2"), "MCP_MY_FILES_2_TOKEN");
+    }
+
+    #[test]
+    fn a_change_of_any_part_starts_the_program_again() {
+        let program = |command: &str, arg: &str, value: McpVariable| McpServerSettings::Command {
+            command: command.to_owned(),
+            args: vec![SecretString::from(arg)],
+            env: BTreeMap::from([("A".to_owned(), value)]),
+        };
+        let literal = |text: &str| McpVariable::Literal(SecretString::from(text));
+        let vault = |key: &str| McpVariable::Vault(key.to_owned());
+        let own = || program("a", "b", literal("c"));
+        assert!(own().same(&own()));
+        assert!(program("a", "b", vault("c")).same(&program("a", "b", vault("c"))));
+        for other in [
+            program("x", "b", literal("c")),
+            program("a", "x", literal("c")),
+            program("a", "b", literal("x")),
+            program("a", "b", vault("c")),
+        ] {
+            assert!(!own().same(&other));
+        }
     }
 }

@@ -17,6 +17,8 @@ const TIME: Duration = Duration::from_mins(3);
 /// A tool of an MCP server.
 pub(super) struct McpTool {
     pub(super) name: String,
+    /// What earlier versions called it.
+    pub(super) former_name: String,
     /// What the server calls it.
     pub(super) remote_name: String,
     pub(super) server: String,
@@ -63,6 +65,10 @@ impl fmt::Debug for McpTool {
 impl Tool for McpTool {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn former_name(&self) -> Option<&str> {
+        Some(&self.former_name)
     }
 
     fn description(&self) -> &str {

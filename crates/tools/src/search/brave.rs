@@ -7,6 +7,9 @@ use reqwest::header::ACCEPT;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
+/// Where the vendor is.
+pub(super) const OWN: &str = "https://api.search.brave.com/res/v1";
+
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
@@ -34,11 +37,7 @@ pub(super) async fn search(
     key: &SecretString,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {
-    let url = endpoint(
-        settings,
-        "https://api.search.brave.com/res/v1",
-        "/web/search",
-    )?;
+    let url = endpoint(settings, OWN, "/web/search")?;
     let request = tool
         .outbound
         .client(Reach::Owner)

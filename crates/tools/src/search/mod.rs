@@ -11,8 +11,9 @@ use crate::text;
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Audience, Tool, ToolContext, ToolError};
+use gatehouse_domain::KeyBinding;
 use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
-use gatehouse_secrets::{Secrets, SecretsError};
+use gatehouse_secrets::{KeyOfService, Secrets, SecretsError};
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -47,12 +48,34 @@ pub enum SearchProvider {
     Searxng,
 }
 
+impl SearchProvider {
+    /// The environment variable of the vault that holds its key.
+    const fn variable(self) -> Option<&'static str> {
+        match self {
+            Self::Brave => Some("BRAVE_API_KEY"),
+            Self::Tavily => Some("TAVILY_API_KEY"),
+            Self::Searxng => None,
+        }
+    }
+
+    /// The service that its key must have been entered for; `None` when it takes none.
+    pub fn service(self, base_url: Option<&Url>) -> Option<KeyBinding> {
+        let (kind, own) = match self {
+            Self::Brave => ("brave", brave::OWN),
+            Self::Tavily => ("tavily", tavily::OWN),
+            Self::Searxng => return None,
+        };
+        let own = Url::parse(own).ok()?;
+        Some(KeyBinding::of_url(kind, base_url.unwrap_or(&own)))
+    }
+}
+
 /// `[tools.web_search]`
 #[derive(Debug, Default)]
 pub struct WebSearchSettings {
     /// Whom to ask.
     pub provider: Option<SearchProvider>,
-    /// The key, when it is in the settings; else the vault's variable `BRAVE_API_KEY` or `TAVILY_API_KEY`.
+    /// The key, when it is in the settings and belongs to this service; else the vault's variable `BRAVE_API_KEY` or `TAVILY_API_KEY`.
     pub api_key: Option<SecretString>,
     /// Where the service is, when not at its vendor's.
     pub base_url: Option<Url>,
@@ -86,6 +109,34 @@ struct Question<'q> {
     count: usize,
 }
 
+/// Binds the variable of the chosen service to the address of that, unless it is bound already. Called at
+/// the start: a variable of an earlier version belongs to the address that was set then.
+pub(crate) async fn bind_key(settings: &WebSearchSettings, secrets: &Secrets) {
+    let Some(provider) = settings.provider else {
+        return;
+    };
+    let service = provider.service(settings.base_url.as_ref());
+    if let (Some(variable), Some(service)) = (provider.variable(), service)
+        && let Err(error) = secrets.key_of_service(variable, &service).await
+        && !matches!(error, SecretsError::Sealed)
+    {
+        tracing::error!(%error, "the key of web_search cannot be bound to its address");
+    }
+}
+
+/// The search service whose key is in this environment variable of the vault.
+pub(crate) fn service_of_variable(
+    settings: &WebSearchSettings,
+    variable: &str,
+) -> Option<KeyBinding> {
+    let mut all = [SearchProvider::Brave, SearchProvider::Tavily].into_iter();
+    let provider = all.find(|provider| provider.variable() == Some(variable))?;
+    // The address is that of the chosen provider; another one is at its vendor's.
+    let base_url = settings.base_url.as_ref();
+    let is_other = settings.provider.is_some_and(|chosen| chosen != provider);
+    provider.service(base_url.filter(|_| !is_other))
+}
+
 impl WebSearch {
     pub(crate) fn new(
         outbound: Outbound,
@@ -111,11 +162,11 @@ impl WebSearch {
             .ok_or_else(|| ToolError::new(NOT_CONFIGURED))?;
         let hits = match provider {
             SearchProvider::Brave => {
-                let key = self.key(&settings, "BRAVE_API_KEY").await?;
+                let key = self.key(&settings, provider).await?;
                 brave::search(self, &settings, &key, &question).await
             }
             SearchProvider::Tavily => {
-                let key = self.key(&settings, "TAVILY_API_KEY").await?;
+                let key = self.key(&settings, provider).await?;
                 tavily::search(self, &settings, &key, &question).await
             }
             SearchProvider::Searxng => searxng::search(self, &settings, &question).await,
@@ -123,36 +174,38 @@ impl WebSearch {
         Ok(present(&hits, question.count))
     }
 
-    /// The key of the settings, else the vault's variable.
+    /// The key of the settings, else the vault's variable when it was entered for this service.
     async fn key(
         &self,
         settings: &WebSearchSettings,
-        variable: &str,
+        provider: SearchProvider,
     ) -> Result<SecretString, ToolError> {
         if let Some(key) = &settings.api_key {
             return Ok(key.clone());
         }
-        let environment = self.secrets.environment().await.map_err(|error| {
-            if !matches!(error, SecretsError::Sealed) {
-                tracing::error!(%error, "the key of web_search cannot be read");
-            }
-            ToolError::new("The key of web_search cannot be read now.")
-        })?;
-        if environment.unreadable.iter().any(|name| name == variable) {
-            return Err(ToolError::new(
+        let service = provider.service(settings.base_url.as_ref());
+        let (Some(variable), Some(service)) = (provider.variable(), service) else {
+            return Err(ToolError::new(NOT_CONFIGURED));
+        };
+        match self.secrets.key_of_service(variable, &service).await {
+            Ok(KeyOfService::Key(key)) => Ok(key),
+            Ok(KeyOfService::Absent) => Err(ToolError::new(format!(
+                "web_search is not configured: it has no API key for this provider and address. Set the \
+                 environment variable {variable} in the vault, or tools.web_search.api_key beside \
+                 tools.web_search.provider."
+            ))),
+            Ok(KeyOfService::Elsewhere(origin)) => Err(ToolError::new(format!(
+                "web_search is not configured: {variable} was entered for {origin}. Set it again with \
+                 env.set for the address that tools.web_search.base_url names now."
+            ))),
+            Err(SecretsError::Sealed) => Err(ToolError::new(
                 "web_search cannot run while the vault is sealed: its API key is in there.",
-            ));
+            )),
+            Err(error) => {
+                tracing::error!(%error, "the key of web_search cannot be read");
+                Err(ToolError::new("The key of web_search cannot be read now."))
+            }
         }
-        let mut variables = environment.variables.into_iter();
-        let key = variables
-            .find(|(name, _)| name == variable)
-            .map(|(_, key)| key);
-        key.ok_or_else(|| {
-            ToolError::new(format!(
-                "web_search is not configured: it has no API key. Set the environment variable \
-                 {variable} in the vault, or tools.web_search.api_key."
-            ))
-        })
     }
 
     /// Sends, and reads the answer's JSON.

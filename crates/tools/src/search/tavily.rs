@@ -7,6 +7,9 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
 
+/// Where the vendor is.
+pub(super) const OWN: &str = "https://api.tavily.com";
+
 #[derive(Deserialize)]
 struct Answer {
     #[serde(default)]
@@ -28,7 +31,7 @@ pub(super) async fn search(
     key: &SecretString,
     question: &Question<'_>,
 ) -> Result<Vec<Hit>, ToolError> {
-    let url = endpoint(settings, "https://api.tavily.com", "/search")?;
+    let url = endpoint(settings, OWN, "/search")?;
     let request = tool
         .outbound
         .client(Reach::Owner)

@@ -184,3 +184,45 @@ async fn a_metadata_service_is_never_called_and_redirects_are_not_followed() {
     assert!(fake.seen.lock().unwrap().is_empty());
     house.stop().await;
 }
+
+#[tokio::test]
+async fn its_token_does_not_follow_another_address() {
+    let (own, other) = (
+        Fake {
+            token: Some("far-token"),
+            ..Fake::default()
+        },
+        Fake::default(),
+    );
+    let own_url = serve(Router::new().route("/", any(answer)).with_state(own)).await;
+    let other_url = serve(
+        Router::new()
+            .route("/", any(answer))
+            .with_state(other.clone()),
+    )
+    .await;
+    let house = house(own_url).await;
+    house.set_variable("MCP_FAR_TOKEN", "far-token").await;
+    house.background();
+    until(&house, McpState::Connected).await;
+    let moved = ToolsSettings {
+        mcp_servers: BTreeMap::from([("far".to_owned(), McpServerSettings::Url(other_url))]),
+        ..ToolsSettings::default()
+    };
+    house.tools.update_settings(moved);
+    let mut board = house.tools.mcp().watch();
+    let ended = board.wait_for(|board| {
+        let problem = board.get("far").and_then(|status| status.problem.as_ref());
+        problem.is_some_and(|problem| problem.contains("MCP_FAR_TOKEN"))
+    });
+    let ended = tokio::time::timeout(Duration::from_secs(10), ended).await;
+    let told = matches!(ended, Ok(Ok(_)));
+    house.stop().await;
+    for (_, headers) in other.seen.lock().unwrap().iter() {
+        assert!(
+            !headers.contains_key(header::AUTHORIZATION),
+            "the token went to another address"
+        );
+    }
+    assert!(told, "the status does not say what to do");
+}

@@ -31,6 +31,11 @@ tools = [
     {"name": "die", "inputSchema": {"type": "object"}},
 ]
 
+if "collide" in sys.argv:
+    # Names that become equal when what providers refuse is replaced.
+    for name in ["a.b", "a_b"]:
+        tools.append({"name": name, "inputSchema": {"type": "object"}})
+
 
 def send(message):
     message["jsonrpc"] = "2.0"
@@ -63,6 +68,8 @@ def call(name, arguments):
         tools.append({"name": "grown", "inputSchema": {"type": "object"}})
         send({"method": "notifications/tools/list_changed"})
         return text("grew")
+    if name in ("a.b", "a_b"):
+        return text("this is " + name)
     if name == "die":
         sys.exit(3)
     return None

@@ -3,7 +3,7 @@
 use crate::harness::House;
 use gatehouse_agents::Audience;
 use gatehouse_domain::Actor;
-use gatehouse_tools::{McpServerSettings, McpState, McpStatus, ToolsSettings};
+use gatehouse_tools::{McpServerSettings, McpState, McpStatus, McpVariable, ToolsSettings};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,12 +14,28 @@ use std::time::Duration;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp_server.py");
 
 fn program(command: &str, args: &[&str], env: &[(&str, &str)]) -> McpServerSettings {
-    let secret = |(name, value): &(&str, &str)| ((*name).to_owned(), SecretString::from(*value));
+    let literal = |(name, value): &(&str, &str)| {
+        let value = McpVariable::Literal(SecretString::from(*value));
+        ((*name).to_owned(), value)
+    };
     McpServerSettings::Command {
         command: command.to_owned(),
-        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-        env: env.iter().map(secret).collect(),
+        args: args.iter().map(|arg| SecretString::from(*arg)).collect(),
+        env: env.iter().map(literal).collect(),
     }
+}
+
+/// The program with variables whose values are in the vault.
+fn python_with(of_vault: &[(&str, &str)]) -> McpServerSettings {
+    let mut made = python();
+    if let McpServerSettings::Command { env, .. } = &mut made {
+        let names = of_vault.iter();
+        env.extend(names.map(|(name, key)| {
+            let value = McpVariable::Vault((*key).to_owned());
+            ((*name).to_owned(), value)
+        }));
+    }
+    made
 }
 
 #[expect(
@@ -77,7 +93,7 @@ fn connected(status: &McpStatus) -> bool {
 }
 
 async fn connected_house() -> House {
-    let house = House::open(false, settings(vec![("py.1", python())])).await;
+    let house = House::open(false, settings(vec![("py-1", python())])).await;
     let status = house.tools.mcp().status();
     assert_eq!((status.len(), status[0].state), (1, McpState::Starting));
     house.background();
@@ -87,7 +103,7 @@ async fn connected_house() -> House {
 #[tokio::test]
 async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
     let house = connected_house().await;
-    let status = until(&house, "py.1", connected).await;
+    let status = until(&house, "py-1", connected).await;
     assert_eq!(
         (status.tools, status.transport, status.problem),
         (8, "stdio", None)
@@ -107,13 +123,13 @@ async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
         "mixed",
         "refuse",
     ];
-    assert_eq!(names, expected.map(|name| format!("mcp__py_1__{name}")));
+    assert_eq!(names, expected.map(|name| format!("mcp__py-1__{name}")));
     for name in names {
         let tool = house.agents.tools().find(&name).unwrap();
         assert_eq!(tool.audience(), Audience::Trusted);
         assert_eq!(tool.parameters()["type"], "object");
     }
-    let echo = house.agents.tools().find("mcp__py_1__echo").unwrap();
+    let echo = house.agents.tools().find("mcp__py-1__echo").unwrap();
     assert_eq!(echo.description(), "Says it again.");
     assert_eq!(echo.parameters()["required"], json!(["text"]));
     house.stop().await;
@@ -122,9 +138,9 @@ async fn its_tools_are_trusted_and_bad_ones_are_left_out() {
 #[tokio::test]
 async fn calls_and_what_comes_back() {
     let house = connected_house().await;
-    until(&house, "py.1", connected).await;
+    until(&house, "py-1", connected).await;
     let call =
-        async |tool: &str, input: Value| house.call(&format!("mcp__py_1__{tool}"), input).await;
+        async |tool: &str, input: Value| house.call(&format!("mcp__py-1__{tool}"), input).await;
     let said = call("echo", json!({"text": "hé"})).await;
     assert_eq!(said.as_deref(), Ok("you said: hé"));
     let mixed = call("mixed", json!({})).await.unwrap();
@@ -136,18 +152,18 @@ async fn calls_and_what_comes_back() {
         "it is broken"
     );
     let refused = call("refuse", json!({})).await.unwrap_err().message;
-    assert_eq!(refused, "The MCP server py.1 refused: not here");
+    assert_eq!(refused, "The MCP server py-1 refused: not here");
     assert!(call("echo", json!("text")).await.is_err());
     house.stop().await;
 }
 
 #[tokio::test]
 async fn its_environment_is_the_allow_list_and_what_it_is_given() {
-    let house = House::open(false, settings(vec![("py", python())])).await;
+    let program = python_with(&[("NAMED", "FROM_THE_VAULT"), ("PYTHONPATH", "PYTHONPATH")]);
+    let house = House::open(false, settings(vec![("py", program)])).await;
     house.set_variable("FROM_THE_VAULT", "vault value").await;
-    house
-        .set_variable("TEST_TOKEN", "overridden by the settings")
-        .await;
+    house.set_variable("TEST_TOKEN", "not asked for").await;
+    house.set_variable("PYTHONPATH", "/tmp/elsewhere").await;
     house.background();
     until(&house, "py", connected).await;
     let text = house.call("mcp__py__environment", json!({})).await.unwrap();
@@ -158,34 +174,35 @@ async fn its_environment_is_the_allow_list_and_what_it_is_given() {
         .map(String::as_str)
         .filter(|n| *n != "LC_CTYPE")
         .collect();
-    assert_eq!(names, ["FROM_THE_VAULT", "PATH", "TEST_TOKEN", "TZ"]);
+    assert_eq!(names, ["NAMED", "PATH", "TEST_TOKEN", "TZ"]);
     assert_eq!(seen["TEST_TOKEN"], "from-the-settings");
+    assert_eq!(seen["NAMED"], "vault value");
     house.stop().await;
 }
 
 #[tokio::test]
 async fn a_changed_list_is_read_again() {
     let house = connected_house().await;
-    until(&house, "py.1", connected).await;
-    house.call("mcp__py_1__grow", json!({})).await.unwrap();
-    until(&house, "py.1", |status| status.tools == 9).await;
-    assert!(house.names().contains(&"mcp__py_1__grown".to_owned()));
+    until(&house, "py-1", connected).await;
+    house.call("mcp__py-1__grow", json!({})).await.unwrap();
+    until(&house, "py-1", |status| status.tools == 9).await;
+    assert!(house.names().contains(&"mcp__py-1__grown".to_owned()));
     house.stop().await;
 }
 
 #[tokio::test]
 async fn a_server_that_dies_loses_its_tools_and_comes_back() {
     let house = connected_house().await;
-    until(&house, "py.1", connected).await;
-    let old = house.agents.tools().find("mcp__py_1__echo").unwrap();
-    assert!(house.call("mcp__py_1__die", json!({})).await.is_err());
-    let failed = until(&house, "py.1", |status| status.state == McpState::Failed).await;
+    until(&house, "py-1", connected).await;
+    let old = house.agents.tools().find("mcp__py-1__echo").unwrap();
+    assert!(house.call("mcp__py-1__die", json!({})).await.is_err());
+    let failed = until(&house, "py-1", |status| status.state == McpState::Failed).await;
     assert_eq!((failed.tools, failed.problem.is_some()), (0, true));
     assert!(!house.names().iter().any(|name| name.starts_with("mcp__")));
     drop(old);
-    until(&house, "py.1", connected).await;
+    until(&house, "py-1", connected).await;
     let said = house
-        .call("mcp__py_1__echo", json!({"text": "again"}))
+        .call("mcp__py-1__echo", json!({"text": "again"}))
         .await;
     assert_eq!(said.as_deref(), Ok("you said: again"));
     house.stop().await;
@@ -252,7 +269,9 @@ async fn settings_start_stop_and_leave_alone() {
 
 #[tokio::test]
 async fn it_waits_for_a_sealed_vault() {
-    let house = House::open(false, settings(vec![("py", python())])).await;
+    let needs = python_with(&[("NAMED", "FROM_THE_VAULT")]);
+    let servers = vec![("py", needs), ("other", python())];
+    let house = House::open(false, settings(servers)).await;
     let password = SecretString::from("correct horse battery");
     let initialized = house
         .secrets
@@ -264,6 +283,8 @@ async fn it_waits_for_a_sealed_vault() {
     house.background();
     let waiting = until(&house, "py", |s| s.state == McpState::WaitingForVault).await;
     assert!(waiting.problem.unwrap().contains("sealed"));
+    // One that needs nothing of the vault does not wait.
+    until(&house, "other", connected).await;
     house
         .secrets
         .unseal_with_password(&Actor::cli(), &password)
@@ -272,6 +293,23 @@ async fn it_waits_for_a_sealed_vault() {
     until(&house, "py", connected).await;
     let text = house.call("mcp__py__environment", json!({})).await.unwrap();
     assert!(text.contains("vault value"));
+    house.stop().await;
+}
+
+#[tokio::test]
+async fn a_variable_that_is_missing_is_told_with_what_to_do() {
+    let needs = python_with(&[("NAMED", "MISSING_ONE")]);
+    let house = House::open(false, settings(vec![("py", needs)])).await;
+    house.set_variable("ANOTHER", "vault value").await;
+    house.background();
+    let failed = until(&house, "py", |status| status.state == McpState::Failed).await;
+    let problem = failed.problem.unwrap();
+    assert!(
+        problem.contains("MISSING_ONE") && problem.contains("env.set"),
+        "{problem}"
+    );
+    house.set_variable("MISSING_ONE", "now there").await;
+    until(&house, "py", connected).await;
     house.stop().await;
 }
 
@@ -306,4 +344,27 @@ async fn stopping_ends_the_program_and_what_it_started() {
     let free = tokio::time::timeout(Duration::from_secs(30), locked("wait")).await;
     assert_eq!(free.ok(), Some(false), "the program's child is still there");
     std::fs::remove_file(&directory).unwrap();
+}
+
+/// An approval, or an entry of a policy, names one tool and no other.
+#[tokio::test]
+async fn tools_whose_names_are_alike_are_told_apart() {
+    let alike = || program(interpreter(), &[SCRIPT, "collide"], &[]);
+    let servers = vec![("x", alike()), ("x.y", alike()), ("x_y", alike())];
+    let house = House::open(false, settings(servers)).await;
+    house.background();
+    for server in ["x", "x.y", "x_y"] {
+        let status = until(&house, server, connected).await;
+        assert_eq!(status.tools, 10, "{server}");
+    }
+    let mut said = Vec::new();
+    let names = house.names().into_iter();
+    for name in names.filter(|name| name.contains("__a_b")) {
+        said.push(house.call(&name, json!({})).await.unwrap());
+    }
+    said.sort();
+    let expected = ["this is a.b", "this is a_b"].map(|text| [text; 3]);
+    assert_eq!(said, expected.concat());
+    assert!(house.names().contains(&"mcp__x__a_b".to_owned()));
+    house.stop().await;
 }

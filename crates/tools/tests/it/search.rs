@@ -249,3 +249,46 @@ async fn bad_answers_and_bad_input() {
     let refusal = house.refusal("web_search", json!({"query": "q"})).await;
     assert!(refusal.contains("must not be called"), "{refusal}");
 }
+
+/// A service that keeps the keys it was sent.
+async fn recorder() -> (Url, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+    let seen = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
+    let answer = async |State(seen): State<std::sync::Arc<std::sync::Mutex<Vec<String>>>>,
+                        headers: HeaderMap| {
+        let names = ["authorization", "x-subscription-token"];
+        let sent = names.iter().filter_map(|name| headers.get(*name));
+        let sent = sent.map(|value| value.to_str().unwrap().to_owned());
+        seen.lock().unwrap().extend(sent);
+        Json(json!({"results": [], "web": {"results": []}}))
+    };
+    let router = Router::new().fallback(answer).with_state(seen.clone());
+    (serve(router).await, seen)
+}
+
+#[tokio::test]
+async fn a_key_of_the_vault_does_not_follow_another_address() {
+    for (provider, variable) in [
+        (SearchProvider::Brave, "BRAVE_API_KEY"),
+        (SearchProvider::Tavily, "TAVILY_API_KEY"),
+    ] {
+        let (own, seen) = recorder().await;
+        let (other, stolen) = recorder().await;
+        let house = house(settings(provider, Some(own.clone()), None)).await;
+        house.set_variable(variable, "key-of-the-owner").await;
+        let input = json!({"query": "q"});
+        house.call("web_search", input.clone()).await.unwrap();
+        assert_eq!(seen.lock().unwrap().len(), 1);
+        house
+            .tools
+            .update_settings(settings(provider, Some(other), None));
+        let refusal = house.call("web_search", input.clone()).await;
+        assert_eq!(*stolen.lock().unwrap(), Vec::<String>::new());
+        let message = refusal.unwrap_err().message;
+        assert!(message.contains(variable), "{message}");
+        // Back at its own address it serves; entered again, it serves at the new one.
+        house
+            .tools
+            .update_settings(settings(provider, Some(own), None));
+        house.call("web_search", input).await.unwrap();
+    }
+}

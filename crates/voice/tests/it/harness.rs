@@ -67,7 +67,16 @@ impl Home {
     pub async fn store_key(&self, id: &str, key: &str, base_url: &str) {
         let key = SecretString::from(key);
         let actor = Actor::cli();
-        let stored = self.secrets.set_provider_key(&actor, id, key, base_url);
+        let kind = if id.starts_with("tts_") {
+            "tts"
+        } else if id.starts_with("stt_") {
+            "stt"
+        } else {
+            "openai"
+        };
+        let stored = self
+            .secrets
+            .set_provider_key(&actor, id, key, (kind, base_url));
         stored.await.unwrap();
     }
 }

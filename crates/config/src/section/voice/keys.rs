@@ -1,7 +1,7 @@
 //! The table of the settings of voice. What several providers have in common is written once.
 
 use super::providers::{Named, STT_PROVIDERS, TTS_PROVIDERS};
-use crate::key::{Change, Initial, KeySpec, Kind, Rule};
+use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 
 pub(super) const AUTO: &[&str] = &["always", "off", "inbound", "tagged"];
 /// The most bytes that a limit on kept audio may allow: 1 TiB.
@@ -11,6 +11,11 @@ impl KeySpec {
     /// Gives a setting its key.
     const fn at(self, key: &'static str) -> Self {
         Self { key, ..self }
+    }
+
+    /// Gives a setting another guard.
+    const fn guarded(self, guard: Guard) -> Self {
+        Self { guard, ..self }
     }
 
     /// Gives a setting another explanation.
@@ -27,6 +32,7 @@ const fn unset(kind: Kind, example: &'static str, doc: &'static str) -> KeySpec 
         default: Initial::Unset,
         doc,
         example,
+        guard: Guard::Write,
         change: Change::Live,
     }
 }
@@ -43,7 +49,7 @@ const fn line(example: &'static str, doc: &'static str) -> KeySpec {
 }
 
 const fn file(example: &'static str, doc: &'static str) -> KeySpec {
-    unset(Kind::Text(Rule::File), example, doc)
+    unset(Kind::Text(Rule::File), example, doc).guarded(Guard::StepUp)
 }
 
 const fn model(example: &'static str) -> KeySpec {
@@ -52,7 +58,7 @@ const fn model(example: &'static str) -> KeySpec {
 
 const fn base_url(example: &'static str) -> KeySpec {
     let doc = "Base URL with its version segment; one without a path means /v1.";
-    unset(Kind::Text(Rule::BaseUrl), example, doc)
+    unset(Kind::Text(Rule::BaseUrl), example, doc).guarded(Guard::StepUp)
 }
 
 /// A number with its bounds in thousandths.
@@ -77,6 +83,7 @@ const fn bytes(default: i64, doc: &'static str) -> KeySpec {
 }
 
 const API_KEY: KeySpec = KeySpec {
+    guard: Guard::StepUp,
     change: Change::Never("set it with providers.set_key, which keeps it in the vault"),
     ..unset(
         Kind::Text(Rule::Secret),
@@ -185,7 +192,8 @@ pub(crate) const KEYS: &[KeySpec] = keys! {
             Kind::Text(Rule::WebUrl),
             "\"http://127.0.0.1:5002\"",
             "Where the server is, as it is; required.",
-        ),
+        )
+        .guarded(Guard::StepUp),
         "model": model("\"tts_models/en/ljspeech/vits\""),
     }
     "voice.stt" {
@@ -244,7 +252,8 @@ pub(crate) const KEYS: &[KeySpec] = keys! {
             Kind::Text(Rule::BaseUrl),
             "\"http://127.0.0.1:8000/v1\"",
             "Where the server is, with its version segment; one without a path means /v1; required.",
-        ),
+        )
+        .guarded(Guard::StepUp),
         "model": model("\"mistralai/Voxtral-Mini-3B-2507\""),
         "language": LANGUAGE,
     }

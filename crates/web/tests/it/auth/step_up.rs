@@ -145,3 +145,102 @@ async fn it_can_be_switched_off_by_who_is_confirmed() {
         Err("CONFIRMATION_REQUIRED".to_owned())
     );
 }
+
+/// What a stolen session must not do without the password: start programs, choose files, open the way
+/// in or out, and lead stored keys elsewhere.
+const STEERING: [&str; 15] = [
+    "mcp.servers.files.command",
+    "mcp.servers.files.args",
+    "mcp.servers.files.env",
+    "mcp.servers.far.url",
+    "server.external_url",
+    "server.allowed_origins",
+    "proxy.header",
+    "network.allow_private",
+    "models.providers.openai.kind",
+    "models.providers.openai.base_url",
+    "tools.web_search.base_url",
+    "voice.tts.piper.binary_path",
+    "voice.tts.piper.model_path",
+    "voice.stt.whisper.base_url",
+    "voice.stt.voxtral-local.endpoint",
+];
+
+fn value_of(key: &str) -> serde_json::Value {
+    match key.rsplit('.').next().unwrap() {
+        "args" => json!(["a"]),
+        "env" => json!({ "A": "b" }),
+        "allowed_origins" => json!(["https://a.example"]),
+        "header" => json!("x-real-ip"),
+        "allow_private" => json!(true),
+        "kind" => json!("anthropic"),
+        "url" | "base_url" | "endpoint" | "external_url" => json!("https://a.example"),
+        _ => json!("program"),
+    }
+}
+
+#[tokio::test]
+async fn what_starts_a_program_or_moves_a_key_needs_a_confirmation() {
+    let clock = stopped_clock();
+    let (_server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
+    let channel = json!({ "type": "http", "label": "Mine", "id": "mine",
+        "fields": { "url": "https://a.example" } });
+    owner.rpc("channels.create", channel.clone()).await.unwrap();
+    let moved = json!({ "id": "mine", "fields": { "url": "https://b.example" } });
+    let calls = || {
+        let settings = STEERING.iter().map(|key| {
+            let params = json!({ "key": key, "value": value_of(key) });
+            ("config.set", params)
+        });
+        let channels = [
+            ("channels.create", channel.clone()),
+            ("channels.update", moved.clone()),
+        ];
+        settings.chain(channels)
+    };
+    clock.advance(Duration::from_mins(16));
+    for (method, params) in calls() {
+        let answer = owner.rpc(method, params.clone()).await;
+        assert_eq!(answer, Err("CONFIRMATION_REQUIRED".to_owned()), "{params}");
+    }
+    // What names no address of its own goes on.
+    let relabelled = json!({ "id": "mine", "label": "Ours" });
+    owner.rpc("channels.update", relabelled).await.unwrap();
+}
+
+#[tokio::test]
+async fn keys_may_be_kept_from_what_needs_a_confirmation() {
+    let clock = stopped_clock();
+    let (server, owner) = light_owner(Options::default().clock(Arc::clone(&clock))).await;
+    let admin = server.api_key(&owner, &["operator.admin"]).await;
+    let key = "auth.step_up_for_keys";
+    let set = async |actor: &gatehouse_testkit::Actor, key: &str, value: serde_json::Value| {
+        let params = json!({ "key": key, "value": value });
+        actor.rpc("config.set", params).await
+    };
+    clock.advance(Duration::from_mins(16));
+    let refused = Err("CONFIRMATION_REQUIRED".to_owned());
+    assert_eq!(set(&owner, key, json!(true)).await, refused);
+    set(&admin, "network.allow_private", json!(true))
+        .await
+        .unwrap();
+    set(&admin, key, json!(true)).await.unwrap();
+    for (key, value) in [
+        (key, json!(false)),
+        ("auth.step_up", json!(false)),
+        ("network.allow_private", json!(false)),
+        ("mcp.servers.files.command", json!("program")),
+    ] {
+        assert_eq!(set(&admin, key, value).await, refused, "{key}");
+    }
+    admin
+        .post("/api/auth/reset", json!({}))
+        .await
+        .refused(403, "CONFIRMATION_REQUIRED");
+    set(&admin, "log.level", json!("info")).await.unwrap();
+    let again = json!({ "label": "x", "scopes": ["operator.admin"] });
+    admin
+        .post("/api/auth/api-keys", again)
+        .await
+        .refused(403, "CONFIRMATION_REQUIRED");
+}

@@ -5,6 +5,7 @@ mod config;
 mod discover;
 mod env;
 mod envelope;
+mod mcp;
 mod pairing;
 mod providers;
 mod ssh_keys;

@@ -91,3 +91,52 @@ async fn the_plaintext_file_can_be_left_out() {
         .expect(200);
     assert_eq!(provider(&owner, "anthropic").await["configured"], true);
 }
+
+async fn set(owner: &Actor, key: &str, value: Value) {
+    let params = json!({ "key": key, "value": value });
+    owner.rpc("config.set", params).await.unwrap();
+}
+
+/// The kind decides which vendor is called when no address is written.
+#[tokio::test]
+async fn a_key_of_the_environment_does_not_go_to_another_kind() {
+    let options = Options::default().env("OPENAI_API_KEY", "sk-of-the-environment");
+    let (_server, owner) = crate::steps::light_owner(options).await;
+    assert_eq!(provider(&owner, "openai").await["configured"], true);
+    set(&owner, "models.providers.openai.kind", json!("anthropic")).await;
+    let moved = provider(&owner, "openai").await;
+    assert_eq!(
+        (&moved["kind"], &moved["configured"]),
+        (&json!("anthropic"), &json!(false))
+    );
+    set(&owner, "models.providers.openai.kind", Value::Null).await;
+    assert_eq!(provider(&owner, "openai").await["configured"], true);
+}
+
+#[tokio::test]
+async fn a_stored_key_belongs_to_the_kind_and_origin_it_was_entered_for() {
+    let (_server, owner) = TestServer::with_owner().await;
+    let (kind, base_url) = (
+        "models.providers.mine.kind",
+        "models.providers.mine.base_url",
+    );
+    set(&owner, base_url, json!("https://api.example/v1")).await;
+    let key = json!({ "id": "mine", "key": "sk-test-abcdefgh-1234" });
+    owner.rpc("providers.set_key", key.clone()).await.unwrap();
+    for (setting, value, configured) in [
+        (base_url, json!("https://api.example/v2"), true),
+        (kind, json!("anthropic"), false),
+        (kind, json!("openai"), true),
+        (base_url, json!("https://other.example/v1"), false),
+        (base_url, json!("http://api.example/v1"), false),
+        (base_url, json!("https://api.example:8443/v1"), false),
+        (base_url, json!("https://api.example:443/v1"), true),
+        (kind, json!("anthropic"), false),
+    ] {
+        set(&owner, setting, value.clone()).await;
+        let now = provider(&owner, "mine").await;
+        assert_eq!(now["configured"], configured, "{setting} {value}");
+    }
+    owner.rpc("providers.set_key", key).await.unwrap();
+    assert_eq!(provider(&owner, "mine").await["configured"], true);
+}

@@ -1,0 +1,47 @@
+//! Where an account's secrets may be sent: each belongs to the type and address that the account had
+//! when it was entered.
+
+use crate::fields::FieldKind;
+use crate::senders::Sender;
+use gatehouse_domain::KeyBinding;
+use gatehouse_store::ChannelSecretRow;
+use serde_json::{Map, Value};
+use url::Url;
+
+/// The service that an account with these fields calls. Without a field that names an address it is the
+/// vendor's own.
+pub(crate) fn service_of(sender: &dyn Sender, fields: &Map<String, Value>) -> KeyBinding {
+    let about = sender.about();
+    let of_kind = |kind: FieldKind| {
+        let mut specs = about.fields.iter();
+        let spec = specs.find(|spec| spec.kind == kind && !spec.secret)?;
+        fields.get(spec.name)
+    };
+    let url = of_kind(FieldKind::Url).and_then(Value::as_str);
+    if let Some(url) = url.and_then(|url| Url::parse(url).ok()) {
+        return KeyBinding::of_url(about.kind, &url);
+    }
+    let host = of_kind(FieldKind::Host).and_then(Value::as_str);
+    let port = of_kind(FieldKind::Port).and_then(Value::as_u64);
+    let port = port.and_then(|port| u16::try_from(port).ok());
+    KeyBinding::of_host(
+        about.kind,
+        "server",
+        host.unwrap_or_default(),
+        port.unwrap_or_default(),
+    )
+}
+
+/// Whether a secret may be sent to this service. One that is a URL is its own address.
+pub(crate) fn may_go(sender: &dyn Sender, secret: &ChannelSecretRow, service: &KeyBinding) -> bool {
+    let Some(belongs_to) = &secret.belongs_to else {
+        // The account's address has not changed since the secret was entered.
+        return true;
+    };
+    let mut specs = sender.about().fields.iter();
+    let is_address = |kind| kind == FieldKind::Url;
+    specs.any(|spec| spec.name == secret.field && is_address(spec.kind))
+        || belongs_to
+            .parse::<KeyBinding>()
+            .is_ok_and(|own| own.admits(service))
+}

@@ -1,0 +1,71 @@
+//! Keys that stand in the file or the environment belong to the service that stands there too: as the
+//! settings are without the changes at run time. A change of the kind or the address at run time does
+//! not take such a key along.
+
+use gatehouse_config::{ConfigError, Layers, Provider, Resolved, SearchProvider, Settings};
+use gatehouse_domain::KeyBinding;
+use gatehouse_tools::SearchProvider as Search;
+use secrecy::SecretString;
+use url::Url;
+
+/// The settings in force, and the settings as people wrote them.
+pub(super) struct WrittenKeys<'a> {
+    now: &'a Resolved,
+    /// `None` when they cannot be read: no key belongs to anything then.
+    written: Option<Resolved>,
+}
+
+impl<'a> WrittenKeys<'a> {
+    pub(super) fn new(now: &'a Resolved, layers: &Layers) -> Self {
+        let told =
+            |error: &ConfigError| tracing::error!(%error, "the written settings are invalid");
+        let written = layers.written().inspect_err(told).ok();
+        Self { now, written }
+    }
+
+    /// The key, when the service that `service` finds in the settings in force is the one that it finds
+    /// in the written ones.
+    pub(super) fn keep(
+        &self,
+        key: Option<SecretString>,
+        service: impl Fn(&Settings) -> Option<KeyBinding>,
+    ) -> Option<SecretString> {
+        key.filter(|_| self.is_written(service))
+    }
+
+    /// Whether a service is still the one that was written.
+    pub(super) fn is_written(&self, service: impl Fn(&Settings) -> Option<KeyBinding>) -> bool {
+        let written = self.written.as_ref().and_then(|all| service(&all.settings));
+        let now = service(&self.now.settings);
+        matches!((written, now), (Some(own), Some(now)) if own.admits(&now))
+    }
+}
+
+/// The model provider of this id; one of a vendor's name is there without being described.
+pub(super) fn model_service(settings: &Settings, id: &str) -> Option<KeyBinding> {
+    if let Some(Provider { kind, base_url, .. }) = settings.models.providers.get(id) {
+        return Some(KeyBinding::of_url(kind.as_str(), base_url));
+    }
+    let vendors = [
+        gatehouse_config::ProviderKind::Openai,
+        gatehouse_config::ProviderKind::Anthropic,
+    ];
+    let vendor = vendors.into_iter().find(|kind| kind.as_str() == id)?;
+    let url = Url::parse(vendor.default_base_url()).ok()?;
+    Some(KeyBinding::of_url(id, &url))
+}
+
+/// The search service.
+pub(super) fn search_service(settings: &Settings) -> Option<KeyBinding> {
+    let search = &settings.tools.web_search;
+    search_provider(search.provider?).service(search.base_url.as_ref())
+}
+
+/// The provider as the tools name it.
+pub(super) const fn search_provider(provider: SearchProvider) -> Search {
+    match provider {
+        SearchProvider::Brave => Search::Brave,
+        SearchProvider::Tavily => Search::Tavily,
+        SearchProvider::Searxng => Search::Searxng,
+    }
+}
