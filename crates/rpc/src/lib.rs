@@ -1,6 +1,7 @@
 //! JSON-RPC: the method table, dispatch, and the connection state machine. It must not know sockets
 //! or HTTP: `web` brings the messages and carries the answers away.
 
+pub mod budget;
 pub mod census;
 pub mod connection;
 mod dispatch;
@@ -12,6 +13,7 @@ pub mod live_config;
 pub mod method;
 pub mod methods;
 pub mod openrpc;
+mod reply;
 pub mod rooms;
 mod vault_status;
 
@@ -21,5 +23,6 @@ pub use events::{Event, EventBus};
 pub use live_config::LiveConfig;
 pub use method::{Call, Method};
 pub use methods::METHODS;
+pub use reply::Reply;
 pub use rooms::{Build, Rooms, Ways, WaysError};
 pub use vault_status::VaultStatus;
