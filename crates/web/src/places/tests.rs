@@ -71,20 +71,18 @@ fn a_place_belongs_to_all_of_its_copies() {
     assert!(places.take(client(2), false).is_some());
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn idle_is_counted_from_the_end_of_the_last_request() {
     let places = places(1, 1);
     let place = places.take(client(1), false).unwrap();
-    let limit = Duration::from_secs(10);
-    let begin = Instant::now();
+    let limit = Duration::from_millis(60);
     let in_work = place.begin_request();
-    let idle = place.idle(limit);
-    let working = async {
-        tokio::time::sleep(Duration::from_secs(25)).await;
-        drop(in_work);
-    };
-    tokio::join!(idle, working);
-    assert_eq!(begin.elapsed().as_secs(), 35);
+    let begin = Instant::now();
+    let working = tokio::time::timeout(Duration::from_millis(150), place.idle(limit));
+    assert!(working.await.is_err(), "a request is in work");
+    drop(in_work);
+    place.idle(limit).await;
+    assert!(begin.elapsed() >= Duration::from_millis(210));
 }
 
 #[test]
