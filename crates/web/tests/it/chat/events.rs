@@ -69,7 +69,10 @@ async fn an_approval_shows_characters_that_hide_or_reorder_text() {
     let mut socket = server.socket(&owner, "/ws/chat").await;
     let hidden = "6*7 \u{202e}0001*\u{2066}\u{200b}\u{e0041}\u{1b}";
     let text = format!("calculate {hidden}");
-    owner.rpc("chat.send", json!({ "text": text })).await.unwrap();
+    owner
+        .rpc("chat.send", json!({ "text": text }))
+        .await
+        .unwrap();
     let asked = socket.event("approval.requested").await.unwrap();
     assert_eq!(asked["arguments"]["expression"], hidden, "exact");
     let shown = json!({
