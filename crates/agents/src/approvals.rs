@@ -1,7 +1,7 @@
 //! Tool calls that wait for somebody's yes. They wait in the memory of the process whose turn it is.
 
 use crate::error::AgentsError;
-use crate::event::{AgentEvent, Approval, Resolved};
+use crate::event::{AgentEvent, Approval, Resolved, Shown};
 use crate::handle::{Agents, Inner};
 use gatehouse_domain::id::{ApprovalId, SessionId};
 use serde_json::Value;
@@ -57,6 +57,7 @@ impl Inner {
         let approval = Arc::new(Approval {
             id: ApprovalId::generate(&*self.clock, &*self.random),
             tool: tool.to_owned(),
+            shown: Shown::of(tool, &arguments),
             arguments,
             session: session.clone(),
             expires_at: self.clock.now().after(wait),

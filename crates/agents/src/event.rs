@@ -2,7 +2,7 @@
 
 use crate::message::Message;
 use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
-use gatehouse_domain::{Problem, Timestamp};
+use gatehouse_domain::{Problem, Timestamp, visible};
 use gatehouse_models::Usage;
 use schemars::JsonSchema;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -167,12 +167,41 @@ pub struct Approval {
     pub id: ApprovalId,
     /// The tool.
     pub tool: String,
-    /// What it would be called with.
+    /// What it would be called with, exactly.
     pub arguments: Value,
+    /// The same for the person who decides.
+    pub shown: Shown,
     /// The session's id.
     pub session: SessionId,
     /// When it counts as denied.
     pub expires_at: Timestamp,
+}
+
+/// A tool call in which every character shows: those that hide or reorder text are escapes such as
+/// `\u{202E}`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[schemars(rename = "ShownCall")]
+pub struct Shown {
+    /// The tool.
+    pub tool: String,
+    /// The arguments as JSON in lines.
+    pub arguments: String,
+    /// How many characters were escaped.
+    pub hidden: usize,
+}
+
+impl Shown {
+    /// What is shown of a call.
+    pub fn of(tool: &str, arguments: &Value) -> Self {
+        // Values have text keys: they can be written.
+        let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
+        let (tool, arguments) = (visible::line(tool), visible::lines(&arguments));
+        Self {
+            hidden: tool.hidden + arguments.hidden,
+            tool: tool.text.into_owned(),
+            arguments: arguments.text.into_owned(),
+        }
+    }
 }
 
 /// Somebody said yes or no, or nobody did in time.
@@ -239,6 +268,7 @@ mod tests {
             id: ApprovalId::from_text("apr_1"),
             tool: "speak".to_owned(),
             arguments: json!({ "text": "x" }),
+            shown: Shown::of("spe\u{ad}ak", &json!({ "text": "a\u{202e}b\nc" })),
             session,
             expires_at: Timestamp::from_millis(0),
         }));
@@ -246,6 +276,8 @@ mod tests {
         assert_eq!(
             params(&asked),
             json!({ "id": "apr_1", "tool": "speak", "arguments": { "text": "x" },
+                "shown": { "tool": "spe\\u{AD}ak", "hidden": 2,
+                    "arguments": "{\n  \"text\": \"a\\u{202E}b\\nc\"\n}" },
                 "session": "ses_1", "expires_at": "1970-01-01T00:00:00.000Z" })
         );
     }

@@ -21,6 +21,20 @@ pub struct HistoryPage {
 /// How often messages are read again because an answer became one meanwhile.
 const READS: u32 = 4;
 
+/// How many bytes of text a page has at most, unless one message has more.
+const MAX_BYTES: usize = 8 << 20;
+
+/// How many of the newest messages a page holds.
+fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
+    let mut bytes = 0_usize;
+    let fits = |row: &&ChatMessageRow| {
+        let is_first = bytes == 0;
+        bytes = bytes.saturating_add(row.text_bytes());
+        is_first || bytes <= MAX_BYTES
+    };
+    rows.iter().rev().take(limit).take_while(fits).count()
+}
+
 impl Agents {
     /// The newest messages of a session, or the newest before one of them. A text that waits for its
     /// turn is there already, behind what is said in the turns before it.
@@ -73,11 +87,12 @@ impl Agents {
                             .ok_or_else(refused)?
                     }
                 };
-                Ok(conn.list_chat_messages(&session, place, rows).await?)
+                let messages = conn.list_chat_messages(&session, place, rows, MAX_BYTES);
+                Ok(messages.await?)
             })
         });
         let mut rows: Vec<ChatMessageRow> = read.await?;
-        let more = rows.len().saturating_sub(limit);
+        let more = rows.len().saturating_sub(that_fit(&rows, limit));
         rows.drain(..more);
         Ok(HistoryPage {
             next_cursor: rows

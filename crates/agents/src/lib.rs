@@ -32,7 +32,9 @@ mod turn;
 
 pub use agent::{Agent, AgentChanges, AgentConfig, DEFAULT_AGENT, NewAgent};
 pub use error::AgentsError;
-pub use event::{AgentEvent, Approval, Delta, Done, Failure, Resolved, ToolProgress, ToolState};
+pub use event::{
+    AgentEvent, Approval, Delta, Done, Failure, Resolved, Shown, ToolProgress, ToolState,
+};
 pub use gatehouse_models::Usage;
 pub use handle::{Agents, AgentsParts, AgentsSettings};
 pub use history::HistoryPage;

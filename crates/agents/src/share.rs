@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// How many messages a shared page shows: the newest.
 const MAX_SHOWN: i64 = 1000;
 
+/// How many bytes of text it shows.
+const MAX_BYTES: usize = 1 << 20;
+
 /// A share that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
@@ -120,7 +123,7 @@ impl Agents {
                 };
                 let (session, through) = (&share.session_id, share.through_seq);
                 let rows = conn
-                    .list_chat_spoken(session, through, MAX_SHOWN + 1)
+                    .list_chat_spoken(session, through, MAX_SHOWN + 1, MAX_BYTES)
                     .await?;
                 Ok::<_, AgentsError>(Some((share, rows)))
             })
@@ -133,6 +136,7 @@ fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
     let most = usize::try_from(MAX_SHOWN).unwrap_or(usize::MAX);
     let more = rows.len().saturating_sub(most);
     rows.drain(..more);
+    let is_cut = more > 0 || cut_oldest(&mut rows, MAX_BYTES);
     let message = |row: ChatMessageRow| {
         let is_user = row.role == Role::User.as_str();
         SharedMessage {
@@ -147,6 +151,21 @@ fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
         title: share.title,
         shared_at: share.updated_at,
         messages: rows.into_iter().map(message).filter(said).collect(),
-        is_cut: more > 0,
+        is_cut,
     }
+}
+
+/// Cuts the text of the oldest message so that all have so many bytes together; `false` when they have no
+/// more. Only the oldest can be too much: what is before it was not read.
+fn cut_oldest(rows: &mut [ChatMessageRow], max_bytes: usize) -> bool {
+    let bytes = rows.iter().map(|row| row.content.len()).sum::<usize>();
+    let over = bytes.saturating_sub(max_bytes);
+    let Some(oldest) = rows.first_mut().filter(|_| over > 0) else {
+        return false;
+    };
+    let left = oldest.content.len().saturating_sub(over);
+    let end = oldest.content.floor_char_boundary(left);
+    oldest.content.truncate(end);
+    oldest.content.push('…');
+    true
 }

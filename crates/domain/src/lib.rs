@@ -15,6 +15,7 @@ pub mod problem;
 pub mod random;
 pub mod scope;
 pub mod sliding_window;
+pub mod visible;
 
 pub use actor::Actor;
 pub use address::{Cidr, ClientKey, canonical_ip};

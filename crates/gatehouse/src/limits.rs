@@ -40,3 +40,8 @@ pub fn raise_open_files() {
         tracing::warn!(%error, "the limit of open files could not be raised");
     }
 }
+
+/// How many files may be open now.
+pub fn open_files() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}

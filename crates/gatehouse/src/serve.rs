@@ -1,7 +1,8 @@
 //! Serving, from the first line on standard output to the closed database.
 
 use crate::compose::App;
-use gatehouse_web::{ServeOptions, install_metrics};
+use crate::limits::open_files;
+use gatehouse_web::{ConnectionLimits, ServeOptions, install_metrics};
 use std::io::Write;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -19,6 +20,17 @@ impl App {
     /// Serves until told to stop; then lets what is in progress end, closes the database and gives up
     /// the lock. Standard output carries the address and each new setup code, and nothing else.
     pub async fn serve(&self, listener: TcpListener, shutdown: CancellationToken) {
+        let limits = ConnectionLimits::for_open_files(open_files());
+        self.serve_within(listener, limits, shutdown).await;
+    }
+
+    /// The same with other limits of connections.
+    pub async fn serve_within(
+        &self,
+        listener: TcpListener,
+        limits: ConnectionLimits,
+        shutdown: CancellationToken,
+    ) {
         let rooms = self.rooms();
         let tasks = TaskTracker::new();
         // First: what a room says of its metrics before there is a recorder is lost.
@@ -44,6 +56,7 @@ impl App {
             ServeOptions {
                 listener,
                 tls,
+                limits,
                 shutdown: shutdown.clone(),
             },
         )

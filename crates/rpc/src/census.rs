@@ -1,23 +1,48 @@
-//! How many unauthenticated sockets there are, in all and per client, and how many bytes of calls
-//! are being worked on. Both are counted by guards, so that nothing is forgotten when a connection
-//! ends in an unusual way. Knows no connection.
+//! How many unauthenticated sockets there are, in all and per client. They are counted by guards, so
+//! that nothing is forgotten when a connection ends in an unusual way. Knows no connection.
 
 use gatehouse_domain::ClientKey;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
 
 /// Unauthenticated sockets in all.
 pub const MAX_SOCKETS: usize = 1_000;
 /// Unauthenticated sockets of one client.
 pub const MAX_SOCKETS_PER_CLIENT: u32 = 20;
-/// Bytes of calls in work over all sockets.
-pub const MAX_BYTES_IN_WORK: usize = 256 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 struct Counts {
-    total: usize,
-    by_client: HashMap<ClientKey, u32>,
+    /// By the order in which they came.
+    places: BTreeMap<u64, Place>,
+    by_client: HashMap<ClientKey, BTreeSet<u64>>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Place {
+    client: ClientKey,
+    evicted: CancellationToken,
+}
+
+impl Counts {
+    fn remove(&mut self, number: u64) -> Option<Place> {
+        let place = self.places.remove(&number)?;
+        if let Some(held) = self.by_client.get_mut(&place.client) {
+            held.remove(&number);
+            if held.is_empty() {
+                self.by_client.remove(&place.client);
+            }
+        }
+        Some(place)
+    }
+
+    /// The oldest socket of the client that has the most of them.
+    fn victim(&self) -> Option<u64> {
+        let most = self.by_client.values().map(BTreeSet::len).max()?;
+        let with_most = self.by_client.values().filter(|held| held.len() == most);
+        with_most.filter_map(|held| held.first().copied()).min()
+    }
 }
 
 /// Counts the sockets that have not said who they are.
@@ -27,29 +52,45 @@ pub struct SocketCensus {
 }
 
 impl SocketCensus {
-    /// Takes a place until the guard is dropped; `None` when there is none. `limit_factor` is above
-    /// one for a proxy whose clients cannot be told apart.
+    /// Takes a place until the guard is dropped; `None` when this client has all of its own.
+    /// `limit_factor` is above one for a proxy whose clients cannot be told apart. When all places are
+    /// taken, the oldest socket of the client with the most sockets loses its own.
     pub fn admit(&self, client: ClientKey, limit_factor: u32) -> Option<SocketGuard> {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = counts.by_client.get(&client).copied().unwrap_or(0);
+        let mut counts = self.lock();
+        let held = counts.by_client.get(&client).map_or(0, BTreeSet::len);
         let limit = MAX_SOCKETS_PER_CLIENT.saturating_mul(limit_factor.max(1));
-        if counts.total >= MAX_SOCKETS || held >= limit {
+        if u32::try_from(held).map_or(true, |held| held >= limit) {
             return None;
         }
-        counts.total += 1;
-        counts.by_client.insert(client, held + 1);
+        if counts.places.len() >= MAX_SOCKETS {
+            let victim = counts.victim()?;
+            if let Some(place) = counts.remove(victim) {
+                place.evicted.cancel();
+            }
+        }
+        let number = counts.next;
+        counts.next += 1;
+        let evicted = CancellationToken::new();
+        let place = Place {
+            client,
+            evicted: evicted.clone(),
+        };
+        counts.places.insert(number, place);
+        counts.by_client.entry(client).or_default().insert(number);
         Some(SocketGuard {
             census: self.clone(),
-            client,
+            number,
+            evicted,
         })
     }
 
     /// How many there are.
     pub fn total(&self) -> usize {
-        self.counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .total
+        self.lock().places.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,74 +99,20 @@ impl SocketCensus {
 #[must_use = "the place is given back when this is dropped"]
 pub struct SocketGuard {
     census: SocketCensus,
-    client: ClientKey,
+    number: u64,
+    evicted: CancellationToken,
+}
+
+impl SocketGuard {
+    /// Ends when the place was given to somebody else.
+    pub fn evicted(&self) -> CancellationToken {
+        self.evicted.clone()
+    }
 }
 
 impl Drop for SocketGuard {
     fn drop(&mut self) {
-        let mut counts = self
-            .census
-            .counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        counts.total = counts.total.saturating_sub(1);
-        match counts.by_client.get_mut(&self.client) {
-            Some(held) if *held > 1 => *held -= 1,
-            _ => drop(counts.by_client.remove(&self.client)),
-        }
-    }
-}
-
-/// How many bytes of calls may be in work.
-#[derive(Clone, Debug)]
-pub struct ByteBudget {
-    used: Arc<AtomicUsize>,
-    limit: usize,
-}
-
-impl ByteBudget {
-    /// A budget of so many bytes.
-    pub fn new(limit: usize) -> Self {
-        Self {
-            used: Arc::new(AtomicUsize::new(0)),
-            limit,
-        }
-    }
-
-    /// Takes so many bytes until the guard is dropped; `None` when they are not free.
-    pub fn take(&self, bytes: usize) -> Option<BytesGuard> {
-        let mut guard = BytesGuard {
-            budget: self.clone(),
-            bytes: 0,
-        };
-        guard.grow(bytes).then_some(guard)
-    }
-}
-
-/// Some bytes of a budget.
-#[derive(Debug)]
-#[must_use = "the bytes are given back when this is dropped"]
-pub struct BytesGuard {
-    budget: ByteBudget,
-    bytes: usize,
-}
-
-impl BytesGuard {
-    /// Takes so many more; `false`, and nothing is taken, when they are not free.
-    pub fn grow(&mut self, bytes: usize) -> bool {
-        let (used, limit) = (&self.budget.used, self.budget.limit);
-        let take = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= limit);
-        let taken = used.try_update(Ordering::AcqRel, Ordering::Acquire, take);
-        if taken.is_ok() {
-            self.bytes += bytes;
-        }
-        taken.is_ok()
-    }
-}
-
-impl Drop for BytesGuard {
-    fn drop(&mut self) {
-        self.budget.used.fetch_sub(self.bytes, Ordering::AcqRel);
+        self.census.lock().remove(self.number);
     }
 }
 
@@ -150,7 +137,7 @@ mod tests {
         assert!(census.admit(client(1), 1).is_some());
         drop(held);
         assert_eq!(census.total(), 0);
-        assert!(census.counts.lock().unwrap().by_client.is_empty());
+        assert!(census.lock().by_client.is_empty());
     }
 
     #[test]
@@ -159,9 +146,12 @@ mod tests {
         let held: Vec<_> = (0..1000)
             .map(|n| census.admit(client(n), 1).unwrap())
             .collect();
-        assert!(census.admit(client(5000), 1).is_none());
-        drop(held);
-        assert!(census.admit(client(5000), 1).is_some());
+        assert!(held.iter().all(|guard| !guard.evicted().is_cancelled()));
+        let more = census.admit(client(5000), 1).unwrap();
+        assert_eq!(census.total(), 1000);
+        assert!(held[0].evicted().is_cancelled());
+        drop((held, more));
+        assert_eq!(census.total(), 0);
     }
 
     #[test]
@@ -175,17 +165,27 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_taken_up_to_the_limit() {
-        let budget = ByteBudget::new(10);
-        let six = budget.take(6).unwrap();
-        assert!(budget.take(5).is_none());
-        let mut none = budget.take(0).unwrap();
-        assert!(!none.grow(5) && none.grow(4) && !none.grow(1));
-        drop(none);
-        let four = budget.take(4).unwrap();
-        assert!(budget.take(1).is_none());
-        drop((six, four));
-        assert!(budget.take(10).is_some());
-        assert!(budget.take(usize::MAX).is_none());
+    fn when_all_places_are_taken_the_oldest_of_who_has_the_most_makes_room() {
+        let census = SocketCensus::default();
+        let owner = census.admit(client(0), 1).unwrap();
+        // Fifty addresses with as many as each may have take what is left, and one more.
+        let mut held: Vec<_> = (0..1000)
+            .map(|n| census.admit(client(1 + n / 20), 1).unwrap())
+            .collect();
+        let gone = |held: &[SocketGuard]| -> Vec<usize> {
+            let places = held.iter().enumerate();
+            let gone = places.filter(|(_, guard)| guard.evicted().is_cancelled());
+            gone.map(|(place, _)| place).collect()
+        };
+        assert_eq!(gone(&held), [0]);
+        assert_eq!(census.total(), 1000);
+        held.push(census.admit(client(5000), 1).unwrap());
+        assert_eq!(gone(&held), [0, 20]);
+        assert!(!owner.evicted().is_cancelled());
+        // Whose place was taken gives back nothing.
+        drop(held);
+        assert_eq!(census.total(), 1);
+        drop(owner);
+        assert!(census.lock().by_client.is_empty());
     }
 }

@@ -4,8 +4,9 @@
 pub mod heartbeat;
 mod io;
 
+use crate::budget::{Holder, Share};
 use crate::census::SocketGuard;
-use crate::dispatch::{Admitted, Rpc, not_authenticated};
+use crate::dispatch::{Admitted, Rpc, not_authenticated, weight};
 use crate::envelope::{Id, Incoming, answer, batch_answer, parse, refusal};
 use crate::events::Event;
 use crate::method::outcome_of;
@@ -17,6 +18,7 @@ use io::Ending;
 pub use io::{Finished, Input, Output};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// How long an unauthenticated client may take to say `connect`.
 pub const CONNECT_WITHIN_MS: u64 = 10_000;
@@ -59,7 +61,7 @@ pub struct Connection {
     calls: usize,
     bytes: usize,
     /// What came while `connect` was being checked.
-    queued: VecDeque<String>,
+    queued: VecDeque<(String, Option<Share>)>,
     /// The place among the unauthenticated.
     place: Option<SocketGuard>,
 }
@@ -110,6 +112,18 @@ impl Connection {
         matches!(self.state, State::Ready(_))
     }
 
+    /// Whom the bytes of its messages are charged to.
+    pub fn holder(&self) -> Holder {
+        Holder::of(&self.visit)
+    }
+
+    /// Ends when this unauthenticated connection has to make room for another: feed it
+    /// [`Input::Evicted`].
+    pub fn evicted(&self) -> CancellationToken {
+        let place = self.place.as_ref();
+        place.map_or_else(CancellationToken::new, SocketGuard::evicted)
+    }
+
     /// The longest message that is taken now.
     pub fn max_message_bytes(&self) -> usize {
         match self.state {
@@ -135,8 +149,17 @@ impl Connection {
         match input {
             Input::Text(text) => {
                 self.heartbeat.heard();
-                self.text(text, &mut out);
+                self.text(text, None, &mut out);
             }
+            Input::Counted(text, held) => {
+                self.heartbeat.heard();
+                self.text(text, Some(held), &mut out);
+            }
+            Input::NoRoom => {
+                let problem = Problem::rate_limited(1000);
+                self.refuse(&mut out, &Id::null(), &problem, "no memory for the message");
+            }
+            Input::Evicted => self.evict(&mut out),
             Input::Binary => {
                 let problem = Problem::new(ErrorCode::InvalidRequest, "Send text messages only.");
                 self.refuse(&mut out, &Id::null(), &problem, "binary message");
@@ -178,7 +201,7 @@ impl Connection {
 
     /// An error answer, then the end.
     fn refuse(&mut self, out: &mut Vec<Output>, id: &Id, problem: &Problem, reason: &'static str) {
-        out.push(Output::Send(refusal(id, problem)));
+        out.push(Output::Send(refusal(id, problem).into()));
         self.close(out, problem.code.close_code(), reason);
     }
 
@@ -188,11 +211,19 @@ impl Connection {
         self.refuse(out, &Id::null(), &problem, "message too long");
     }
 
-    fn event(&self, event: &Event, out: &mut Vec<Output>) {
+    /// Only who has not authenticated makes room.
+    fn evict(&mut self, out: &mut Vec<Output>) {
+        if self.place.is_some() {
+            let problem = Problem::rate_limited(CONNECT_WITHIN_MS);
+            self.refuse(out, &Id::null(), &problem, "too many sockets");
+        }
+    }
+
+    fn event(&self, event: &Arc<Event>, out: &mut Vec<Output>) {
         if let State::Ready(identity) = &self.state
             && identity.scopes.allows(event.scope)
         {
-            out.push(Output::Send(event.frame.clone()));
+            out.push(Output::Send(Arc::clone(event).into()));
         }
     }
 
@@ -212,7 +243,7 @@ impl Connection {
         }
     }
 
-    fn text(&mut self, text: String, out: &mut Vec<Output>) {
+    fn text(&mut self, text: String, held: Option<Share>, out: &mut Vec<Output>) {
         if text.len() > self.max_message_bytes() {
             return self.oversized(out);
         }
@@ -227,10 +258,12 @@ impl Connection {
                     "too many messages before connect",
                 );
             }
-            State::Connecting => self.queued.push_back(text),
+            State::Connecting => self.queued.push_back((text, held)),
             State::Ready(identity) => {
                 let identity = identity.clone();
                 self.calls(&identity, &text, out);
+                // Its params have been read, and are charged by themselves.
+                drop((text, held));
             }
             State::Closed => {}
         }
@@ -301,42 +334,32 @@ impl Connection {
             let problem = not_authenticated(&self.visit);
             return self.refuse(out, id, &problem, "credential ended");
         }
-        out.push(Output::Send(answer(
-            id,
-            &outcome_of(Ok(hello(self.rpc.rooms(), identity))),
-        )));
-        while let Some(text) = self.queued.pop_front() {
-            self.text(text, out);
+        let hello = answer(id, &outcome_of(Ok(hello(self.rpc.rooms(), identity))));
+        out.push(Output::Send(hello.into()));
+        while let Some((text, held)) = self.queued.pop_front() {
+            self.text(text, held, out);
         }
     }
 
     fn calls(&mut self, identity: &AuthIdentity, text: &str, out: &mut Vec<Output>) {
         let incoming = match parse(text) {
             Ok(incoming) => incoming,
-            Err(problem) => return out.push(Output::Send(refusal(&Id::null(), &problem))),
+            Err(problem) => return out.push(Output::Send(refusal(&Id::null(), &problem).into())),
         };
         let bytes = text.len();
         let fits = self.bytes.saturating_add(bytes) <= self.max_message_bytes().saturating_mul(2);
-        let guard = if fits {
-            self.rpc.budget().take(bytes)
-        } else {
-            None
-        };
+        let mut held = self.rpc.budget().share(self.holder());
         let free = MAX_CALLS.saturating_sub(self.calls);
-        let admitted = if guard.is_some() {
-            incoming.len().min(free)
-        } else {
-            0
-        };
-        if admitted == 0 {
-            out.extend(too_many(incoming).map(Output::Send));
+        let admitted = incoming.len().min(free);
+        if admitted == 0 || !fits || !held.grow(weight(&incoming)) {
+            out.extend(too_many(incoming).map(|answer| Output::Send(answer.into())));
             return;
         }
         self.calls += admitted;
         self.bytes += bytes;
         let admission = Admitted {
             calls: admitted,
-            bytes: guard,
+            held,
             request_id: None,
         };
         let work = self.rpc.run(&self.visit, identity, incoming, admission);

@@ -2,10 +2,12 @@
 //! count. The same for a socket and for `POST /api/rpc`.
 
 use crate::audited::Note;
-use crate::census::{ByteBudget, BytesGuard, MAX_BYTES_IN_WORK, SocketCensus};
-use crate::envelope::{Id, Incoming, Item, Outcome, answer, batch_answer, parse, refusal};
-use crate::method::{Boxed, Call, Method};
+use crate::budget::{ByteBudget, Holder, Limits, Share};
+use crate::census::SocketCensus;
+use crate::envelope::{Id, Incoming, Item, Outcome, parse, refusal};
+use crate::method::{Boxed, Call, MAX_PARAMS_BYTES, Method};
 use crate::methods::METHODS;
+use crate::reply::{Answers, Reply};
 use crate::rooms::Rooms;
 use gatehouse_auth::{AuthIdentity, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
@@ -29,8 +31,8 @@ pub struct Rpc {
 pub(crate) struct Admitted {
     /// How many of the calls may run; the others are refused.
     pub calls: usize,
-    /// Bytes that the message takes up until all of its calls are done.
-    pub bytes: Option<BytesGuard>,
+    /// What the params of its calls take until all of them are done.
+    pub held: Share,
     /// The request id for the log, where the transport has one.
     pub request_id: Option<RequestId>,
 }
@@ -38,10 +40,11 @@ pub(crate) struct Admitted {
 impl Rpc {
     /// The way in to these rooms.
     pub fn new(rooms: Arc<Rooms>) -> Self {
+        let limits = Limits::for_messages(rooms.config.max_message_bytes());
         Self {
             rooms,
             census: SocketCensus::default(),
-            budget: ByteBudget::new(MAX_BYTES_IN_WORK),
+            budget: ByteBudget::new(limits),
             tasks: TaskTracker::new(),
         }
     }
@@ -56,7 +59,7 @@ impl Rpc {
         &self.census
     }
 
-    /// What calls in work, and whatever else a caller sends, may hold together.
+    /// What callers send and are sent may hold together.
     pub fn budget(&self) -> &ByteBudget {
         &self.budget
     }
@@ -68,42 +71,49 @@ impl Rpc {
 
     /// `POST /api/rpc`: the answer to a message; `None` when it held only notifications.
     pub async fn call_text(&self, visit: &Visit, text: &[u8]) -> Option<Vec<u8>> {
-        self.call_text_as(visit, text, None).await
+        let answer = self.call_text_as(visit, text, None).await;
+        answer.map(|answer| answer.as_bytes().to_vec())
     }
 
-    /// The same for a request that has an id: an answer that tells of a fault of ours carries it.
-    pub async fn call_text_as(
+    /// The same for a request that has an id: an answer that tells of a fault of ours carries it. The
+    /// params are read at once: the text is not needed until the future ends.
+    pub fn call_text_as(
         &self,
         visit: &Visit,
         text: &[u8],
         request_id: Option<RequestId>,
-    ) -> Option<Vec<u8>> {
-        let refused = |problem: &Problem| Some(refusal(&Id::null(), problem).into_bytes());
+    ) -> Boxed<Option<Reply>> {
+        match self.admit_text(visit, text, request_id) {
+            Ok(work) => work,
+            Err(problem) => {
+                let answer = Reply::from(refusal(&Id::null(), &problem));
+                Box::pin(std::future::ready(Some(answer)))
+            }
+        }
+    }
+
+    fn admit_text(
+        &self,
+        visit: &Visit,
+        text: &[u8],
+        request_id: Option<RequestId>,
+    ) -> Result<Boxed<Option<Reply>>, Problem> {
         let Decision::Allowed(identity) = &visit.decision else {
-            return refused(&not_authenticated(visit));
+            return Err(not_authenticated(visit));
         };
-        let Ok(text) = std::str::from_utf8(text) else {
-            return refused(&Problem::new(
-                ErrorCode::ParseError,
-                "The message is not UTF-8.",
-            ));
-        };
-        let incoming = match parse(text) {
-            Ok(incoming) => incoming,
-            Err(problem) => return refused(&problem),
-        };
-        let Some(bytes) = self.budget.take(text.len()) else {
-            return refused(&Problem::rate_limited(1000));
-        };
+        let not_utf8 = |_| Problem::new(ErrorCode::ParseError, "The message is not UTF-8.");
+        let incoming = parse(std::str::from_utf8(text).map_err(not_utf8)?)?;
+        let mut held = self.budget.share(Holder::of(visit));
+        if !held.grow(weight(&incoming)) {
+            return Err(Problem::rate_limited(1000));
+        }
         let admitted = Admitted {
             calls: incoming.len(),
-            bytes: Some(bytes),
+            held,
             request_id,
         };
         let visit = Arc::new(visit.clone());
-        self.run(&visit, identity, incoming, admitted)
-            .await
-            .map(String::into_bytes)
+        Ok(self.run(&visit, identity, incoming, admitted))
     }
 
     /// Reads the params of a message's calls at once; the future does their work, in their order, to
@@ -115,7 +125,7 @@ impl Rpc {
         identity: &AuthIdentity,
         incoming: Incoming<'_>,
         admitted: Admitted,
-    ) -> Boxed<Option<String>> {
+    ) -> Boxed<Option<Reply>> {
         let (items, listed) = incoming.into_items();
         let mut prepared = Vec::with_capacity(items.len());
         for (place, item) in items.into_iter().enumerate() {
@@ -127,30 +137,35 @@ impl Rpc {
             prepared.push(prepare(call, item, place < admitted.calls));
         }
         let (rooms, tasks) = (Arc::clone(&self.rooms), self.tasks.clone());
+        let max_bytes = rooms.config.max_message_bytes();
+        let mut answers = Answers::new(admitted.held.sibling(), listed, max_bytes);
         let gone = CancellationToken::new();
         let waits = gone.clone().drop_guard();
         Box::pin(async move {
             let _waits = waits;
             let Admitted {
-                bytes, request_id, ..
+                held, request_id, ..
             } = admitted;
             let work = async move {
-                let mut answers = Vec::new();
                 for step in prepared {
-                    answers.extend(step.finish(&rooms, request_id.as_ref(), &gone).await);
+                    if let Some(problem) = answers.stop() {
+                        let refused = Err(problem.clone());
+                        step.id.iter().for_each(|id| answers.push(id, &refused));
+                        continue;
+                    }
+                    let finished = step.finish(&rooms, request_id.as_ref(), &gone).await;
+                    if let Some((id, outcome)) = finished {
+                        answers.push(&id, &outcome);
+                    }
                 }
-                drop(bytes);
-                if listed {
-                    batch_answer(&answers)
-                } else {
-                    answers.pop()
-                }
+                drop(held);
+                answers.finish()
             };
             match tasks.spawn(work).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     tracing::error!(%error, "a call did not come to its end");
-                    Some(refusal(&Id::null(), &Problem::internal()))
+                    Some(refusal(&Id::null(), &Problem::internal()).into())
                 }
             }
         })
@@ -205,6 +220,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
             "There is no such method.",
         )),
         Some(method) => match let_in(method, &call) {
+            Ok(()) if !method.takes(request.params) => refuse(too_long()),
             Ok(()) => start(method, call, request.params),
             Err(problem) => refuse(problem),
         },
@@ -215,6 +231,26 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
         ends_with_caller: found.is_some_and(|method| method.ends_with_caller),
         work,
     }
+}
+
+/// What reading the params of these calls may allocate, in bytes.
+pub(crate) fn weight(incoming: &Incoming<'_>) -> usize {
+    let of = |item: &Item<'_>| {
+        let request = item.as_ref().ok()?;
+        let mut methods = METHODS.iter();
+        let method = methods.find(|method| method.name == request.method)?;
+        Some(method.weight(request.params))
+    };
+    let items = match incoming {
+        Incoming::Single(item) => std::slice::from_ref(item),
+        Incoming::Batch(items) => items.as_slice(),
+    };
+    items.iter().filter_map(of).fold(0, usize::saturating_add)
+}
+
+fn too_long() -> Problem {
+    let message = format!("The params of this method are over {MAX_PARAMS_BYTES} bytes.");
+    Problem::new(ErrorCode::PayloadTooLarge, message).with("max_bytes", MAX_PARAMS_BYTES)
 }
 
 fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcome> {
@@ -248,7 +284,7 @@ impl Prepared {
         rooms: &Rooms,
         request_id: Option<&RequestId>,
         gone: &CancellationToken,
-    ) -> Option<String> {
+    ) -> Option<(Id, Outcome)> {
         let began = rooms.clock.monotonic_ms();
         let outcome = if self.ends_with_caller {
             gone.run_until_cancelled(self.work).await?
@@ -258,7 +294,7 @@ impl Prepared {
         let outcome = outcome.map_err(|problem| with_request_id(problem, rooms, request_id));
         let took = rooms.clock.monotonic_ms().saturating_sub(began);
         count(self.method, &outcome, took);
-        self.id.map(|id| answer(&id, &outcome))
+        Some((self.id?, outcome))
     }
 }
 

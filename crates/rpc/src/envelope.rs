@@ -225,13 +225,10 @@ impl<'de> Deserialize<'de> for Batch<'de> {
 pub type Outcome = Result<Box<RawValue>, Problem>;
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Refusal<'a> {
     jsonrpc: &'static str,
     id: &'a RawValue,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorObject<'a>>,
+    error: ErrorObject<'a>,
 }
 
 #[derive(Serialize)]
@@ -244,14 +241,16 @@ struct ErrorObject<'a> {
 /// The answer to one call.
 pub fn answer(id: &Id, outcome: &Outcome) -> String {
     match outcome {
-        Ok(result) => text_of(&Answer {
-            jsonrpc: "2.0",
-            id: &id.0,
-            result: Some(result),
-            error: None,
-        }),
+        Ok(result) => answer_parts(id, result).concat(),
         Err(problem) => refusal(id, problem),
     }
+}
+
+/// The answer to a call with this result, in pieces: a result may be large.
+pub(crate) fn answer_parts<'a>(id: &'a Id, result: &'a RawValue) -> [&'a str; 5] {
+    let id = id.0.get();
+    let start = r#"{"jsonrpc":"2.0","id":"#;
+    [start, id, r#","result":"#, result.get(), "}"]
 }
 
 /// The answer to a call that is refused or failed.
@@ -264,11 +263,10 @@ pub fn refusal(id: &Id, problem: &Problem) -> String {
         message: &problem.message,
         data,
     };
-    text_of(&Answer {
+    text_of(&Refusal {
         jsonrpc: "2.0",
         id: &id.0,
-        result: None,
-        error: Some(error),
+        error,
     })
 }
 

@@ -2,6 +2,7 @@
 //! or HTTP: `web` brings the messages and carries the answers away.
 
 mod audited;
+pub mod budget;
 pub mod census;
 pub mod connection;
 mod dispatch;
@@ -13,6 +14,7 @@ pub mod live_config;
 pub mod method;
 pub mod methods;
 pub mod openrpc;
+mod reply;
 pub mod rooms;
 mod vault_status;
 
@@ -22,5 +24,6 @@ pub use events::{Event, EventBus};
 pub use live_config::LiveConfig;
 pub use method::{Audit, Call, Method};
 pub use methods::METHODS;
+pub use reply::Reply;
 pub use rooms::{Build, Rooms, Ways, WaysError};
 pub use vault_status::VaultStatus;

@@ -26,6 +26,9 @@ pub struct Method {
     pub scope: Option<Scope>,
     /// Whether it is refused while the vault is sealed.
     pub needs_open_vault: bool,
+    /// Whether its params may be as long as a message: texts and audio. Those of the others have at most
+    /// [`MAX_PARAMS_BYTES`].
+    pub long_params: bool,
     /// Whether its work ends when nobody waits for the answer any more. It must then change nothing that
     /// has to be changed to the end.
     pub ends_with_caller: bool,
@@ -71,6 +74,31 @@ impl Audit {
             kind,
             params,
             result,
+        }
+    }
+}
+
+/// The longest params of a method that takes neither long texts nor audio: each text that may be in them
+/// is far smaller.
+pub const MAX_PARAMS_BYTES: usize = 2 * 1024 * 1024;
+/// What a byte of JSON becomes at most when it is read as a [`serde_json::Value`]: `0,` is a value of 32
+/// bytes in a list that doubles its size as it grows.
+const BYTES_OF_A_VALUE: usize = 32;
+
+impl Method {
+    /// Whether these params are short enough for it.
+    pub(crate) fn takes(&self, params: Option<&RawValue>) -> bool {
+        self.long_params || params.is_none_or(|raw| raw.get().len() <= MAX_PARAMS_BYTES)
+    }
+
+    /// How many bytes reading these params may allocate. Params that are refused unread allocate nothing.
+    pub(crate) fn weight(&self, params: Option<&RawValue>) -> usize {
+        let length = params.map_or(0, |raw| raw.get().len());
+        match (self.long_params, self.takes(params)) {
+            // Texts and numbers only: a text is no longer than its JSON.
+            (true, _) => length,
+            (false, true) => length.saturating_mul(BYTES_OF_A_VALUE),
+            (false, false) => 0,
         }
     }
 }
@@ -169,7 +197,7 @@ macro_rules! method {
     (
         $name:literal, $summary:literal, $scope:expr,
         $handler:ident($params:ty) -> $result:ty
-        $(, open_vault: $open:literal)? $(, ends_with_caller: $ends:literal)? $(, errors: [$($error:ident),*])?
+        $(, open_vault: $open:literal)? $(, long_params: $long:literal)? $(, ends_with_caller: $ends:literal)? $(, errors: [$($error:ident),*])?
         $(, audit: $audit:expr)?
     ) => {
         $crate::method::Method {
@@ -177,6 +205,7 @@ macro_rules! method {
             summary: $summary,
             scope: $scope,
             needs_open_vault: false $(|| $open)?,
+            long_params: false $(|| $long)?,
             ends_with_caller: false $(|| $ends)?,
             audit: $crate::method::audit_of!($($audit)?),
             errors: &[$($(gatehouse_domain::ErrorCode::$error),*)?],

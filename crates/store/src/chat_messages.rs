@@ -46,6 +46,14 @@ pub struct ChatMessageRow {
     pub created_at: Timestamp,
 }
 
+impl ChatMessageRow {
+    /// How many bytes its texts have.
+    pub fn text_bytes(&self) -> usize {
+        let calls = self.tool_calls.as_ref().map_or(0, String::len);
+        self.content.len().saturating_add(calls)
+    }
+}
+
 impl FromRow for ChatMessageRow {
     fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
         Ok(Self {
@@ -147,6 +155,7 @@ impl Conn {
         session: &SessionId,
         before: (i64, i64),
         limit: i64,
+        max_bytes: usize,
     ) -> Result<Vec<ChatMessageRow>, StoreError> {
         let query = sqlx::query(
             "SELECT * FROM chat_messages
@@ -154,7 +163,9 @@ impl Conn {
              ORDER BY turn_no DESC, seq DESC LIMIT $4",
         );
         let query = query.bind(session.as_str()).bind(before.0).bind(before.1);
-        let mut newest: Vec<ChatMessageRow> = self.list(query.bind(limit)).await?;
+        let query = query.bind(limit);
+        let newest = self.list_within(query, max_bytes, ChatMessageRow::text_bytes);
+        let mut newest = newest.await?;
         newest.reverse();
         Ok(newest)
     }
@@ -184,6 +195,7 @@ impl Conn {
         session: &SessionId,
         through_seq: i64,
         limit: i64,
+        max_bytes: usize,
     ) -> Result<Vec<ChatMessageRow>, StoreError> {
         let query = sqlx::query(
             "SELECT * FROM chat_messages
@@ -191,7 +203,8 @@ impl Conn {
              ORDER BY turn_no DESC, seq DESC LIMIT $3",
         );
         let query = query.bind(session.as_str()).bind(through_seq).bind(limit);
-        let mut newest: Vec<ChatMessageRow> = self.list(query).await?;
+        let newest = self.list_within(query, max_bytes, ChatMessageRow::text_bytes);
+        let mut newest = newest.await?;
         newest.reverse();
         Ok(newest)
     }

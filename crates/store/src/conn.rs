@@ -70,6 +70,26 @@ impl Conn {
         Ok(all)
     }
 
+    /// The first rows whose sizes together are within a limit, and the one that goes past it. The others are
+    /// not read.
+    pub(crate) async fn list_within<T: FromRow>(
+        &mut self,
+        query: Bound<'_>,
+        max_bytes: usize,
+        size: impl Fn(&T) -> usize,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut rows = query.fetch(&mut *self.raw);
+        let (mut all, mut bytes) = (Vec::new(), 0_usize);
+        while bytes <= max_bytes
+            && let Some(row) = rows.try_next().await?
+        {
+            let row = T::from_row(&row)?;
+            bytes = bytes.saturating_add(size(&row));
+            all.push(row);
+        }
+        Ok(all)
+    }
+
     /// One number, such as a count.
     pub(crate) async fn number(&mut self, query: Bound<'_>) -> Result<i64, StoreError> {
         Ok(query.fetch_one(&mut *self.raw).await?.try_get(0)?)

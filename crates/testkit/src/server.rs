@@ -5,6 +5,7 @@ use gatehouse::{App, Parts};
 use gatehouse_config::{Environment, Invocation, Layers};
 use gatehouse_domain::{Clock, ManualClock, Random, SystemClock, SystemRandom};
 use gatehouse_store::testing::{TestDatabase, sqlite};
+use gatehouse_web::ConnectionLimits;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,6 +23,8 @@ pub struct Options {
     pub environment: Vec<(String, String)>,
     /// A clock that the test moves; the system's when not given.
     pub clock: Option<Arc<ManualClock>>,
+    /// How many connections it takes, and for how long; the usual limits when not given.
+    pub connections: Option<ConnectionLimits>,
 }
 
 impl Options {
@@ -36,6 +39,13 @@ impl Options {
     #[must_use]
     pub fn database(mut self, database: TestDatabase) -> Self {
         self.database = Some(database);
+        self
+    }
+
+    /// With these limits of connections.
+    #[must_use]
+    pub fn connections(mut self, limits: ConnectionLimits) -> Self {
+        self.connections = Some(limits);
         self
     }
 
@@ -77,6 +87,7 @@ impl TestServer {
             database,
             environment,
             clock,
+            connections,
         } = options;
         let database = database.unwrap_or_else(sqlite);
         let mut pairs = environment.clone();
@@ -100,12 +111,14 @@ impl TestServer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
+        let limits = connections.unwrap_or_default();
         let serving = (app.clone(), shutdown.clone());
         #[expect(
             clippy::disallowed_methods,
             reason = "the handle is kept and awaited by stop()"
         )]
-        let running = tokio::spawn(async move { serving.0.serve(listener, serving.1).await });
+        let running =
+            tokio::spawn(async move { serving.0.serve_within(listener, limits, serving.1).await });
         Self {
             address,
             app,
@@ -124,6 +137,7 @@ impl TestServer {
             database: Some(database),
             environment: self.environment.clone(),
             clock: self.clock.clone(),
+            connections: None,
         };
         Self::start(options).await
     }

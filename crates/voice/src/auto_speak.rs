@@ -94,8 +94,10 @@ impl Voice {
         }
         let by_tag = tag.and_then(|tag| tag.persona.as_deref());
         let by_agent = answer.agent.config.voice_persona_id.as_deref();
+        let by_agent = first_known(self.personas(), by_agent).await?;
+        let by_model = self.chosen_by_model(by_tag, by_agent.as_deref()).await?;
         let request = SpeechRequest {
-            persona: first_known(self.personas(), [by_tag, by_agent]).await?,
+            persona: by_model.or(by_agent),
             format: Some(FORMAT.as_str().to_owned()),
             ..SpeechRequest::new(text.clone())
         };
@@ -113,18 +115,15 @@ impl Voice {
     }
 }
 
-/// The first persona that is there: a model may invent one, and an agent's may have been deleted. Without
-/// any, the active one speaks.
+/// This persona, if it is there: an agent's may have been deleted. Without one, the active one speaks.
 async fn first_known(
     personas: &Personas,
-    wanted: [Option<&str>; 2],
+    wanted: Option<&str>,
 ) -> Result<Option<String>, VoiceError> {
-    for id in wanted.into_iter().flatten() {
-        if id == "none" || personas.find(id).await?.is_some() {
-            return Ok(Some(id.to_owned()));
-        }
+    match wanted {
+        Some(id) if id == "none" || personas.find(id).await?.is_some() => Ok(Some(id.to_owned())),
+        _ => Ok(None),
     }
-    Ok(None)
 }
 
 /// What the listener may know. What is a fault of ours is logged here with its cause.

@@ -74,8 +74,12 @@ impl Speak {
         let told = |error: VoiceError| ToolError::new(Problem::from(error).message);
         let Input { text, persona } = serde_json::from_value(input)
             .map_err(|_| ToolError::new("The input must have a `text`."))?;
+        let wanted = persona.filter(|id| !id.is_empty());
+        let persona = self.0.chosen_by_model(wanted.as_deref(), None).await;
+        let persona = persona.map_err(told)?;
+        let ignored = wanted.filter(|id| persona.as_ref() != Some(id));
         let request = SpeechRequest {
-            persona: persona.filter(|id| !id.is_empty()),
+            persona,
             ..SpeechRequest::new(text.as_str())
         };
         let spoken = self.0.convert(request).await.map_err(told)?;
@@ -95,10 +99,14 @@ impl Speak {
             "duration_ms": spoken.duration_ms,
             "provider": spoken.provider,
             "persona": spoken.persona,
-            "warning": spoken.warning,
+            "warning": ignored.map(|id| passed_over(&id)).or(spoken.warning),
         });
         Ok(answer.to_string())
     }
+}
+
+fn passed_over(id: &str) -> String {
+    format!("The persona {id:?} is not there, or speaks through another provider: it was ignored.")
 }
 
 impl Voice {

@@ -3,8 +3,9 @@
 use crate::observe::Meters;
 use crate::routes;
 use axum::Router;
-use gatehouse_auth::Auth;
+use gatehouse_auth::{Auth, Visit};
 use gatehouse_domain::{Random, RequestId, SeededRandom};
+use gatehouse_rpc::budget::{Holder, Share};
 use gatehouse_rpc::{Rooms, Rpc};
 use gatehouse_secrets::Secrets;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -49,6 +50,11 @@ impl App {
 
     pub(crate) fn rpc(&self) -> &Rpc {
         &self.inner.rpc
+    }
+
+    /// Memory that is charged to this caller.
+    pub(crate) fn share(&self, visit: &Visit) -> Share {
+        self.rpc().budget().share(Holder::of(visit))
     }
 
     pub(crate) fn rooms(&self) -> &Rooms {

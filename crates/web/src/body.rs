@@ -3,13 +3,12 @@
 use crate::app::App;
 use crate::arrival::Arrival;
 use crate::respond::{Refusal, request_timeout};
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use gatehouse_auth::{AuthError, Caller, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, input};
-#[cfg(feature = "voice")]
-use gatehouse_rpc::census::{ByteBudget, BytesGuard};
+use gatehouse_rpc::budget::Share;
 use http::header::{CONTENT_TYPE, ORIGIN, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -27,22 +26,40 @@ const LARGE_BODY_TIMEOUT: Duration = Duration::from_mins(10);
 /// How long somebody waits for whose body there is no room, in milliseconds.
 const ROOM_WAIT_MS: u64 = 1000;
 
-/// Reads a whole body of at most `max_bytes`.
-pub(crate) async fn read(body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
-    read_within(body, max_bytes, |_more| true).await
+/// Bytes that are charged for as long as they are there.
+pub(crate) struct Charged<T> {
+    bytes: T,
+    _share: Share,
 }
 
-/// The same for a body that is so large that it counts against what all requests may hold together. It
-/// does for as long as the guard is there.
-#[cfg(feature = "voice")]
-pub(crate) async fn read_counted(
-    body: Body,
-    max_bytes: usize,
-    budget: &ByteBudget,
-) -> Result<(Bytes, BytesGuard), Problem> {
-    let mut guard = budget.take(0).ok_or_else(no_room)?;
-    let bytes = read_within(body, max_bytes, |more| guard.grow(more)).await?;
-    Ok((bytes, guard))
+impl<T: AsRef<[u8]> + Send + 'static> Charged<T> {
+    /// These bytes, which are charged to the share.
+    pub(crate) fn bytes(bytes: T, share: Share) -> Bytes {
+        Bytes::from_owner(Self {
+            bytes,
+            _share: share,
+        })
+    }
+}
+
+impl<T: AsRef<[u8]>> AsRef<[u8]> for Charged<T> {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+}
+
+/// Reads a whole body of at most `max_bytes`. The share is charged while it comes, and until the bytes
+/// are dropped.
+pub(crate) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<Bytes, Problem> {
+    let in_all = if max_bytes > MAX_BODY_BYTES {
+        LARGE_BODY_TIMEOUT
+    } else {
+        BODY_TIMEOUT
+    };
+    match tokio::time::timeout(in_all, read_frames(body, max_bytes, share)).await {
+        Ok(read) => read,
+        Err(_elapsed) => Err(request_timeout()),
+    }
 }
 
 /// There is no memory for it now.
@@ -50,34 +67,14 @@ pub(crate) fn no_room() -> Problem {
     Problem::rate_limited(ROOM_WAIT_MS)
 }
 
-async fn read_within(
-    body: Body,
-    max_bytes: usize,
-    grow: impl FnMut(usize) -> bool,
-) -> Result<Bytes, Problem> {
-    let in_all = if max_bytes > MAX_BODY_BYTES {
-        LARGE_BODY_TIMEOUT
-    } else {
-        BODY_TIMEOUT
-    };
-    match tokio::time::timeout(in_all, read_frames(body, max_bytes, grow)).await {
-        Ok(read) => read,
-        Err(_elapsed) => Err(request_timeout()),
-    }
-}
-
-async fn read_frames(
-    mut body: Body,
-    max_bytes: usize,
-    mut grow: impl FnMut(usize) -> bool,
-) -> Result<Bytes, Problem> {
-    let mut whole = BytesMut::new();
+async fn read_frames(mut body: Body, max_bytes: usize, mut share: Share) -> Result<Bytes, Problem> {
+    let (mut whole, most) = (Vec::new(), most(&body, max_bytes));
     loop {
         let Ok(frame) = tokio::time::timeout(BODY_TIMEOUT, body.frame()).await else {
             return Err(request_timeout());
         };
         let data = match frame {
-            None => return Ok(whole.freeze()),
+            None => return Ok(Charged::bytes(whole, share)),
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
             Some(Err(_)) => {
                 let message = "The body did not arrive whole.";
@@ -89,11 +86,18 @@ async fn read_frames(
             let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
             return Err(problem.with("max_bytes", max_bytes));
         }
-        if !grow(data.len()) {
+        if !share.reserve(&mut whole, data.len(), most) {
             return Err(no_room());
         }
         whole.extend_from_slice(&data);
     }
+}
+
+/// How much a body can have: what it announces, within the limit.
+pub(crate) fn most(body: &Body, max_bytes: usize) -> usize {
+    let announced = body.size_hint().upper();
+    let announced = announced.and_then(|announced| usize::try_from(announced).ok());
+    announced.unwrap_or(max_bytes).min(max_bytes)
 }
 
 /// JSON, or nothing said about it.
@@ -124,17 +128,27 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
         let (parts, body) = request.into_parts();
-        let parsed = read_json(&parts.headers, body).await;
+        let parsed = read_json(app, &parts, body).await;
         parsed
             .map(Self)
             .map_err(|problem| Refusal(refuse_first(app, &parts, problem)))
     }
 }
 
-async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Problem> {
-    let bytes = read(body, MAX_BODY_BYTES).await?;
-    check_content_type(headers, &bytes)?;
+async fn read_json<T: DeserializeOwned>(
+    app: &App,
+    parts: &Parts,
+    body: Body,
+) -> Result<T, Problem> {
+    let bytes = read(body, MAX_BODY_BYTES, share(app, parts)?).await?;
+    check_content_type(&parts.headers, &bytes)?;
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
+}
+
+/// Memory that is charged to the caller of this request.
+pub(crate) fn share(app: &App, parts: &Parts) -> Result<Share, Problem> {
+    let arrival: Option<&Arrival> = parts.extensions.get();
+    Ok(app.share(&arrival.ok_or_else(Problem::internal)?.visit))
 }
 
 /// 403 comes before any answer about the body: where a route needs what only the body could have

@@ -1,10 +1,12 @@
 //! Answers. A refusal travels as a [`Problem`] beside an empty body and is written out in one place,
 //! at the gate's way out, where the request id is known.
 
+use crate::body::{Charged, no_room};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use gatehouse_auth::Outcome;
 use gatehouse_domain::{ErrorCode, Problem};
+use gatehouse_rpc::budget::Share;
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
@@ -93,6 +95,17 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response {
     headers.insert(CACHE_CONTROL, NO_STORE);
     *response.headers_mut() = headers;
     response
+}
+
+/// The same for what may be large: its bytes are charged until they are sent.
+pub(crate) fn large_json<T: Serialize>(value: &T, mut share: Share) -> Result<Response, Refusal> {
+    let body = serde_json::to_vec(value).map_err(|_| Problem::internal())?;
+    if !share.grow(body.capacity()) {
+        return Err(no_room().into());
+    }
+    let mut response = json(&());
+    *response.body_mut() = Body::from(Charged::bytes(body, share));
+    Ok(response)
 }
 
 /// The answer to an operation that may set or clear cookies.

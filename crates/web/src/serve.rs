@@ -2,28 +2,34 @@
 
 use crate::app::App;
 use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
+use crate::in_work;
+use crate::places::{ConnectionLimits, Place, Places};
 use axum::body::Body;
+use gatehouse_domain::{ClientKey, canonical_ip};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Connections at one time; one more waits in the kernel's queue.
-const MAX_CONNECTIONS: usize = 16_384;
 /// How long a client may take to say what it wants: TLS handshake and request head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long requests in progress may take to end once the server is told to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection that makes room, or was idle for too long, may take to close.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Streams of an HTTP/2 client that were reset before they were accepted, and streams that were reset
+/// because of its errors: beyond these the connection ends (CVE-2023-44487, CVE-2025-8671).
+const MAX_PENDING_RESETS: usize = 20;
+const MAX_ERROR_RESETS: usize = 256;
 /// How long to wait when the system has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How HTTP/2 counts a head (RFC 9113, section 6.5.2): 32 bytes more for each field. The gate counts both
@@ -39,6 +45,8 @@ pub struct ServeOptions {
     pub listener: TcpListener,
     /// Our own TLS, when there is.
     pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// How many connections, and for how long.
+    pub limits: ConnectionLimits,
     /// Told when to stop.
     pub shutdown: CancellationToken,
 }
@@ -48,29 +56,35 @@ pub async fn serve(app: App, options: ServeOptions) {
     let ServeOptions {
         listener,
         tls,
+        limits,
         shutdown,
     } = options;
     let acceptor = tls.map(TlsAcceptor::from);
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Places::new(limits);
     let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
             () = shutdown.cancelled() => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener) => accepted,
         };
-        let Some((stream, address, place)) = accepted else {
+        let Some((stream, address)) = accepted else {
+            // Most often there are no more files.
+            places.make_room();
             tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
+        };
+        let is_shared = is_shared(&app, address.ip());
+        let Some(place) = places.take(ClientKey::of(address.ip()), is_shared) else {
+            metrics::counter!("connections_refused_total").increment(1);
             continue;
         };
         let connection = Connection {
             app: app.clone(),
             shutdown: shutdown.clone(),
+            place,
+            idle: places.limits().idle,
         };
-        let acceptor = acceptor.clone();
-        connections.spawn(async move {
-            connection.run(stream, address, acceptor).await;
-            drop(place);
-        });
+        connections.spawn(connection.run(stream, address, acceptor.clone()));
     }
     drop(listener);
     connections.close();
@@ -87,18 +101,23 @@ pub async fn serve(app: App, options: ServeOptions) {
     }
 }
 
-type Place = tokio::sync::OwnedSemaphorePermit;
+/// Whether many clients come through this one: a proxy, or what else is on this machine.
+fn is_shared(app: &App, peer: IpAddr) -> bool {
+    let peer = canonical_ip(peer);
+    let resolved = app.rooms().config.resolved();
+    let proxy = &resolved.settings.proxy;
+    let is_trusted = proxy.trusted_cidrs.iter().any(|cidr| cidr.contains(peer));
+    let process = app.rooms().config.layers().process();
+    let is_unnamed = process.behind_proxy && proxy.trusted_cidrs.is_empty();
+    peer.is_loopback() || is_trusted || is_unnamed
+}
 
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, Place)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
     match listener.accept().await {
         Ok((stream, address)) => {
             // Answers are small and whole: sending them at once beats gathering them.
             let _ = stream.set_nodelay(true);
-            Some((stream, address, place))
+            Some((stream, address))
         }
         Err(error) => {
             tracing::warn!(%error, "cannot accept a connection");
@@ -110,18 +129,21 @@ async fn accept(
 struct Connection {
     app: App,
     shutdown: CancellationToken,
+    place: Place,
+    idle: Duration,
 }
 
 impl Connection {
     async fn run(self, stream: TcpStream, address: SocketAddr, acceptor: Option<TlsAcceptor>) {
+        let ended = self.place.ended();
         let Some(acceptor) = acceptor else {
             let peer = Peer {
                 address,
                 over_tls: false,
             };
-            let head = tokio::time::timeout(HEAD_TIMEOUT, speaks_http2(&stream)).await;
+            let head = tokio::time::timeout(HEAD_TIMEOUT, speaks_http2(&stream));
             // Otherwise nothing came, or the client left: there is nobody to answer.
-            if let Ok(Ok(is_http2)) = head {
+            if let Some(Ok(Ok(is_http2))) = ended.run_until_cancelled(head).await {
                 self.speak(stream, peer, is_http2).await;
             }
             return;
@@ -130,13 +152,15 @@ impl Connection {
             address,
             over_tls: true,
         };
-        match tokio::time::timeout(HEAD_TIMEOUT, acceptor.accept(stream)).await {
-            Ok(Ok(stream)) => {
+        let handshake = tokio::time::timeout(HEAD_TIMEOUT, acceptor.accept(stream));
+        match ended.run_until_cancelled(handshake).await {
+            Some(Ok(Ok(stream))) => {
                 let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
                 self.speak(stream, peer, is_http2).await;
             }
-            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-            Err(_elapsed) => tracing::debug!("a TLS handshake took too long"),
+            Some(Ok(Err(error))) => tracing::debug!(%error, "a TLS handshake failed"),
+            Some(Err(_elapsed)) => tracing::debug!("a TLS handshake took too long"),
+            None => {}
         }
     }
 
@@ -144,10 +168,16 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let app = self.app;
+        let (app, place) = (self.app.clone(), self.place.clone());
         let service = service_fn(move |request: http::Request<Incoming>| {
-            let app = app.clone();
-            async move { Ok::<_, Infallible>(enter(&app, peer, request.map(Body::new)).await) }
+            let (app, place) = (app.clone(), place.clone());
+            async move {
+                let in_work = place.begin_request();
+                let mut request = request.map(Body::new);
+                request.extensions_mut().insert(place);
+                let answer = enter(&app, peer, request).await;
+                Ok::<_, Infallible>(in_work::until_sent(answer, in_work))
+            }
         });
         let io = TokioIo::new(stream);
         let outcome = if is_http2 {
@@ -156,14 +186,16 @@ impl Connection {
                 .timer(TokioTimer::new())
                 .max_concurrent_streams(64)
                 .max_header_list_size(H2_HEADER_LIST)
+                .max_pending_accept_reset_streams(MAX_PENDING_RESETS)
+                .max_local_error_reset_streams(MAX_ERROR_RESETS)
                 .keep_alive_interval(Duration::from_secs(30))
                 .keep_alive_timeout(HEAD_TIMEOUT);
             let mut connection = std::pin::pin!(builder.serve_connection(io, service));
             tokio::select! {
                 outcome = connection.as_mut() => outcome,
-                () = self.shutdown.cancelled() => {
+                grace = self.must_end() => {
                     connection.as_mut().graceful_shutdown();
-                    connection.await
+                    end_within(grace, connection).await
                 }
             }
         } else {
@@ -176,9 +208,9 @@ impl Connection {
                 std::pin::pin!(builder.serve_connection(io, service).with_upgrades());
             tokio::select! {
                 outcome = connection.as_mut() => outcome,
-                () = self.shutdown.cancelled() => {
+                grace = self.must_end() => {
                     connection.as_mut().graceful_shutdown();
-                    connection.await
+                    end_within(grace, connection).await
                 }
             }
         };
@@ -186,6 +218,25 @@ impl Connection {
             tracing::debug!(%error, "a connection ended early");
         }
     }
+
+    /// Until the connection has to end; how long it may still take.
+    async fn must_end(&self) -> Duration {
+        let ended = self.place.ended();
+        tokio::select! {
+            () = self.shutdown.cancelled() => DRAIN_TIMEOUT,
+            () = ended.cancelled() => CLOSE_TIMEOUT,
+            () = self.place.idle(self.idle) => CLOSE_TIMEOUT,
+        }
+    }
+}
+
+async fn end_within(
+    grace: Duration,
+    connection: impl Future<Output = hyper::Result<()>>,
+) -> hyper::Result<()> {
+    let ended = tokio::time::timeout(grace, connection).await;
+    // Who does not close by then is cut off.
+    ended.unwrap_or(Ok(()))
 }
 
 /// Looks at the first bytes without taking them. A client that dawdles over them is looked at again

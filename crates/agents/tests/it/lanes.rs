@@ -237,7 +237,8 @@ async fn a_session_that_is_deleted_takes_its_turns_with_it() {
         let left = house.store.read(|conn| {
             Box::pin(async move {
                 let session = gatehouse_domain::id::SessionId::from_text("x");
-                conn.list_chat_spoken(&session, i64::MAX, 10).await
+                conn.list_chat_spoken(&session, i64::MAX, 10, usize::MAX)
+                    .await
             })
         });
         assert!(Result::<_, gatehouse_store::StoreError>::unwrap(left.await).is_empty());

@@ -15,6 +15,7 @@ mod context;
 mod fake_model;
 mod harness;
 mod lanes;
+mod long_history;
 mod sealed;
 mod sessions;
 mod share;

@@ -3,6 +3,7 @@
 
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
+use gatehouse_domain::visible;
 use owo_colors::OwoColorize;
 use serde::Serialize;
 use serde_json::Value;
@@ -76,9 +77,9 @@ impl Output {
     }
 }
 
-/// What came from a server must not steer the terminal.
+/// What came from a server must not steer the terminal, and each character of it must show.
 pub fn plain(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
+    visible::line(text).text.into_owned()
 }
 
 /// A line of the result. That nobody reads it any more is no failure.
@@ -100,12 +101,14 @@ pub fn warn(text: impl Display) {
     ));
 }
 
-/// Why the command failed.
+/// Why the command failed. The reason may be a server's.
 pub fn error(error: &anyhow::Error) {
+    let reason = format!("{error:#}");
     drop(writeln!(
         anstream::stderr(),
-        "{} {error:#}",
-        "error:".red().bold()
+        "{} {}",
+        "error:".red().bold(),
+        visible::lines(&reason).text
     ));
 }
 
@@ -154,10 +157,11 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_server_sends_cannot_steer_the_terminal() {
-        let record =
-            json!({ "list": [{ "a": "x\u{1b}[2J\ny", "b": ["p", "q"], "c": 1, "d": null }] });
-        let expected = vec![vec!["x[2Jy", "p q", "1", "", ""]];
+    fn what_a_server_sends_cannot_steer_the_terminal_and_shows() {
+        let record = json!({ "list": [{
+            "a": "x\u{1b}[2J\ny", "b": ["p", "\u{202e}q"], "c": 1, "d": null,
+        }] });
+        let expected = vec![vec!["x\\u{1B}[2J\\u{A}y", "p \\u{202E}q", "1", "", ""]];
         assert_eq!(rows(&record, "list", &["a", "b", "c", "d", "e"]), expected);
         assert!(rows(&json!({}), "list", &["a"]).is_empty());
     }

@@ -2,6 +2,7 @@
 //! there is no terminal they come from a file or from standard input.
 
 use anyhow::{Context, Result, bail, ensure};
+use gatehouse_domain::visible;
 use secrecy::SecretString;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -74,7 +75,7 @@ pub fn secret_text(file: Option<&Path>, question: &str) -> Result<SecretString> 
 
 /// Yes or no; no is the default.
 pub fn yes(question: &str) -> Result<bool> {
-    let answer = typed(&format!("{question} [y/N] "))?;
+    let answer = typed(&format!("{} [y/N] ", visible::lines(question).text))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -83,7 +84,7 @@ pub fn confirm(warning: &str, word: &str) -> Result<()> {
     if !is_interactive() {
         bail!("{warning} Nobody can be asked here: repeat with --yes.");
     }
-    eprintln!("{warning}");
+    eprintln!("{}", visible::lines(warning).text);
     ensure!(
         typed(&format!("Type `{word}` to go on: "))?.trim() == word,
         "not confirmed"

@@ -2,7 +2,7 @@
 //! wherever more than the plain case is asked: colours, spans, errors with their causes. Every request
 //! writes a line, and the general formatter costs as much as the rest of the gate.
 
-use gatehouse_domain::{Clock, SystemClock, Timestamp};
+use gatehouse_domain::{Clock, SystemClock, Timestamp, visible};
 use std::cell::RefCell;
 use std::fmt::{self, Write};
 use tracing::field::{Field, Visit};
@@ -82,7 +82,13 @@ where
             && !writer.has_ansi_escapes()
             && context.lookup_current().is_none();
         if !is_plain {
-            return self.general.format_event(context, writer, event);
+            let is_colored = writer.has_ansi_escapes();
+            let mut text = String::new();
+            self.general
+                .format_event(context, Writer::new(&mut text), event)?;
+            // The formatter escapes the escape characters of values, not those of its colours.
+            let is_kept = |c| matches!(c, '\n' | '\t') || (is_colored && c == '\u{1b}');
+            return writer.write_str(&visible::keeping(&text, is_kept).text);
         }
         self.time.format_time(&mut writer)?;
         for part in ["  INFO ", meta.target(), ":"] {
@@ -131,7 +137,7 @@ impl Visit for Fields<'_, '_> {
         }
         self.write(field, |writer| {
             if !is_plain(value) {
-                return write!(writer, "{value:?}");
+                return write!(Escaped(writer), "{value:?}");
             }
             writer.write_char('"')?;
             writer.write_str(value)?;
@@ -156,10 +162,7 @@ impl Write for Escaped<'_, '_> {
         if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return self.0.write_str(text);
         }
-        text.chars().try_for_each(|one| match one {
-            one if one.is_control() => write!(self.0, "{}", one.escape_default()),
-            one => self.0.write_char(one),
-        })
+        self.0.write_str(&visible::line(text).text)
     }
 }
 
@@ -245,10 +248,17 @@ mod tests {
     #[test]
     fn what_came_from_elsewhere_stays_in_its_line() {
         let found = lines(TextLine::new(false), || {
-            tracing::info!(name = "a\nb\u{1b}[31m", shown = %"c\r\nd\u{9b}", "e\nf");
+            tracing::info!(name = "a\nb\u{1b}[31m", shown = %"c\r\nd\u{9b}\u{202e}", "e\nf");
+            tracing::warn!(name = "a\u{1b}", shown = %"c\u{9b}\u{202e}", "f\u{2066}");
         });
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(!found[0].contains(['\u{1b}', '\u{9b}', '\r']), "{found:?}");
+        assert_eq!(found.len(), 2, "{found:?}");
+        for line in &found {
+            assert!(!line.chars().any(visible::hides), "{line:?}");
+            assert!(
+                line.contains("u{202E}") || line.contains("u{202e}"),
+                "{line}"
+            );
+        }
     }
 
     #[test]

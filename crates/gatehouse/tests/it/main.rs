@@ -10,6 +10,7 @@ mod bad_days;
 mod commands;
 mod deliveries;
 mod life;
+mod memory;
 #[cfg(feature = "voice")]
 mod openai_clients;
 mod own_memory;

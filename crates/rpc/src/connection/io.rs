@@ -1,8 +1,10 @@
 //! What goes into a connection and what comes out of it.
 
+use crate::budget::Share;
 use crate::envelope::Id;
 use crate::events::Event;
 use crate::method::Boxed;
+use crate::reply::Reply;
 use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::Problem;
 use std::fmt;
@@ -13,6 +15,12 @@ use std::sync::Arc;
 pub enum Input {
     /// A text message arrived.
     Text(String),
+    /// A text message arrived whose bytes are charged to the connection's holder.
+    Counted(String, Share),
+    /// There is no memory for the message that arrives.
+    NoRoom,
+    /// An unauthenticated connection has to make room for another.
+    Evicted,
     /// A binary message arrived.
     Binary,
     /// A message arrived that is longer than the socket takes.
@@ -36,7 +44,7 @@ pub enum Input {
 /// What is to be done.
 pub enum Output {
     /// Send this text.
-    Send(String),
+    Send(Reply),
     /// Send a ping.
     Ping,
     /// Run this and feed its outcome back as [`Input::CallFinished`].
@@ -71,7 +79,7 @@ pub(super) enum Ending {
     Connect(Id, Result<AuthIdentity, Problem>),
     /// Of calls: the answer, if any is wanted, and what is no longer in work.
     Calls {
-        answer: Option<String>,
+        answer: Option<Reply>,
         calls: usize,
         bytes: usize,
     },

@@ -17,6 +17,7 @@ pub const SEND: Method = method!(
     "Sends a text to an agent. The answer comes as `chat.*` events.",
     Some(Scope::Write),
     send(SendParams) -> Sent,
+    long_params: true,
     errors: [NotFound],
     audit: Audit::Unnoted("conversation")
 );
@@ -27,6 +28,7 @@ pub const SEND_SYNC: Method = method!(
     "Sends a text to an agent and waits for its answer.",
     Some(Scope::Write),
     send_sync(SendParams) -> Answer,
+    long_params: true,
     errors: [NotFound, Conflict, NotConfigured, ProviderFailed, Timeout, VaultSealed],
     audit: Audit::Unnoted("conversation")
 );

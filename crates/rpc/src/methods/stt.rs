@@ -2,7 +2,7 @@
 
 use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
-use super::voice_params::{decode, provider_of};
+use super::voice_params::{Base64, provider_of};
 use crate::method::{Audit, Call, Method, NoParams, method, told};
 use gatehouse_domain::{Problem, Scope};
 use gatehouse_voice::{
@@ -45,6 +45,7 @@ pub const TRANSCRIBE: Method = method!(
     "Turns speech into text.",
     Some(Scope::Write),
     transcribe(TranscribeParams) -> TranscribeResult,
+    long_params: true,
     ends_with_caller: true,
     errors: [PayloadTooLarge, NotConfigured, ProviderFailed, Timeout, VaultSealed],
     audit: Audit::Unnoted("asks a provider")
@@ -55,7 +56,8 @@ pub const TRANSCRIBE: Method = method!(
 #[serde(deny_unknown_fields)]
 pub struct TranscribeParams {
     /// The audio, in base64; at most 25 MiB of it.
-    audio: String,
+    #[schemars(with = "String")]
+    audio: Base64,
     /// What it is: `mp3`, `opus`, `ogg`, `aac`, `pcm`, `wav`, `webm`, `flac` or `m4a`; what it looks like
     /// counts more.
     format: Option<String>,
@@ -128,7 +130,7 @@ async fn set_provider(call: Call, params: ProviderParams) -> Result<ProviderResu
 }
 
 async fn transcribe(call: Call, params: TranscribeParams) -> Result<TranscribeResult, Problem> {
-    let audio = decode("audio", &params.audio)?;
+    let audio = params.audio.decoded("audio")?;
     let request = TranscribeRequest {
         format: params.format,
         language: params.language,

@@ -3,7 +3,7 @@
 use super::page::{PageParams, by_name};
 use crate::method::{Call, Method, method};
 use gatehouse_agents::Audience;
-use gatehouse_domain::{Problem, Scope};
+use gatehouse_domain::{Problem, Scope, visible};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::future::{Ready, ready};
@@ -31,7 +31,8 @@ pub struct ListResult {
 pub struct ToolInfo {
     /// Its name, as `allow` and `deny` take it.
     pub name: String,
-    /// What it does, as models are told.
+    /// What it does, as models are told; characters that hide or reorder text are escapes such as
+    /// `\u{202E}`.
     pub description: String,
     /// For whom it is.
     pub audience: ToolAudience,
@@ -72,7 +73,7 @@ fn list(call: Call, params: PageParams) -> Ready<Result<ListResult, Problem>> {
     let all = call.rooms.agents.tools().all_with_groups();
     let tools = all.into_iter().map(|(group, tool)| ToolInfo {
         name: tool.name().to_owned(),
-        description: tool.description().to_owned(),
+        description: visible::lines(tool.description()).text.into_owned(),
         audience: tool.audience().into(),
         mcp_server: group.map(server_of),
     });

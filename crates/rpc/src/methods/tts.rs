@@ -62,6 +62,7 @@ pub const CONVERT: Method = method!(
     "Speaks a text and answers with the audio.",
     Some(Scope::Write),
     convert(ConvertParams) -> ConvertResult,
+    long_params: true,
     ends_with_caller: true,
     errors: [NotConfigured, ProviderFailed, Timeout, VaultSealed],
     audit: Audit::Unnoted("asks a provider")

@@ -7,8 +7,9 @@ use base64::engine::general_purpose::{
 };
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_voice::{MAX_AUDIO_BYTES, SttId, TtsId, VoiceError};
-use serde::de::Error as _;
+use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::fmt;
 use std::ops::RangeInclusive;
 
 /// The speeds that are taken; 1 is as usual.
@@ -59,26 +60,54 @@ pub(super) fn encode(audio: &[u8]) -> String {
     STANDARD.encode(audio)
 }
 
+/// Audio in base64, decoded while the params are read: the text is not kept beside it.
+pub(super) struct Base64(Result<Vec<u8>, ErrorCode>);
+
+impl Base64 {
+    /// The audio, if there was some and not too much of it.
+    pub(super) fn decoded(self, field: &str) -> Result<Vec<u8>, Problem> {
+        self.0.map_err(|code| match code {
+            ErrorCode::PayloadTooLarge => {
+                let message = format!("The audio is over the limit of {MAX_AUDIO_BYTES} bytes.");
+                Problem::new(code, message).with("max_bytes", MAX_AUDIO_BYTES)
+            }
+            _ => Problem::invalid_params(field, "expected base64"),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Base64 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Base64;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Base64, E> {
+                Ok(Base64(decode(text)))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
 /// The audio that a text stands for (RFC 4648, section 4 or 5, with or without padding, and nothing
 /// between). What is too large is refused before it is decoded.
-pub(super) fn decode(field: &str, text: &str) -> Result<Vec<u8>, Problem> {
+fn decode(text: &str) -> Result<Vec<u8>, ErrorCode> {
     let digits = text.trim_end_matches('=').len();
     // Four digits are three bytes; the division comes second, so that a rest is not lost.
     if digits.saturating_mul(3) / 4 > MAX_AUDIO_BYTES {
-        return Err(Problem::new(
-            ErrorCode::PayloadTooLarge,
-            format!("The audio is over the limit of {MAX_AUDIO_BYTES} bytes."),
-        )
-        .with("max_bytes", MAX_AUDIO_BYTES));
+        return Err(ErrorCode::PayloadTooLarge);
     }
     let engine = if text.contains(['-', '_']) {
         &URL_SAFE_PAD_INDIFFERENT
     } else {
         &STANDARD_PAD_INDIFFERENT
     };
-    engine
-        .decode(text)
-        .map_err(|_| Problem::invalid_params(field, "expected base64"))
+    engine.decode(text).map_err(|_| ErrorCode::InvalidParams)
 }
 
 #[cfg(test)]
@@ -86,7 +115,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> ErrorCode {
-        decode("audio", text).unwrap_err().code
+        decode(text).unwrap_err()
     }
 
     #[test]
@@ -101,8 +130,8 @@ mod tests {
             ("AQ==", b"\x01"),
             ("AQ", b"\x01"),
         ] {
-            assert_eq!(decode("audio", text).unwrap(), bytes, "{text}");
-            assert_eq!(decode("audio", &encode(bytes)).unwrap(), bytes);
+            assert_eq!(decode(text).unwrap(), bytes, "{text}");
+            assert_eq!(decode(&encode(bytes)).unwrap(), bytes);
         }
     }
 
@@ -128,9 +157,9 @@ mod tests {
     #[test]
     fn at_most_25_mib() {
         let most = encode(&vec![0; MAX_AUDIO_BYTES]);
-        assert_eq!(decode("audio", &most).unwrap().len(), MAX_AUDIO_BYTES);
+        assert_eq!(decode(&most).unwrap().len(), MAX_AUDIO_BYTES);
         let over = encode(&vec![0; MAX_AUDIO_BYTES + 1]);
-        let problem = decode("audio", &over).unwrap_err();
+        let problem = Base64(decode(&over)).decoded("audio").unwrap_err();
         assert_eq!(problem.code, ErrorCode::PayloadTooLarge);
         assert_eq!(problem.details["max_bytes"], 26_214_400);
         assert_eq!(

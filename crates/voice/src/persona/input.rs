@@ -111,6 +111,7 @@ impl NewPersona {
             prompt: PersonaPrompt::default(),
             bindings: Vec::new(),
             fallback: FallbackPolicy::default(),
+            allow_markup: false,
             active: false,
             created_at: now,
             updated_at: now,

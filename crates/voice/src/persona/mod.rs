@@ -1,6 +1,7 @@
 //! Personas: voices with a character of their own. What one is, how it is stored and shown, what may be
 //! said of it, and what it makes of a request. Knows no provider's wire format.
 
+mod by_model;
 mod input;
 mod instructions;
 mod records;
@@ -41,6 +42,8 @@ pub struct Persona {
     /// What happens at a provider for which it has no binding.
     #[serde(rename = "fallbackPolicy")]
     pub fallback: FallbackPolicy,
+    /// Whether a model may choose it although another provider speaks for it than without it.
+    pub allow_markup: bool,
     /// Whether it speaks when nobody names another.
     pub active: bool,
     /// When it was made.
@@ -164,6 +167,8 @@ struct Config {
     prompt: PersonaPrompt,
     bindings: Vec<PersonaBinding>,
     fallback: FallbackPolicy,
+    #[serde(default)]
+    allow_markup: bool,
 }
 
 const DAMAGED: StoreError = StoreError::Damaged {
@@ -182,6 +187,7 @@ impl Persona {
             prompt: config.prompt,
             bindings: config.bindings,
             fallback: config.fallback,
+            allow_markup: config.allow_markup,
             active: row.active,
             created_at: row.created_at,
             updated_at: row.updated_at,
@@ -196,6 +202,7 @@ impl Persona {
             prompt: self.prompt.clone(),
             bindings: self.bindings.clone(),
             fallback: self.fallback,
+            allow_markup: self.allow_markup,
         };
         Ok(VoicePersonaRow {
             id: self.id.clone(),

@@ -78,7 +78,7 @@ async fn a_persona_is_shown_as_the_contract_says() {
                 "prompt": {
                     "profile": "", "style": "", "accent": "", "pacing": "", "scene": "", "constraints": "",
                 },
-                "providerBindings": [], "fallbackPolicy": "preserve-persona", "active": false,
+                "providerBindings": [], "fallbackPolicy": "preserve-persona", "allow_markup": false, "active": false,
                 "created_at": "1970-01-01T00:00:01.000Z", "updated_at": "1970-01-01T00:00:01.000Z",
             })
         );
@@ -93,7 +93,7 @@ async fn a_persona_is_shown_as_the_contract_says() {
                     { "provider": "tts_cloud_1", "voiceId": "v", "model": "m", "speed": 1, "stability": 0.5,
                       "similarityBoost": 0.25 },
                 ],
-                "fallback_policy": "fail",
+                "fallback_policy": "fail", "allowMarkup": true,
             }}))
             .await
             .unwrap();
@@ -111,7 +111,7 @@ async fn a_persona_is_shown_as_the_contract_says() {
                     { "provider": "tts_cloud_1", "voice_id": "v", "voice": "v", "model": "m", "speed": 1.0,
                       "stability": 0.5, "similarity_boost": 0.25 },
                 ],
-                "fallbackPolicy": "fail", "active": false,
+                "fallbackPolicy": "fail", "allow_markup": true, "active": false,
                 "created_at": "1970-01-01T00:00:01.000Z", "updated_at": "1970-01-01T00:00:01.000Z",
             })
         );

@@ -69,7 +69,7 @@ impl Voice {
     }
 
     /// The persona of this id, none for `none`, the active one when nobody was named.
-    async fn persona(&self, id: Option<&str>) -> Result<Option<Persona>, VoiceError> {
+    pub(crate) async fn persona(&self, id: Option<&str>) -> Result<Option<Persona>, VoiceError> {
         match id {
             None => self.personas().active().await,
             Some("none") => Ok(None),

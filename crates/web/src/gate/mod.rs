@@ -18,6 +18,7 @@ pub use vault_guard::is_guarded;
 use crate::app::App;
 use crate::arrival::Arrival;
 use crate::observe::{self, Trail};
+use crate::places::Place;
 use crate::respond::{Refusal, write_refusal};
 use crate::{pages, respond};
 use axum::body::Body;
@@ -25,7 +26,7 @@ use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use gatehouse_auth::throttle::asks_to_upgrade;
-use gatehouse_auth::{Decision, RequestFacts, Visit};
+use gatehouse_auth::{Decision, RequestFacts, Subject, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use http::header::{CONNECTION, LOCATION};
 use http::request::Parts;
@@ -61,6 +62,7 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     }
     let mut answer = match admit(app, peer, &parts, &mut trail).await {
         Ok(visit) => {
+            keep_place(&parts, &visit);
             let route_seen = Arc::clone(&trail.route);
             parts.extensions.insert(Arrival {
                 id: id.clone(),
@@ -81,6 +83,21 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
         answer.headers_mut().insert(CONNECTION, close);
     }
     leave(app, answer, &id, &trail)
+}
+
+/// The connection of somebody who is let in does not make room for others. Whoever is let in only because
+/// auth is disabled may be anybody.
+fn keep_place(request: &Parts, visit: &Visit) {
+    let is_known = match &visit.decision {
+        Decision::Allowed(identity) => !matches!(
+            identity.subject,
+            Subject::LoopbackDisabled { is_local: false }
+        ),
+        _ => false,
+    };
+    if is_known && let Some(place) = request.extensions.get::<Place>() {
+        place.keep();
+    }
 }
 
 /// Why a request does not get to its route.

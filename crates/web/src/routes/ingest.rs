@@ -6,10 +6,11 @@ mod body;
 use crate::app::App;
 use crate::body::Visitor;
 use crate::respond::{Refusal, json};
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
-use gatehouse_domain::{ClientKey, DeliveryId};
+use gatehouse_domain::DeliveryId;
+use gatehouse_rpc::budget::Share;
 use gatehouse_webhooks::{IngestError, Ingested, Intake};
 use http::request::Parts;
 use http::uri::PathAndQuery;
@@ -42,9 +43,9 @@ pub(super) async fn ingest(
         .begin_ingest(&public_id, &from, &parts.headers)
         .await
         .map_err(told)?;
-    let body = read(&intake, &parts, body, from.client).await?;
+    let body = read(&intake, &parts, body, app.share(&visitor.visit)).await?;
     let url = called(&app, &visitor, &parts);
-    let ingested = intake.accept(&parts.headers, &url, &body.bytes).await;
+    let ingested = intake.accept(&parts.headers, &url, &body).await;
     Ok(answer(ingested.map_err(told)?))
 }
 
@@ -58,13 +59,8 @@ fn told(error: IngestError) -> Refusal {
 }
 
 /// Reads the body as far as the webhook takes it.
-async fn read(
-    intake: &Intake,
-    parts: &Parts,
-    body: Body,
-    client: ClientKey,
-) -> Result<body::Read, Refusal> {
-    match body::read(body, intake.max_body_bytes(), client).await {
+async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Result<Bytes, Refusal> {
+    match body::read(body, intake.max_body_bytes(), share).await {
         Ok(read) => Ok(read),
         Err(body::Unread::TooLarge { size, kept }) => {
             Err(intake.too_large(&parts.headers, &kept, size).into())

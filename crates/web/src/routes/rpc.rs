@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::arrival::Arrival;
 use crate::body::{self, Visitor};
 use crate::respond::Refusal;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -16,15 +16,19 @@ pub(super) async fn call(
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let bytes = body::read(body, app.max_message_bytes()).await?;
+    let share = app.share(&visitor.visit);
+    let bytes = body::read(body, app.max_message_bytes(), share).await?;
     body::check_content_type(&parts.headers, &bytes)?;
     let mut response = Response::new(Body::empty());
     let id = parts
         .extensions
         .get::<Arrival>()
         .map(|arrival| arrival.id.clone());
-    match app.rpc().call_text_as(&visitor.visit, &bytes, id).await {
-        Some(answer) => *response.body_mut() = Body::from(answer),
+    let work = app.rpc().call_text_as(&visitor.visit, &bytes, id);
+    // The params have been read, and are charged by themselves.
+    drop(bytes);
+    match work.await {
+        Some(answer) => *response.body_mut() = Body::from(Bytes::from_owner(answer)),
         // Only notifications: there is nothing to say.
         None => *response.status_mut() = StatusCode::NO_CONTENT,
     }

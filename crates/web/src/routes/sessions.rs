@@ -2,7 +2,8 @@
 //! `chat.history`.
 
 use crate::app::App;
-use crate::respond::{Refusal, json};
+use crate::body::Visitor;
+use crate::respond::{Refusal, json, large_json};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
@@ -74,11 +75,12 @@ pub(super) async fn get(
 
 pub(super) async fn messages(
     State(app): State<App>,
+    visitor: Visitor,
     id: Result<Path<String>, PathRejection>,
     query: Pairs,
 ) -> Result<Response, Refusal> {
     let asked = read(query, "before", false)?;
     let (id, before) = (named(id)?, asked.place.as_deref());
     let page = chat::messages(app.rooms(), &id, asked.limit, before).await?;
-    Ok(json(&page))
+    large_json(&page, app.share(&visitor.visit))
 }

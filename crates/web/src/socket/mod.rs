@@ -1,30 +1,31 @@
 //! WebSockets: the loop that moves frames between a socket and its connection state machine in `rpc`.
 //! What a message means is decided there; here are bytes, pings and the close handshake.
 
-mod budget;
+mod frames;
 mod handshake;
 
 use crate::app::App;
 use crate::arrival::Arrival;
+use crate::places::Place;
 use crate::respond::Refusal;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use budget::{Budget, Budgeted};
+use frames::{Broken, Decoder, Incoming, Kind};
+use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use futures_util::{SinkExt, StreamExt};
 use gatehouse_domain::Problem;
 use gatehouse_rpc::connection::MAX_BYTES_BEFORE_AUTH;
 use gatehouse_rpc::{Connection, Event, Finished, Input, Output, PathKind};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
-use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_util::sync::CancellationToken;
 
 /// How long a client may take to read one frame.
 const SEND_TIMEOUT: Duration = Duration::from_secs(15);
@@ -33,8 +34,12 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the state machine is told that time has passed.
 const TICK: Duration = Duration::from_secs(1);
 /// What framing may add to the bytes of a message: a masked header is at most 14 bytes, and a client
-/// may answer pings meanwhile.
-const FRAMING_BYTES: u64 = 1024;
+/// may answer pings.
+const FRAMING_BYTES: usize = 1024;
+/// How much is read at a time.
+const READ_BYTES: usize = 8 * 1024;
+/// Frames up to this size are written with their header in one piece.
+const SMALL_BYTES: usize = 16 * 1024;
 
 /// `/ws`: public at the gate; `connect` authenticates.
 pub(crate) async fn node(State(app): State<App>, request: Request) -> Result<Response, Refusal> {
@@ -51,28 +56,32 @@ fn open(app: &App, mut request: Request, kind: PathKind) -> Result<Response, Ref
     let arrival: Option<&Arrival> = request.extensions().get();
     let visit = arrival.ok_or_else(Problem::internal)?.visit.clone();
     let connection = Connection::open(app.rpc().clone(), visit, kind)?;
+    let place = request.extensions().get::<Place>().cloned();
     let upgrade = hyper::upgrade::on(&mut request);
     let app = app.clone();
     app.clone().sockets().spawn(async move {
         match upgrade.await {
-            Ok(upgraded) => run(&app, upgraded, connection).await,
+            Ok(upgraded) => run(&app, upgraded, connection, place).await,
             Err(error) => tracing::debug!(%error, "a WebSocket upgrade did not complete"),
         }
     });
     Ok(response)
 }
 
-type Frames = WebSocketStream<Budgeted<TokioIo<Upgraded>>>;
 type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Finished> + Send>>>;
 
 /// One socket, from upgrade to end.
 struct Loop {
-    frames: Frames,
+    stream: TokioIo<Upgraded>,
+    decoder: Decoder,
     calls: Calls,
     connection: Connection,
-    budget: Budget,
+    /// How many bytes may still come before authentication.
+    left_before_auth: usize,
     /// Counts up when some credential ends.
     credentials: watch::Receiver<u64>,
+    /// Its place among the connections of the server.
+    place: Option<Place>,
 }
 
 /// Whether the loop goes on.
@@ -81,25 +90,18 @@ enum Next {
     Stop,
 }
 
-async fn run(app: &App, upgraded: Upgraded, connection: Connection) {
+async fn run(app: &App, upgraded: Upgraded, connection: Connection, place: Option<Place>) {
     let _open = OpenSocket::count();
-    let budget = Budget::of(MAX_BYTES_BEFORE_AUTH as u64 + FRAMING_BYTES);
-    let config = WebSocketConfig::default()
-        .read_buffer_size(8 * 1024)
-        .write_buffer_size(0)
-        .max_message_size(Some(app.max_message_bytes()))
-        .max_frame_size(Some(app.max_message_bytes()));
-    let stream = Budgeted::new(TokioIo::new(upgraded), budget.clone());
-    let frames = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-    let credentials = app.auth().changed();
     let mut looped = Loop {
-        frames,
+        stream: TokioIo::new(upgraded),
+        decoder: Decoder::new(app.rpc().budget().clone()),
         calls: Calls::new(),
         connection,
-        budget,
-        credentials,
+        left_before_auth: MAX_BYTES_BEFORE_AUTH + FRAMING_BYTES,
+        credentials: app.auth().changed(),
+        place,
     };
-    looped.lift_budget();
+    looped.note_authenticated();
     looped.until_closed(app).await;
 }
 
@@ -107,25 +109,69 @@ impl Loop {
     async fn until_closed(&mut self, app: &App) {
         let mut events = app.rooms().events.subscribe();
         let mut tick = tokio::time::interval(TICK);
+        let evicted = self.connection.evicted();
+        let ended = self.place.as_ref().map(Place::ended).unwrap_or_default();
+        let mut buffer = vec![0; READ_BYTES];
         loop {
             let input = tokio::select! {
-                frame = self.frames.next() => match frame {
-                    Some(frame) => of_frame(frame),
-                    None => return,
-                },
-                Some(finished) = self.calls.next() => Some(Input::CallFinished(finished)),
-                event = events.recv() => Some(of_event(event)),
+                read = self.stream.read(&mut buffer) => {
+                    let Ok(count @ 1..) = read else { return };
+                    let bytes = buffer.get(..count).unwrap_or_default();
+                    match self.received(bytes).await {
+                        Next::GoOn => continue,
+                        Next::Stop => return,
+                    }
+                }
+                Some(finished) = self.calls.next() => Input::CallFinished(finished),
+                event = events.recv() => of_event(event),
                 changed = self.credentials.changed() => match changed {
-                    Ok(()) => Some(Input::CredentialChanged),
-                    Err(_) => Some(Input::Shutdown),
+                    Ok(()) => Input::CredentialChanged,
+                    Err(_) => Input::Shutdown,
                 },
-                _ = tick.tick() => Some(Input::Tick),
-                () = app.shutdown().cancelled() => Some(Input::Shutdown),
+                _ = tick.tick() => Input::Tick,
+                () = waiting(&evicted, &ended), if !self.connection.is_authenticated() => Input::Evicted,
+                () = app.shutdown().cancelled() => Input::Shutdown,
             };
-            if let Some(input) = input
-                && matches!(self.feed(input).await, Next::Stop)
-            {
+            if matches!(self.feed(input).await, Next::Stop) {
                 return;
+            }
+        }
+    }
+
+    /// Takes in what was read.
+    async fn received(&mut self, mut bytes: &[u8]) -> Next {
+        if !self.connection.is_authenticated() {
+            match self.left_before_auth.checked_sub(bytes.len()) {
+                Some(left) => self.left_before_auth = left,
+                None => return self.feed(Input::Oversized).await,
+            }
+        }
+        loop {
+            let (most, holder) = (
+                self.connection.max_message_bytes(),
+                self.connection.holder(),
+            );
+            let input = match self.decoder.read(&mut bytes, most, &holder) {
+                Ok(None) => return Next::GoOn,
+                Ok(Some(Incoming::Text(text, held))) => Input::Counted(text, held),
+                Ok(Some(Incoming::Binary)) => Input::Binary,
+                Ok(Some(Incoming::Pong)) => Input::Pong,
+                Ok(Some(Incoming::Ping(payload))) => match self.send(Kind::Pong, &payload).await {
+                    Ok(()) => continue,
+                    Err(_) => return Next::Stop,
+                },
+                Ok(Some(Incoming::Close)) => {
+                    drop(self.send(Kind::Close, &[]).await);
+                    return Next::Stop;
+                }
+                Err(Broken::TooLong) => Input::Oversized,
+                Err(Broken::NoRoom) => Input::NoRoom,
+                // RFC 6455, section 7.4.1.
+                Err(Broken::NotText) => return self.close(1007, "not UTF-8").await,
+                Err(Broken::Protocol) => return self.close(1002, "not the protocol").await,
+            };
+            if matches!(self.feed(input).await, Next::Stop) {
+                return Next::Stop;
             }
         }
     }
@@ -133,77 +179,93 @@ impl Loop {
     async fn feed(&mut self, input: Input) -> Next {
         for output in self.connection.handle(input) {
             let sent = match output {
-                Output::Send(text) => self.send(Message::text(text)).await,
-                Output::Ping => self.send(Message::Ping(bytes::Bytes::new())).await,
+                Output::Send(text) => self.send(Kind::Text, text.as_bytes()).await,
+                Output::Ping => self.send(Kind::Ping, &[]).await,
                 Output::Call(call) => {
                     self.calls.push(call);
                     Ok(())
                 }
-                Output::Close { code, reason } => {
-                    self.close(code, reason).await;
-                    return Next::Stop;
-                }
+                Output::Close { code, reason } => return self.close(code, reason).await,
             };
             if sent.is_err() {
                 return Next::Stop;
             }
         }
-        self.lift_budget();
+        self.note_authenticated();
         Next::GoOn
     }
 
-    /// Who has authenticated may send as much as the message limit lets pass.
-    fn lift_budget(&self) {
-        if self.connection.is_authenticated() {
-            self.budget.lift();
+    /// The connection of somebody who is let in keeps its place.
+    fn note_authenticated(&self) {
+        if self.connection.is_authenticated()
+            && let Some(place) = &self.place
+        {
+            place.keep();
         }
     }
 
     /// Sends a frame. A client that does not read is not waited for, and a credential that ends
     /// meanwhile ends the socket without a word: there is no room for one.
-    async fn send(&mut self, message: Message) -> Result<(), Error> {
-        let sending = tokio::time::timeout(SEND_TIMEOUT, self.frames.send(message));
-        let mut sending = std::pin::pin!(sending);
+    async fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
+        let writing = write(&mut self.stream, kind, payload);
+        let mut writing = std::pin::pin!(tokio::time::timeout(SEND_TIMEOUT, writing));
         loop {
             let changed = tokio::select! {
-                sent = &mut sending => return sent.unwrap_or(Err(Error::ConnectionClosed)),
+                written = &mut writing => return written.unwrap_or_else(|_| Err(gone())),
                 changed = self.credentials.changed() => changed,
             };
             let outputs = self.connection.handle(Input::CredentialChanged);
             if changed.is_err() || !outputs.is_empty() {
-                return Err(Error::ConnectionClosed);
+                return Err(gone());
             }
         }
     }
 
     /// Says why, then waits a little for the client to answer, so that it reads the reason.
-    async fn close(&mut self, code: u16, reason: &'static str) {
-        let frame = CloseFrame {
-            code: code.into(),
-            reason: reason.into(),
-        };
+    async fn close(&mut self, code: u16, reason: &'static str) -> Next {
+        let payload = [&code.to_be_bytes(), reason.as_bytes()].concat();
+        self.decoder.close();
+        let holder = self.connection.holder();
         let farewell = async {
-            if self.frames.close(Some(frame)).await.is_ok() {
-                while let Some(Ok(_)) = self.frames.next().await {}
+            write(&mut self.stream, Kind::Close, &payload).await?;
+            let mut buffer = vec![0; READ_BYTES];
+            while let count @ 1.. = self.stream.read(&mut buffer).await? {
+                let mut bytes = buffer.get(..count).unwrap_or_default();
+                loop {
+                    match self.decoder.read(&mut bytes, usize::MAX, &holder) {
+                        Ok(None) => break,
+                        Ok(Some(Incoming::Close)) | Err(_) => return Ok(()),
+                        Ok(Some(_)) => {}
+                    }
+                }
             }
+            io::Result::Ok(())
         };
-        let _ = tokio::time::timeout(CLOSE_TIMEOUT, farewell).await;
+        drop(tokio::time::timeout(CLOSE_TIMEOUT, farewell).await);
+        Next::Stop
     }
 }
 
-/// What a frame is to the connection; `None` for what the library answers by itself.
-fn of_frame(frame: Result<Message, Error>) -> Option<Input> {
-    match frame {
-        Ok(Message::Text(text)) => Some(Input::Text(text.as_str().to_owned())),
-        Ok(Message::Binary(_)) => Some(Input::Binary),
-        Ok(Message::Pong(_)) => Some(Input::Pong),
-        Err(Error::Capacity(_)) => Some(Input::Oversized),
-        Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::InvalidData => {
-            Some(Input::Oversized)
-        }
-        // What the library answers by itself; after an error the next read ends the stream.
-        Ok(Message::Ping(_) | Message::Close(_) | Message::Frame(_)) | Err(_) => None,
+/// Until somebody else needs the place.
+async fn waiting(evicted: &CancellationToken, ended: &CancellationToken) {
+    tokio::select! {
+        () = evicted.cancelled() => {}
+        () = ended.cancelled() => {}
     }
+}
+
+/// Writes a frame without keeping any of it.
+async fn write(stream: &mut TokioIo<Upgraded>, kind: Kind, payload: &[u8]) -> io::Result<()> {
+    let mut header = frames::header_of(kind, payload.len());
+    if payload.len() <= SMALL_BYTES {
+        header.extend_from_slice(payload);
+        stream.write_all(&header).await?;
+    } else {
+        stream.write_all(&header).await?;
+        stream.write_all(payload).await?;
+    }
+    stream.flush().await
 }
 
 fn of_event(event: Result<Arc<Event>, RecvError>) -> Input {

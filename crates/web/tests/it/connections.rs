@@ -1,6 +1,7 @@
 //! Connections that are used again after a refusal, many at once, and both versions of HTTP.
 
-use gatehouse_testkit::TestServer;
+use gatehouse_testkit::{Options, TestServer};
+use gatehouse_web::ConnectionLimits;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -44,4 +45,104 @@ async fn a_connection_that_says_nothing_keeps_nobody_else_out() {
     let health = tokio::time::timeout(Duration::from_secs(5), local.get("/health"));
     health.await.unwrap().expect(200);
     drop(idle);
+}
+
+/// What an HTTP/2 client says first (RFC 9113, section 3.4): the preface, and empty settings.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+fn limits(total: usize, idle: Duration) -> Options {
+    Options::default().connections(ConnectionLimits {
+        total,
+        per_client: total,
+        idle,
+    })
+}
+
+/// A connection that has spoken, and then says nothing more.
+async fn silent(server: &TestServer, first: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address()).await.unwrap();
+    stream.write_all(first).await.unwrap();
+    stream.read_u8().await.unwrap();
+    stream
+}
+
+async fn ends(stream: &mut TcpStream) -> bool {
+    let mut rest = Vec::new();
+    let reading = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut rest));
+    reading.await.is_ok()
+}
+
+async fn is_served(server: &TestServer) {
+    let local = server.local();
+    let health = tokio::time::timeout(Duration::from_secs(5), local.get("/health"));
+    health.await.expect("an answer in time").expect(200);
+}
+
+#[tokio::test]
+async fn connections_without_a_request_end() {
+    let server = TestServer::start(limits(100, Duration::from_millis(300))).await;
+    let http1 = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    for first in [HTTP2, http1] {
+        let mut stream = silent(&server, first).await;
+        assert!(ends(&mut stream).await);
+    }
+}
+
+#[tokio::test]
+async fn idle_http2_connections_of_a_stranger_keep_nobody_out() {
+    let server = TestServer::start(limits(8, Duration::from_mins(1))).await;
+    let mut strangers = Vec::new();
+    for _ in 0..8 {
+        strangers.push(silent(&server, HTTP2).await);
+    }
+    is_served(&server).await;
+    assert!(ends(&mut strangers[0]).await, "the oldest made room");
+}
+
+#[tokio::test]
+async fn who_is_let_in_keeps_the_connection_when_strangers_take_the_others() {
+    let server = TestServer::start(limits(8, Duration::from_mins(1))).await;
+    let owner = server.set_up().await;
+    let cookie = &owner
+        .headers()
+        .iter()
+        .find(|(name, _)| name == "cookie")
+        .unwrap()
+        .1;
+    let request = format!("GET /api/gon HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\n\r\n");
+    let mut kept = TcpStream::connect(server.address()).await.unwrap();
+    let mut socket = server.socket(&owner, "/ws/chat").await;
+    let mut strangers = Vec::new();
+    for _ in 0..3 {
+        kept.write_all(request.as_bytes()).await.unwrap();
+        assert_eq!(answer(&mut kept).await, "http/1.1 200 ok");
+        for _ in 0..8 {
+            strangers.push(silent(&server, HTTP2).await);
+        }
+    }
+    let status = socket.call("system.status", serde_json::json!({})).await;
+    assert!(status.unwrap()["result"].is_object());
+    is_served(&server).await;
+}
+
+#[tokio::test]
+async fn sockets_that_do_not_say_who_they_are_make_room_for_those_that_do() {
+    let server = TestServer::start(limits(4, Duration::from_mins(1))).await;
+    let owner = server.set_up().await;
+    let mut silent = server.socket(&server.remote(), "/ws").await;
+    for _ in 0..6 {
+        server.socket(&server.remote(), "/ws").await;
+    }
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        let mut socket = server.socket(&owner, "/ws/chat").await;
+        let status = socket.call("system.status", serde_json::json!({})).await;
+        assert!(status.unwrap()["result"].is_object());
+        held.push(socket);
+    }
+    assert_eq!(
+        silent.next().await.unwrap()["error"]["data"]["code"],
+        "RATE_LIMITED"
+    );
+    assert_eq!(silent.closed().await, 4429);
 }

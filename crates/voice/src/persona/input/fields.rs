@@ -52,6 +52,15 @@ pub(super) struct PersonaInput {
     )]
     #[schemars(with = "Option<FallbackPolicy>")]
     fallback: Option<Option<FallbackPolicy>>,
+    /// Whether a model may choose it although another provider speaks for it than without it.
+    #[serde(
+        default,
+        rename = "allow_markup",
+        alias = "allowMarkup",
+        deserialize_with = "given"
+    )]
+    #[schemars(with = "Option<bool>")]
+    allow_markup: Option<Option<bool>>,
     /// Taken so that a record can be sent back; it cannot be changed here.
     #[serde(default)]
     #[schemars(skip)]
@@ -159,6 +168,9 @@ impl PersonaInput {
         }
         if let Some(fallback) = self.fallback {
             persona.fallback = fallback.unwrap_or_default();
+        }
+        if let Some(allow) = self.allow_markup {
+            persona.allow_markup = allow.unwrap_or_default();
         }
         match self.active {
             Some(active) if active != persona.active => {

@@ -41,6 +41,7 @@ fn persona(fallback: FallbackPolicy, bindings: Vec<PersonaBinding>) -> Persona {
         },
         bindings,
         fallback,
+        allow_markup: false,
         active: false,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(0),

@@ -5,9 +5,10 @@
 mod markdown;
 
 use crate::app::App;
+use crate::body::{self, Charged, Visitor};
 use crate::pages::escape_attribute as escape;
 use crate::respond::Refusal;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -17,6 +18,10 @@ use gatehouse_rpc::method::told;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use std::fmt::Write as _;
+use tokio::sync::Semaphore;
+
+/// Pages that are made at a time. Each takes a few megabytes.
+static PAGES: Semaphore = Semaphore::const_new(4);
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;background:Canvas;color:CanvasText;font-family:system-ui,sans-serif;line-height:1.5}\
@@ -49,17 +54,25 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// One look-up for every id, known, unknown or revoked, and one answer for the last two.
 pub(super) async fn get(
     State(app): State<App>,
+    visitor: Visitor,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let id = id.map(|Path(id)| id).unwrap_or_default();
+    // A page may be large while it is made: so many at a time.
+    let _turn = PAGES.acquire().await.map_err(|_| Problem::internal())?;
     let shared = app.rooms().agents.shared_session(&id).await;
-    match shared.map_err(told)? {
-        Some(shared) => Ok(respond(page(&shared))),
-        None => Err(Problem::not_found("share").into()),
+    let shared = shared.map_err(told)?;
+    let shared = shared.ok_or_else(|| Problem::not_found("share"))?;
+    let page = page(&shared);
+    drop(shared);
+    let mut share = app.share(&visitor.visit);
+    if !share.grow(page.capacity()) {
+        return Err(body::no_room().into());
     }
+    Ok(respond(Charged::bytes(page, share)))
 }
 
-fn respond(page: String) -> Response {
+fn respond(page: Bytes) -> Response {
     let mut response = Response::new(Body::from(page));
     let headers = response.headers_mut();
     headers.insert(

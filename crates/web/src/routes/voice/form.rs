@@ -1,20 +1,24 @@
 //! Audio that comes in: as the body itself, or in a form (RFC 7578). A form's other fields are texts.
 
 use super::media_type::{essence, format_of, format_of_file, is_network_pcm, may_be_audio};
-use crate::body;
+use crate::body::{self, Charged};
 use axum::body::{Body, Bytes};
 use axum::extract::multipart::{Field, Multipart};
 use axum::extract::{DefaultBodyLimit, FromRequest, Request};
+use futures_util::stream;
 use gatehouse_domain::{ErrorCode, Problem};
-use gatehouse_rpc::census::{ByteBudget, BytesGuard};
+use gatehouse_rpc::budget::Share;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
+use std::convert::Infallible;
 
 /// The largest body: 25 MiB of audio, and what stands around it.
 pub(super) const MAX_UPLOAD_BYTES: usize = 26 << 20;
 /// The longest text of a form.
 const MAX_FIELD_BYTES: usize = 64 * 1024;
+/// How much of a form its reader is given at a time.
+const PIECE_BYTES: usize = 64 * 1024;
 /// How many texts a form may have.
 const MAX_FIELDS: usize = 64;
 
@@ -25,8 +29,6 @@ pub(super) struct Upload {
     /// What it is, as its media type or its file's name says.
     pub(super) format: Option<&'static str>,
     pub(super) fields: Fields,
-    /// Its share of what all requests may hold together: for as long as the audio is there.
-    pub(super) held: BytesGuard,
 }
 
 /// Texts by name. Each name may come once, but those that end in `[]`.
@@ -76,25 +78,19 @@ impl Fields {
 }
 
 /// Reads audio that is the body, or in a form's field `file` or `audio`.
-pub(super) async fn read(
-    parts: &Parts,
-    body: Body,
-    budget: &ByteBudget,
-) -> Result<Upload, Problem> {
+pub(super) async fn read(parts: &Parts, body: Body, share: Share) -> Result<Upload, Problem> {
     let media_type = media_type(&parts.headers);
     if media_type == "multipart/form-data" {
-        return read_form(parts, body, budget, &["file", "audio"]).await;
+        return read_form(parts, body, share, &["file", "audio"]).await;
     }
     if !may_be_audio(&media_type) || is_network_pcm(&media_type) {
         let message = "This endpoint takes audio, or multipart/form-data with a field `file`.";
         return Err(Problem::new(ErrorCode::UnsupportedMediaType, message));
     }
-    let (audio, held) = body::read_counted(body, MAX_UPLOAD_BYTES, budget).await?;
     Ok(Upload {
-        audio,
+        audio: body::read(body, MAX_UPLOAD_BYTES, share).await?,
         format: format_of(&media_type),
         fields: Fields::default(),
-        held,
     })
 }
 
@@ -102,13 +98,16 @@ pub(super) async fn read(
 pub(super) async fn read_form(
     parts: &Parts,
     body: Body,
-    budget: &ByteBudget,
+    share: Share,
     audio: &[&'static str],
 ) -> Result<Upload, Problem> {
     check_is_form(parts)?;
-    let (bytes, held_by_body) = body::read_counted(body, MAX_UPLOAD_BYTES, budget).await?;
+    let mut copy = share.sibling();
+    let bytes = body::read(body, MAX_UPLOAD_BYTES, share).await?;
     // What is taken out of a form is a copy.
-    let held = budget.take(bytes.len()).ok_or_else(body::no_room)?;
+    if !copy.grow(bytes.len()) {
+        return Err(body::no_room());
+    }
     let mut form = open(parts, bytes).await?;
     let (mut file, mut fields) = (None, Fields::default());
     while let Some(field) = form.next_field().await.map_err(|_| unreadable())? {
@@ -132,14 +131,13 @@ pub(super) async fn read_form(
         let bytes = field.bytes().await.map_err(|_| unreadable())?;
         file = Some((bytes, format));
     }
-    drop((form, held_by_body));
+    drop(form);
     let name = audio.first().copied().unwrap_or_default();
     let (audio, format) = file.ok_or_else(|| Problem::invalid_params(name, "required"))?;
     Ok(Upload {
-        audio,
+        audio: Charged::bytes(audio, copy),
         format,
         fields,
-        held,
     })
 }
 
@@ -151,9 +149,15 @@ fn check_is_form(parts: &Parts) -> Result<(), Problem> {
     Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
 }
 
-/// The whole body was read before: with its limit, and with the time limits of all bodies.
+/// The whole body was read before: with its limit, and with the time limits of all bodies. The reader of
+/// forms copies all that is there, so it is given the body in pieces.
 async fn open(parts: &Parts, bytes: Bytes) -> Result<Multipart, Problem> {
-    let mut request = Request::new(Body::from(bytes));
+    let pieces = stream::unfold(bytes, |mut left| async move {
+        tokio::task::yield_now().await;
+        let piece = left.split_to(left.len().min(PIECE_BYTES));
+        (!piece.is_empty()).then_some((Ok::<_, Infallible>(piece), left))
+    });
+    let mut request = Request::new(Body::from_stream(pieces));
     *request.headers_mut() = parts.headers.clone();
     DefaultBodyLimit::disable().apply(&mut request);
     let form = Multipart::from_request(request, &()).await;

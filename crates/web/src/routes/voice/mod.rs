@@ -22,8 +22,7 @@ const MAX_JSON_BYTES: usize = 8 << 20;
 /// Reads what is to be spoken.
 async fn read_json<T: DeserializeOwned>(app: &App, request: Request) -> Result<T, Problem> {
     let (parts, body) = request.into_parts();
-    let budget = app.rpc().budget();
-    let (bytes, _held) = body::read_counted(body, MAX_JSON_BYTES, budget).await?;
+    let bytes = body::read(body, MAX_JSON_BYTES, body::share(app, &parts)?).await?;
     body::check_content_type(&parts.headers, &bytes)?;
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
 }

@@ -4,6 +4,7 @@
 use super::form::{self, Fields};
 use super::range::{Part, part};
 use crate::app::App;
+use crate::body;
 use crate::etag;
 use crate::respond::{Refusal, json};
 use axum::body::Body;
@@ -51,7 +52,8 @@ pub(in crate::routes) async fn post(
     let Path(id) = id.map_err(|_| Problem::not_found("session"))?;
     let session = app.rooms().agents.get_session(&id).await.map_err(told)?;
     let (parts, body) = request.into_parts();
-    let mut upload = form::read(&parts, body, app.rpc().budget()).await?;
+    let share = body::share(&app, &parts)?;
+    let mut upload = form::read(&parts, body, share).await?;
     add_query(&mut upload.fields, query)?;
     let mut fields = upload.fields;
     let request = TranscribeRequest {
@@ -63,7 +65,6 @@ pub(in crate::routes) async fn post(
     };
     fields.finish()?;
     let heard = app.rooms().voice.hear(&session.id, request).await;
-    drop(upload.held);
     Ok(json(&heard.map_err(told)?))
 }
 

@@ -239,3 +239,29 @@ async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one(
         .unwrap();
     assert_eq!(voice_of("b", "Hello.").await, "sage");
 }
+
+#[tokio::test]
+async fn markup_moves_no_text_to_a_vendor_that_the_owner_did_not_choose() {
+    let house = House::new().await;
+    house.set("voice.tts.auto", json!("always")).await;
+    let eve = json!({ "id": "eve", "label": "Eve", "provider": "elevenlabs",
+        "providerBindings": [{ "provider": "openai", "voice_id": "nova" }] });
+    let create = house.owner.rpc("voice.personas.create", eve);
+    create.await.unwrap();
+    let ask = async || {
+        house.model.will_say(&["[[tts:persona=eve]]Hello."]);
+        let params = json!({ "text": "Hi" });
+        house.owner.rpc("chat.send_sync", params).await.unwrap()
+    };
+    let answer = ask().await;
+    assert!(answer["audio"].is_string(), "{answer}");
+    let spoken = house.vendor.spoken().pop().unwrap();
+    assert_eq!(spoken["voice"], "alloy", "the persona is ignored too");
+
+    // The owner may allow it; the vendor is not set up here, so nothing is spoken.
+    let allow = json!({ "id": "eve", "allowMarkup": true });
+    let shown = house.owner.rpc("voice.personas.update", allow).await;
+    assert_eq!(shown.unwrap()["allow_markup"], true);
+    let answer = ask().await;
+    assert_eq!(answer["audio_error"]["code"], "NOT_CONFIGURED", "{answer}");
+}

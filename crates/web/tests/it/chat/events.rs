@@ -62,3 +62,25 @@ async fn a_call_waits_for_a_yes_that_only_approvers_can_give() {
     assert_eq!(history["messages"][2]["role"], "tool");
     assert_eq!(history["messages"][2]["content"], "42");
 }
+
+#[tokio::test]
+async fn an_approval_shows_characters_that_hide_or_reorder_text() {
+    let (server, owner) = with_model().await;
+    let mut socket = server.socket(&owner, "/ws/chat").await;
+    let hidden = "6*7 \u{202e}0001*\u{2066}\u{200b}\u{e0041}\u{1b}";
+    let text = format!("calculate {hidden}");
+    owner
+        .rpc("chat.send", json!({ "text": text }))
+        .await
+        .unwrap();
+    let asked = socket.event("approval.requested").await.unwrap();
+    assert_eq!(asked["arguments"]["expression"], hidden, "exact");
+    let shown = json!({
+        "tool": "calc",
+        "arguments": "{\n  \"expression\": \"6*7 \\u{202E}0001*\\u{2066}\\u{200B}\\u{E0041}\\u001b\"\n}",
+        "hidden": 4,
+    });
+    assert_eq!(asked["shown"], shown);
+    let no = json!({ "id": asked["id"], "allow": false });
+    owner.rpc("approval.resolve", no).await.unwrap();
+}

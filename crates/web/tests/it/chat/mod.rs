@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 /// A server with a model that answers every text with `pong`, and calls the tool `calc` for a text that
-/// says so.
+/// begins with `calculate`, with what follows it.
 async fn with_model() -> (TestServer, Actor) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -34,8 +34,14 @@ async fn with_model() -> (TestServer, Actor) {
 /// Streams as `OpenAI` does (<https://platform.openai.com/docs/api-reference/chat-streaming>).
 async fn answer(Json(body): Json<Value>) -> impl IntoResponse {
     let last = body["messages"].as_array().unwrap().last().unwrap();
-    let delta = if last["content"] == "calculate" {
-        let function = json!({ "name": "calc", "arguments": "{\"expression\":\"6*7\"}" });
+    let wanted = last["content"].as_str().unwrap_or_default();
+    let delta = if let Some(expression) = wanted.strip_prefix("calculate") {
+        let expression = match expression.trim_start() {
+            "" => "6*7",
+            other => other,
+        };
+        let arguments = json!({ "expression": expression }).to_string();
+        let function = json!({ "name": "calc", "arguments": arguments });
         json!({ "tool_calls": [{ "index": 0, "id": "c1", "type": "function", "function": function }] })
     } else {
         json!({ "content": "pong" })

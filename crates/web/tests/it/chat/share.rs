@@ -73,3 +73,24 @@ async fn a_shared_session_is_a_page_without_script_for_anybody() {
     assert_eq!(audited["events"].as_array().unwrap().len(), 2);
     assert!(!audited.to_string().contains(share_id));
 }
+
+#[tokio::test]
+async fn a_shared_page_of_a_very_long_session_is_bounded() {
+    let (server, owner) = with_model().await;
+    let mut session = None;
+    // 24 messages of almost 1 MiB, which is as much as one may have.
+    for number in 0..24 {
+        let text = format!("message {number} {}", "\"".repeat((1 << 20) - 100));
+        let params = json!({ "session": session, "text": text });
+        let answer = owner.rpc("chat.send_sync", params).await.unwrap();
+        session = Some(answer["session"].clone());
+    }
+    let share = owner.rpc("sessions.share", json!({ "id": session })).await;
+    let share = share.unwrap();
+    let path = format!("/share/{}", share["share_id"].as_str().unwrap());
+    let page = server.remote().get(&path).await;
+    page.expect(200);
+    assert!(page.text.contains("message 23") && !page.text.contains("message 1 "));
+    assert!(page.text.contains("Earlier messages are not shown."));
+    assert!(page.text.len() < 8 << 20, "{} bytes", page.text.len());
+}

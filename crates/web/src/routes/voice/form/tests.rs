@@ -1,9 +1,19 @@
 //! Forms and bodies as programs send them, and as they must not.
 
 use super::*;
+use gatehouse_rpc::budget::{ByteBudget, Holder, Limits};
 
-fn plenty() -> ByteBudget {
-    ByteBudget::new(MAX_UPLOAD_BYTES)
+fn share_of(budget: &ByteBudget) -> Share {
+    budget.share(Holder::Known("a".into()))
+}
+
+fn plenty() -> Share {
+    share_of(&ByteBudget::new(Limits::flat(2 * MAX_UPLOAD_BYTES)))
+}
+
+/// Whether so much and no more is free.
+fn is_free(budget: &ByteBudget, bytes: usize) -> bool {
+    share_of(budget).grow(bytes) && !share_of(budget).grow(bytes + 1)
 }
 
 fn form(parts: &[(&str, &str)]) -> (Parts, Body) {
@@ -25,7 +35,7 @@ fn form(parts: &[(&str, &str)]) -> (Parts, Body) {
 
 async fn read_parts(parts: &[(&str, &str)]) -> Result<Upload, Problem> {
     let (head, body) = form(parts);
-    read(&head, body, &plenty()).await
+    read(&head, body, plenty()).await
 }
 
 #[tokio::test]
@@ -89,7 +99,7 @@ async fn what_is_no_such_form_is_refused() {
     );
     let (head, _) = form(&[]);
     let cut = Body::from("--x\r\nContent-Disposition: form-data");
-    let cut = read(&head, cut, &plenty()).await;
+    let cut = read(&head, cut, plenty()).await;
     assert_eq!(cut.unwrap_err().code, ErrorCode::InvalidRequest);
 }
 
@@ -105,7 +115,7 @@ async fn a_body_of_another_kind_is_no_audio() {
         ("audio/unheard-of", None),
         ("application/octet-stream", None),
     ] {
-        let upload = read(&of(media_type), Body::from("x"), &plenty())
+        let upload = read(&of(media_type), Body::from("x"), plenty())
             .await
             .unwrap();
         assert_eq!(upload.format, format, "{media_type}");
@@ -118,7 +128,7 @@ async fn a_body_of_another_kind_is_no_audio() {
         "audio/L16; rate=8000",
         "audio/l24;rate=48000;channels=2",
     ] {
-        let refused = read(&of(media_type), Body::from("x"), &plenty())
+        let refused = read(&of(media_type), Body::from("x"), plenty())
             .await
             .unwrap_err();
         assert_eq!(
@@ -133,23 +143,25 @@ async fn a_body_of_another_kind_is_no_audio() {
 async fn all_uploads_share_the_memory() {
     let request = http::Request::builder().header(CONTENT_TYPE, "audio/wav");
     let (head, ()) = request.body(()).unwrap().into_parts();
-    let budget = ByteBudget::new(10);
+    let budget = ByteBudget::new(Limits::flat(10));
     let refused = async |size: usize| {
-        let outcome = read(&head, Body::from("x".repeat(size)), &budget).await;
+        let outcome = read(&head, Body::from("x".repeat(size)), share_of(&budget)).await;
         outcome.unwrap_err()
     };
-    let six = read(&head, Body::from("x".repeat(6)), &budget).await;
+    let six = read(&head, Body::from("x".repeat(6)), share_of(&budget)).await;
     let six = six.unwrap();
     let problem = refused(5).await;
     assert_eq!(problem.code, ErrorCode::RateLimited);
     assert_eq!(problem.details["retry_after_seconds"], 1);
-    let four = read(&head, Body::from("xxxx"), &budget).await.unwrap();
+    let four = read(&head, Body::from("xxxx"), share_of(&budget))
+        .await
+        .unwrap();
     assert_eq!(refused(1).await.code, ErrorCode::RateLimited);
     // Until they are done with.
-    drop((six.held, four.held));
-    assert!(budget.take(10).is_some());
+    drop((six, four));
+    assert!(is_free(&budget, 10));
     assert_eq!(refused(11).await.code, ErrorCode::RateLimited);
-    assert!(budget.take(10).is_some());
+    assert!(is_free(&budget, 10));
 }
 
 #[tokio::test]
@@ -158,15 +170,15 @@ async fn a_form_counts_twice_while_it_is_read() {
     let (_, body) = form(&parts);
     let size = usize::try_from(axum::body::HttpBody::size_hint(&body).lower()).unwrap();
     for (limit, fits) in [(size * 2, true), (size * 2 - 1, false)] {
-        let budget = ByteBudget::new(limit);
+        let budget = ByteBudget::new(Limits::flat(limit));
         let (head, body) = form(&parts);
-        let upload = read(&head, body, &budget).await;
+        let upload = read(&head, body, share_of(&budget)).await;
         assert_eq!(upload.is_ok(), fits, "{limit}");
         if let Ok(upload) = &upload {
             assert_eq!(&upload.audio[..], b"audio");
-            assert!(budget.take(size).is_some() && budget.take(size + 1).is_none());
+            assert!(is_free(&budget, size));
         }
         drop(upload);
-        assert!(budget.take(limit).is_some());
+        assert!(is_free(&budget, limit));
     }
 }

@@ -5,6 +5,7 @@ use super::super::form::{self, Fields};
 use super::super::renamed;
 use super::names;
 use crate::app::App;
+use crate::body;
 use crate::respond::{Refusal, json};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -72,7 +73,8 @@ pub(in crate::routes) async fn post(
     request: Request,
 ) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let upload = form::read_form(&parts, body, app.rpc().budget(), &["file"]).await?;
+    let share = body::share(&app, &parts)?;
+    let upload = form::read_form(&parts, body, share, &["file"]).await?;
     let mut fields = upload.fields;
     let wanted = read_wanted(&mut fields)?;
     let named = names::listener(fields.take("model").as_deref());
@@ -92,7 +94,6 @@ pub(in crate::routes) async fn post(
         ..TranscribeRequest::new(upload.audio)
     };
     let heard = voice.transcribe(request).await;
-    drop(upload.held);
     let transcript = heard.map_err(|error| renamed(error, &NAMES))?;
     Ok(respond(&wanted, transcript))
 }

@@ -1,0 +1,172 @@
+//! Text for a person who decides on it: characters that do not show, or that change how others show,
+//! become visible escapes such as `\u{202E}`.
+//!
+//! Escaped are control characters, bidirectional controls, characters without a glyph, tags, variation
+//! selectors, private characters and noncharacters. Joiners are among them, also where a script or an
+//! emoji sequence needs them: whoever decides sees what is there, not what is meant. The escapes are not
+//! injective: a text that holds the six characters `\u{41}` looks like an escape. The number of escapes
+//! tells the two apart.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A text in which every character shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visible<'a> {
+    /// The text.
+    pub text: Cow<'a, str>,
+    /// How many characters were escaped.
+    pub hidden: usize,
+}
+
+/// A text of one line.
+pub fn line(text: &str) -> Visible<'_> {
+    keeping(text, |_| false)
+}
+
+/// A text that may have lines and tabs.
+pub fn lines(text: &str) -> Visible<'_> {
+    keeping(text, |c| matches!(c, '\n' | '\t'))
+}
+
+/// A text that may have these characters, although they do not show.
+pub fn keeping(text: &str, is_kept: impl Fn(char) -> bool) -> Visible<'_> {
+    let is_escaped = |c: char| hides(c) && !is_kept(c);
+    let hidden = text.chars().filter(|c| is_escaped(*c)).count();
+    if hidden == 0 {
+        let text = Cow::Borrowed(text);
+        return Visible { text, hidden };
+    }
+    let mut escaped = String::with_capacity(text.len() + hidden * 8);
+    for c in text.chars() {
+        if is_escaped(c) {
+            // Writing to a string does not fail.
+            let _ = write!(escaped, "\\u{{{:X}}}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    let text = Cow::Owned(escaped);
+    Visible { text, hidden }
+}
+
+/// Whether a character does not show, or changes how others show (Unicode 17: general categories Cc, Cf,
+/// Zl, Zp and Co, the property `Default_Ignorable_Code_Point`, and blanks that are letters).
+pub fn hides(c: char) -> bool {
+    if c.is_control() {
+        return true;
+    }
+    if c.is_ascii() {
+        return false;
+    }
+    matches!(u32::from(c),
+        // Soft hyphen, grapheme joiner.
+        0xAD | 0x34F
+        // Arabic number signs and letter mark, Syriac and Arabic format characters.
+        | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2
+        // Hangul fillers, Khmer vowels without a glyph.
+        | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x3164 | 0xFFA0
+        // Mongolian variation selectors.
+        | 0x180B..=0x180F
+        // Zero width, direction, line and paragraph separators, invisible operators.
+        | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
+        // A blank Braille pattern.
+        | 0x2800
+        // Variation selectors, byte order mark, interlinear annotation, the object replacement.
+        | 0xFE00..=0xFE0F | 0xFEFF | 0xFFF0..=0xFFFC
+        // Private characters.
+        | 0xE000..=0xF8FF | 0xF0000..=0x0010_FFFF
+        // Format characters of Kaithi, hieroglyphs, shorthand and music.
+        | 0x110BD | 0x110CD | 0x13430..=0x1343F | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
+        // Tags and further variation selectors.
+        | 0xE0000..=0xE0FFF
+    ) || u32::from(c) & 0xFFFE == 0xFFFE
+        || (0xFDD0..=0xFDEF).contains(&u32::from(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_shows_stays_as_it_is() {
+        for text in ["", "rm -rf ~", "Grüße, 世界", "שלום", "a\\u{202E}b", "🙂"] {
+            let visible = line(text);
+            assert!(matches!(visible.text, Cow::Borrowed(_)), "{text}");
+            assert_eq!((visible.text.as_ref(), visible.hidden), (text, 0));
+        }
+    }
+
+    #[test]
+    fn what_hides_or_reorders_is_escaped_and_counted() {
+        for (text, shown, hidden) in [
+            ("cat gpj.\u{202e}exe", "cat gpj.\\u{202E}exe", 1),
+            ("a\u{200b}\u{feff}b", "a\\u{200B}\\u{FEFF}b", 2),
+            ("\u{e0041}\u{e007f}", "\\u{E0041}\\u{E007F}", 2),
+            ("\u{1b}[2J\u{9b}", "\\u{1B}[2J\\u{9B}", 2),
+            ("👩\u{200d}💻", "👩\\u{200D}💻", 1),
+            ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}", 2),
+        ] {
+            let visible = line(text);
+            assert_eq!((visible.text.as_ref(), visible.hidden), (shown, hidden));
+        }
+    }
+
+    #[test]
+    fn lines_and_tabs_stay_only_where_there_may_be_lines() {
+        assert_eq!(line("a\n\tb").text, "a\\u{A}\\u{9}b");
+        assert_eq!(lines("a\n\tb\r\n").text, "a\n\tb\\u{D}\n");
+        assert_eq!(lines("a\u{2028}b").text, "a\\u{2028}b");
+    }
+
+    #[test]
+    fn every_character_of_the_contract_is_escaped() {
+        let listed = [
+            0x61C..=0x61C,
+            0x200E..=0x200F,
+            0x202A..=0x202E,
+            0x2066..=0x2069,
+        ]
+        .into_iter()
+        .chain([0xAD..=0xAD, 0x34F..=0x34F, 0x115F..=0x1160, 0x17B4..=0x17B5])
+        .chain([
+            0x180B..=0x180F,
+            0x200B..=0x200D,
+            0x2060..=0x206F,
+            0xFEFF..=0xFEFF,
+        ])
+        .chain([
+            0x3164..=0x3164,
+            0xFFA0..=0xFFA0,
+            0xFE00..=0xFE0F,
+            0xFFF9..=0xFFFB,
+        ])
+        .chain([0xE0000..=0xE007F, 0xE0100..=0xE01EF, 0..=0x1F, 0x7F..=0x9F]);
+        for code in listed.flatten() {
+            assert!(char::from_u32(code).is_some_and(hides), "{code:X}");
+        }
+    }
+
+    /// Any character, those that hide more often than chance would have it.
+    fn character() -> impl Strategy<Value = char> {
+        let hidden: Vec<char> = ('\0'..=char::MAX)
+            .filter(|c| hides(*c))
+            .step_by(97)
+            .collect();
+        prop_oneof![any::<char>(), prop::sample::select(hidden)]
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_hidden_is_left(characters in prop::collection::vec(character(), 0..40)) {
+            let text: String = characters.iter().collect();
+            let visible = line(&text);
+            prop_assert!(!visible.text.chars().any(hides));
+            prop_assert_eq!(visible.hidden, characters.iter().filter(|c| hides(**c)).count());
+            let twice = line(&visible.text);
+            prop_assert_eq!(twice.hidden, 0);
+            prop_assert_eq!(&twice.text, &visible.text);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Personas that a model chooses, by markup in an answer or by the tool `speak`. A model may have read a
+//! stranger's text: it must not move what is spoken to a vendor that the owner did not choose.
+
+use super::Persona;
+use crate::provider::TtsId;
+use crate::{Voice, VoiceError};
+
+impl Voice {
+    /// The persona of this id, if a model may choose it: the same provider speaks for it as without it,
+    /// or the owner allows it. `otherwise` is the persona that speaks when the model chooses none; the
+    /// active one when absent. One that a model invented is passed over.
+    pub(crate) async fn chosen_by_model(
+        &self,
+        wanted: Option<&str>,
+        otherwise: Option<&str>,
+    ) -> Result<Option<String>, VoiceError> {
+        let Some(id) = wanted else {
+            return Ok(None);
+        };
+        let found = match id {
+            "none" => None,
+            _ => match self.personas().find(id).await? {
+                Some(persona) => Some(persona),
+                None => return Ok(None),
+            },
+        };
+        let is_allowed = found.as_ref().is_some_and(|persona| persona.allow_markup);
+        let usual = self.persona(otherwise).await?;
+        if is_allowed || self.speaks(found.as_ref()).await == self.speaks(usual.as_ref()).await {
+            return Ok(Some(id.to_owned()));
+        }
+        tracing::warn!(
+            persona = id,
+            "a model chose a persona of another provider, which is not allowed for it (allow_markup): \
+             the persona was ignored"
+        );
+        Ok(None)
+    }
+
+    /// Who speaks for a persona, or without one.
+    async fn speaks(&self, persona: Option<&Persona>) -> Option<TtsId> {
+        match persona.and_then(|persona| persona.provider) {
+            Some(id) => Some(id),
+            None => Some(self.chosen_tts(&self.state()).await?.0),
+        }
+    }
+}

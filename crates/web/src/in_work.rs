@@ -1,0 +1,50 @@
+//! A request is in work until its answer is sent: what the answer's body needs to tell of that.
+
+use crate::places::InWork;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Answers up to this size are as good as sent once they are there.
+const SMALL_BYTES: u64 = 64 * 1024;
+
+/// Keeps the guard until the answer's body has been taken or dropped.
+pub(crate) fn until_sent(answer: Response, in_work: InWork) -> Response {
+    let size = answer.body().size_hint();
+    if size.upper().is_some_and(|size| size <= SMALL_BYTES) {
+        return answer;
+    }
+    answer.map(|body| {
+        Body::new(Sending {
+            body,
+            _in_work: in_work,
+        })
+    })
+}
+
+struct Sending {
+    body: Body,
+    _in_work: InWork,
+}
+
+impl HttpBody for Sending {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,280 @@
+//! The places that connections take: how many there are in all and per client, and which of them makes
+//! room when all are taken. A place is kept by its connection, and by a WebSocket that came out of it.
+
+use gatehouse_domain::ClientKey;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How many of a client's oldest connections are looked at for one that is idle.
+const LOOKED_AT: usize = 64;
+
+/// What connections may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// Connections at a time, WebSockets included.
+    pub total: usize,
+    /// Those of one client: an IPv4 address or the /64 of an IPv6 address. A peer on this machine and a
+    /// trusted proxy have no limit of their own: many clients come through them.
+    pub per_client: usize,
+    /// How long a connection may have no request in work.
+    pub idle: Duration,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self {
+            total: 16_384,
+            per_client: 1024,
+            idle: Duration::from_mins(2),
+        }
+    }
+}
+
+impl ConnectionLimits {
+    /// The limits of a process that may open so many files: some are for everything else.
+    pub fn for_open_files(files: u64) -> Self {
+        let usual = Self::default();
+        let files = usize::try_from(files).unwrap_or(usize::MAX);
+        let for_connections = files.saturating_sub((files / 4).min(512));
+        Self {
+            total: usual.total.min(for_connections.max(1)),
+            ..usual
+        }
+    }
+}
+
+#[derive(Default)]
+struct Taken {
+    /// By the order in which they came.
+    all: BTreeMap<u64, Arc<Seat>>,
+    by_client: HashMap<ClientKey, usize>,
+    /// Those that may have to make room, by client.
+    strangers: HashMap<ClientKey, BTreeSet<u64>>,
+    /// The same clients by how many they have.
+    by_number: BTreeSet<(usize, ClientKey)>,
+    next: u64,
+}
+
+impl Taken {
+    fn add_stranger(&mut self, client: ClientKey, number: u64) {
+        let held = self.strangers.entry(client).or_default();
+        self.by_number.remove(&(held.len(), client));
+        held.insert(number);
+        self.by_number.insert((held.len(), client));
+    }
+
+    fn remove_stranger(&mut self, client: ClientKey, number: u64) {
+        let Some(held) = self.strangers.get_mut(&client) else {
+            return;
+        };
+        let before = held.len();
+        if !held.remove(&number) {
+            return;
+        }
+        self.by_number.remove(&(before, client));
+        if held.is_empty() {
+            self.strangers.remove(&client);
+        } else {
+            self.by_number.insert((held.len(), client));
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Arc<Seat>> {
+        let seat = self.all.remove(&number)?;
+        self.remove_stranger(seat.client, number);
+        match self.by_client.get_mut(&seat.client) {
+            Some(held) if *held > 1 => *held -= 1,
+            _ => drop(self.by_client.remove(&seat.client)),
+        }
+        Some(seat)
+    }
+
+    /// Ends a connection of this client that nobody who is let in uses: the oldest that is idle, else,
+    /// where that is asked for, the oldest. `false` when there is none.
+    fn evict(&mut self, client: ClientKey, idle_only: bool) -> bool {
+        let Some(held) = self.strangers.get(&client) else {
+            return false;
+        };
+        let is_idle = |number: &&u64| self.all.get(*number).is_some_and(|seat| seat.is_idle());
+        let idle = held.iter().take(LOOKED_AT).find(is_idle);
+        let oldest = held.first().filter(|_| !idle_only);
+        let Some(victim) = idle.or(oldest).copied() else {
+            return false;
+        };
+        match self.remove(victim) {
+            Some(seat) => seat.ended.cancel(),
+            None => return false,
+        }
+        true
+    }
+}
+
+/// The places of a server. A cheap handle.
+#[derive(Clone, Default)]
+pub(crate) struct Places {
+    limits: ConnectionLimits,
+    taken: Arc<Mutex<Taken>>,
+}
+
+impl Places {
+    pub(crate) fn new(limits: ConnectionLimits) -> Self {
+        Self {
+            limits,
+            taken: Arc::default(),
+        }
+    }
+
+    /// Takes a place for a connection. When all places are taken, a connection of the client that has
+    /// the most of those that nobody is known by makes room; when this client has all of its own, one of
+    /// those. `None` when there is none to make room. `is_shared` says that many clients come through
+    /// this one.
+    pub(crate) fn take(&self, client: ClientKey, is_shared: bool) -> Option<Place> {
+        let mut taken = self.lock();
+        let held = taken.by_client.get(&client).copied().unwrap_or(0);
+        if !is_shared && held >= self.limits.per_client && !taken.evict(client, true) {
+            return None;
+        }
+        if taken.all.len() >= self.limits.total && !make_room(&mut taken) {
+            return None;
+        }
+        let number = taken.next;
+        taken.next += 1;
+        let seat = Arc::new(Seat {
+            number,
+            client,
+            places: self.clone(),
+            ended: CancellationToken::new(),
+            is_kept: AtomicBool::new(false),
+            requests: AtomicUsize::new(0),
+            opened: Instant::now(),
+            idle_since_ms: AtomicU64::new(0),
+        });
+        taken.all.insert(number, Arc::clone(&seat));
+        *taken.by_client.entry(client).or_default() += 1;
+        taken.add_stranger(client, number);
+        Some(Place(Arc::new(Guard(seat))))
+    }
+
+    /// Ends one connection, because the process has no more files.
+    pub(crate) fn make_room(&self) -> bool {
+        make_room(&mut self.lock())
+    }
+
+    pub(crate) const fn limits(&self) -> &ConnectionLimits {
+        &self.limits
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn make_room(taken: &mut Taken) -> bool {
+    let most = taken.by_number.last().map(|(_, client)| *client);
+    most.is_some_and(|client| taken.evict(client, false))
+}
+
+/// What is known of a connection.
+struct Seat {
+    number: u64,
+    client: ClientKey,
+    places: Places,
+    ended: CancellationToken,
+    is_kept: AtomicBool,
+    /// Requests in work.
+    requests: AtomicUsize,
+    opened: Instant,
+    /// When the last one ended, in milliseconds after it was opened.
+    idle_since_ms: AtomicU64,
+}
+
+impl Seat {
+    fn is_idle(&self) -> bool {
+        self.requests.load(Ordering::Acquire) == 0
+    }
+
+    fn idle_for(&self) -> Duration {
+        let since = Duration::from_millis(self.idle_since_ms.load(Ordering::Acquire));
+        self.opened.elapsed().saturating_sub(since)
+    }
+}
+
+/// Gives the place back.
+struct Guard(Arc<Seat>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.places.lock().remove(self.0.number);
+    }
+}
+
+/// A place. It is given back when the last of its copies is dropped.
+#[derive(Clone)]
+pub(crate) struct Place(Arc<Guard>);
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place")
+            .field("client", &self.0.0.client)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Place {
+    /// Somebody who was let in uses the connection: it does not make room for others any more.
+    pub(crate) fn keep(&self) {
+        let seat = &self.0.0;
+        if !seat.is_kept.swap(true, Ordering::AcqRel) {
+            let mut taken = seat.places.lock();
+            taken.remove_stranger(seat.client, seat.number);
+        }
+    }
+
+    /// A request is in work until the guard is dropped.
+    pub(crate) fn begin_request(&self) -> InWork {
+        self.0.0.requests.fetch_add(1, Ordering::AcqRel);
+        InWork(self.clone())
+    }
+
+    /// Ends when the place was given to somebody else.
+    pub(crate) fn ended(&self) -> CancellationToken {
+        self.0.0.ended.clone()
+    }
+
+    /// Until no request has been in work for so long.
+    pub(crate) async fn idle(&self, limit: Duration) {
+        let seat = &self.0.0;
+        loop {
+            let left = if seat.is_idle() {
+                match limit.checked_sub(seat.idle_for()) {
+                    None | Some(Duration::ZERO) => return,
+                    Some(left) => left,
+                }
+            } else {
+                limit
+            };
+            // The clock of idle times counts whole milliseconds.
+            tokio::time::sleep(left.max(Duration::from_millis(1))).await;
+        }
+    }
+}
+
+/// A request in work.
+pub(crate) struct InWork(Place);
+
+impl Drop for InWork {
+    fn drop(&mut self) {
+        let seat = &self.0.0.0;
+        let now = u64::try_from(seat.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
+        seat.idle_since_ms.store(now, Ordering::Release);
+        seat.requests.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! The frames of RFC 6455 as a server reads and writes them. Reading is a state machine without I/O: it
+//! takes bytes as they come, charges what a message allocates while it grows, and keeps nothing of a
+//! message that was handed on.
+
+use gatehouse_rpc::budget::{ByteBudget, Holder, Share};
+
+const CONTINUATION: u8 = 0x0;
+const TEXT: u8 = 0x1;
+const BINARY: u8 = 0x2;
+const CLOSE: u8 = 0x8;
+const PING: u8 = 0x9;
+const PONG: u8 = 0xA;
+
+/// The longest payload of a control frame (section 5.5).
+const MAX_CONTROL_BYTES: usize = 125;
+/// The longest header of a client's frame (section 5.2).
+const MAX_HEADER_BYTES: usize = 14;
+
+/// What was read.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// A whole text message, and the bytes charged for it.
+    Text(String, Share),
+    /// A binary message has begun.
+    Binary,
+    /// A ping, to be answered with its payload.
+    Ping(Vec<u8>),
+    Pong,
+    /// The closing handshake.
+    Close,
+}
+
+/// Why nothing more can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// The message is longer than the limit.
+    TooLong,
+    /// There is no memory for it.
+    NoRoom,
+    /// A text message is not UTF-8.
+    NotText,
+    /// It is not the protocol.
+    Protocol,
+}
+
+/// The frame whose payload is being read.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    opcode: u8,
+    is_last: bool,
+    mask: [u8; 4],
+    /// Bytes of the payload that were read, and its length.
+    read: usize,
+    length: usize,
+}
+
+impl Frame {
+    const fn is_control(&self) -> bool {
+        self.opcode & 0x8 != 0
+    }
+}
+
+/// Reads frames.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    budget: ByteBudget,
+    header: [u8; MAX_HEADER_BYTES],
+    header_bytes: usize,
+    frame: Option<Frame>,
+    /// The message so far, and what is charged for it.
+    message: Option<(Vec<u8>, Share)>,
+    control: Vec<u8>,
+    /// Whether messages are thrown away.
+    is_closing: bool,
+}
+
+impl Decoder {
+    pub(super) const fn new(budget: ByteBudget) -> Self {
+        Self {
+            budget,
+            header: [0; MAX_HEADER_BYTES],
+            header_bytes: 0,
+            frame: None,
+            message: None,
+            control: Vec::new(),
+            is_closing: false,
+        }
+    }
+
+    /// Throws messages away from now on; only the closing handshake counts.
+    pub(super) fn close(&mut self) {
+        self.is_closing = true;
+        if let Some((bytes, share)) = &mut self.message {
+            *bytes = Vec::new();
+            share.shrink_to(0);
+        }
+    }
+
+    /// Reads from the front of `input` up to the end of a message or of the input, whichever comes
+    /// first. A message may have `max_bytes`; what it allocates is charged to `holder`.
+    pub(super) fn read(
+        &mut self,
+        input: &mut &[u8],
+        max_bytes: usize,
+        holder: &Holder,
+    ) -> Result<Option<Incoming>, Broken> {
+        loop {
+            let frame = match self.frame {
+                Some(frame) => frame,
+                None => {
+                    let Some(frame) = self.read_header(input)? else {
+                        return Ok(None);
+                    };
+                    // Also what is refused is read to its end, so that the closing handshake is seen.
+                    self.frame = Some(frame);
+                    self.begin(&frame, max_bytes, holder)?;
+                    if frame.opcode == BINARY && !self.is_closing {
+                        return Ok(Some(Incoming::Binary));
+                    }
+                    frame
+                }
+            };
+            let left = frame.length.saturating_sub(frame.read);
+            let (part, rest) = input.split_at(left.min(input.len()));
+            *input = rest;
+            let read = frame.read + part.len();
+            self.frame = (read < frame.length).then_some(Frame { read, ..frame });
+            self.take(&frame, part)?;
+            if self.frame.is_some() {
+                return Ok(None);
+            }
+            if let Some(incoming) = self.end(&frame)? {
+                return Ok(Some(incoming));
+            }
+        }
+    }
+
+    fn read_header(&mut self, input: &mut &[u8]) -> Result<Option<Frame>, Broken> {
+        loop {
+            if let Some(frame) = header(self.header.get(..self.header_bytes).unwrap_or_default())? {
+                self.header_bytes = 0;
+                return Ok(Some(frame));
+            }
+            let Some((first, rest)) = input.split_first() else {
+                return Ok(None);
+            };
+            *input = rest;
+            if let Some(place) = self.header.get_mut(self.header_bytes) {
+                *place = *first;
+            }
+            self.header_bytes += 1;
+        }
+    }
+
+    /// Checks a frame against what was read before it.
+    fn begin(&mut self, frame: &Frame, max_bytes: usize, holder: &Holder) -> Result<(), Broken> {
+        if frame.is_control() {
+            self.control.clear();
+            return Ok(());
+        }
+        if self.message.is_some() != (frame.opcode == CONTINUATION) {
+            return Err(Broken::Protocol);
+        }
+        let budget = &self.budget;
+        let (bytes, _) = self
+            .message
+            .get_or_insert_with(|| (Vec::new(), budget.share(holder.clone())));
+        let is_too_long = frame.length > max_bytes.saturating_sub(bytes.len());
+        if is_too_long && !self.is_closing {
+            return Err(Broken::TooLong);
+        }
+        Ok(())
+    }
+
+    /// Takes in a part of a payload.
+    fn take(&mut self, frame: &Frame, part: &[u8]) -> Result<(), Broken> {
+        let into = if frame.is_control() {
+            &mut self.control
+        } else if let Some((bytes, share)) = &mut self.message
+            && !self.is_closing
+        {
+            let left = frame.length.saturating_sub(frame.read);
+            let most = bytes.len().saturating_add(left);
+            if !share.reserve(bytes, part.len(), most) {
+                return Err(Broken::NoRoom);
+            }
+            bytes
+        } else {
+            return Ok(());
+        };
+        let start = into.len();
+        into.extend_from_slice(part);
+        unmask(
+            into.get_mut(start..).unwrap_or_default(),
+            frame.mask,
+            frame.read,
+        );
+        Ok(())
+    }
+
+    /// What a frame that was read to its end brings.
+    fn end(&mut self, frame: &Frame) -> Result<Option<Incoming>, Broken> {
+        match frame.opcode {
+            PING => Ok(Some(Incoming::Ping(std::mem::take(&mut self.control)))),
+            PONG => Ok(Some(Incoming::Pong)),
+            // A status code has two bytes (section 5.5.1).
+            CLOSE if frame.length == 1 => Err(Broken::Protocol),
+            CLOSE => Ok(Some(Incoming::Close)),
+            _ if !frame.is_last => Ok(None),
+            _ => {
+                let Some((bytes, share)) = self.message.take().filter(|_| !self.is_closing) else {
+                    return Ok(None);
+                };
+                let text = String::from_utf8(bytes).map_err(|_| Broken::NotText)?;
+                Ok(Some(Incoming::Text(text, share)))
+            }
+        }
+    }
+}
+
+/// The frame of a whole header; `None` when bytes of it are missing.
+fn header(bytes: &[u8]) -> Result<Option<Frame>, Broken> {
+    let [first, second, rest @ ..] = bytes else {
+        return Ok(None);
+    };
+    let (opcode, is_last) = (first & 0x0F, first & 0x80 != 0);
+    let is_known = matches!(opcode, CONTINUATION | TEXT | BINARY | CLOSE | PING | PONG);
+    let is_masked = second & 0x80 != 0;
+    // No extension was agreed on, and every frame of a client is masked.
+    if !is_known || first & 0x70 != 0 || !is_masked {
+        return Err(Broken::Protocol);
+    }
+    let short = usize::from(second & 0x7F);
+    let (length, rest) = match (short, rest) {
+        (126, [a, b, rest @ ..]) => (u64::from(u16::from_be_bytes([*a, *b])), rest),
+        (127, [a, b, c, d, e, f, g, h, rest @ ..]) => {
+            (u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]), rest)
+        }
+        (126 | 127, _) => return Ok(None),
+        (_, rest) => (short as u64, rest),
+    };
+    let [a, b, c, d] = rest else {
+        return Ok(None);
+    };
+    let length = usize::try_from(length).map_err(|_| Broken::TooLong)?;
+    let frame = Frame {
+        opcode,
+        is_last,
+        mask: [*a, *b, *c, *d],
+        read: 0,
+        length,
+    };
+    if frame.is_control() && (length > MAX_CONTROL_BYTES || !is_last) {
+        return Err(Broken::Protocol);
+    }
+    Ok(Some(frame))
+}
+
+/// Takes the mask off a part of a payload that begins at this place of it (section 5.3).
+fn unmask(part: &mut [u8], mut mask: [u8; 4], place: usize) {
+    if mask == [0; 4] {
+        return;
+    }
+    mask.rotate_left(place % 4);
+    let [a, b, c, d] = mask;
+    let eight = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);
+    let (whole, rest) = part.as_chunks_mut::<8>();
+    for chunk in whole {
+        *chunk = (u64::from_ne_bytes(*chunk) ^ eight).to_ne_bytes();
+    }
+    for (byte, key) in rest.iter_mut().zip(mask.into_iter().cycle()) {
+        *byte ^= key;
+    }
+}
+
+/// A frame to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Ping,
+    Pong,
+    Close,
+}
+
+/// The header of a whole message of so many bytes. A server's frames are not masked.
+pub(super) fn header_of(kind: Kind, length: usize) -> Vec<u8> {
+    let opcode = match kind {
+        Kind::Text => TEXT,
+        Kind::Ping => PING,
+        Kind::Pong => PONG,
+        Kind::Close => CLOSE,
+    };
+    let mut header = vec![0x80 | opcode];
+    match (u8::try_from(length), u16::try_from(length)) {
+        (Ok(short @ ..126), _) => header.push(short),
+        (_, Ok(length)) => {
+            header.push(126);
+            header.extend(length.to_be_bytes());
+        }
+        _ => {
+            header.push(127);
+            header.extend((length as u64).to_be_bytes());
+        }
+    }
+    header
+}
+
+#[cfg(test)]
+mod tests;
