@@ -204,6 +204,12 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
         all.extend((4..=5).map(|n| with(n, DeliveryStatus::Filtered, "y")));
         all.extend((6..=9).map(|n| with(n, DeliveryStatus::Failed, "y")));
         all.extend((10..=12).map(|n| with(n, DeliveryStatus::Rejected, "x")));
+        let reason = |n, reason: &str| NewDelivery {
+            error: Some(reason.to_owned()),
+            ..with(n, DeliveryStatus::Rejected, "x")
+        };
+        all.extend((13..=14).map(|n| reason(n, "wrong_signature")));
+        all.extend((15..=18).map(|n| reason(n, "body_too_large")));
         insert(&store, all).await;
         let piles = store
             .read(|conn| Box::pin(async move { conn.list_refused_piles(2).await }))
@@ -211,22 +217,27 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
             .unwrap();
         let told: Vec<_> = piles
             .iter()
-            .map(|pile| (pile.webhook_id.as_str(), pile.status, pile.count))
+            .map(|pile| {
+                let reason = pile.reason.as_deref();
+                (pile.webhook_id.as_str(), pile.status, reason, pile.count)
+            })
             .collect();
         assert_eq!(
             told,
             [
-                ("x", DeliveryStatus::Filtered, 3),
-                ("x", DeliveryStatus::Rejected, 3)
+                ("x", DeliveryStatus::Filtered, None, 3),
+                ("x", DeliveryStatus::Rejected, None, 3),
+                ("x", DeliveryStatus::Rejected, Some("body_too_large"), 4),
             ]
         );
-        let pile = piles[0].clone();
-        let oldest = store
-            .read(|conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
-            .await
-            .unwrap();
-        assert_eq!(oldest.len(), 1);
-        assert_eq!(oldest[0].id, id(1));
+        for (pile, first) in piles.into_iter().zip([1, 10, 15]) {
+            let oldest = store
+                .read(|conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
+                .await
+                .unwrap();
+            assert_eq!(oldest.len(), 1);
+            assert_eq!(oldest[0].id, id(first));
+        }
         store.close().await;
     }
 }

@@ -251,8 +251,10 @@ impl House {
             entity_key: None,
             delivery_key: None,
             unique_key: None,
+            bytes_key: None,
             duplicate_of: None,
             replay_of: None,
+            redelivery: None,
             session_key: session.to_owned(),
             received_at: self.clock.now(),
             next_attempt_at: Some(self.clock.now()),
@@ -281,6 +283,7 @@ impl House {
             now,
             lease_until: now,
             limit: 64,
+            paced: Vec::new(),
         };
         let ended = self.write(move |conn| {
             Box::pin(async move {
