@@ -10,7 +10,7 @@ use gatehouse_domain::{
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
     ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, LeaseRow,
-    NewDelivery, Store, StoreError, WAITS_FOR_VAULT,
+    NewDelivery, Pace, Store, StoreError, WAITS_FOR_RATE, WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
 

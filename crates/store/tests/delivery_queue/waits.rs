@@ -241,3 +241,58 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
         store.close().await;
     }
 }
+
+#[tokio::test]
+async fn what_waits_for_its_webhooks_rate_keeps_its_place_and_its_session_in_order() {
+    for database in databases().await {
+        let store = database.open().await;
+        let all = vec![
+            delivery(1, "a"),
+            delivery(2, "b"),
+            delivery(3, "b"),
+            delivery(4, "c"),
+        ];
+        insert(&store, all).await;
+        let want = |now, room| ClaimRequest {
+            owner: "me".to_owned(),
+            now: at(now),
+            lease_until: at(now + 60_000),
+            limit: 10,
+            paced: vec![Pace {
+                webhook_id: WebhookId::from_text("hook_1"),
+                room,
+                next_at: at(1000),
+                per_minute: 1,
+            }],
+        };
+        let claim = async |now, room| {
+            let want = want(now, room);
+            let claims = store
+                .write(move |conn| Box::pin(async move { conn.claim_deliveries(&want).await }))
+                .await;
+            let claims: Claims = claims.unwrap();
+            assert_eq!(claims.claimed.len(), claims.webhooks.len());
+            claims.claimed
+        };
+        assert_eq!(claim(10, 1).await, [id(1)]);
+        let waiting = row(&store, 2).await;
+        assert_eq!(waiting.error.as_deref(), Some(WAITS_FOR_RATE));
+        assert_eq!(waiting.next_attempt_at, Some(at(1000)));
+        assert_eq!(row(&store, 4).await.next_attempt_at, Some(at(61_000)));
+        // Whoever puts a clock right does not take that for a mistake.
+        let moved = store
+            .write(|conn| {
+                Box::pin(async move { conn.update_deliveries_too_late(at(10), 100_000).await })
+            })
+            .await;
+        assert_eq!(moved.unwrap(), 0);
+        assert!(claim(999, 1).await.is_empty());
+        assert_eq!(
+            claim(1000, 1).await,
+            [id(2)],
+            "before the third of its session"
+        );
+        assert_eq!(row(&store, 2).await.error, None);
+        store.close().await;
+    }
+}
