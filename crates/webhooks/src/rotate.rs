@@ -179,7 +179,7 @@ fn free_field(rows: &[WebhookSecretRow], now: Timestamp) -> Option<&'static str>
         let row = rows.iter().find(|row| row.field == field);
         row.is_some_and(|row| row.expires_at.is_none_or(|end| now < end))
     };
-    PREVIOUS.into_iter().find(|field| !is_good(*field))
+    PREVIOUS.into_iter().find(|field| !is_good(field))
 }
 
 fn too_many() -> WebhooksError {

@@ -25,7 +25,7 @@ impl Starts {
     ) -> Vec<Pace> {
         self.each
             .retain(|webhook, _| paced.iter().any(|(paced, _)| paced == webhook));
-        let mut paces = Vec::with_capacity(paced.len());
+        let mut all = Vec::with_capacity(paced.len());
         for (webhook, per_minute) in paced {
             let starts = self.each.entry(webhook.clone()).or_default();
             while starts
@@ -43,14 +43,14 @@ impl Starts {
             let wait_ms = oldest.map_or(WINDOW_MS, |start| {
                 WINDOW_MS.saturating_sub(monotonic_ms.saturating_sub(*start))
             });
-            paces.push(Pace {
+            all.push(Pace {
                 webhook_id: webhook.clone(),
                 room: per_minute.saturating_sub(started),
                 next_at: now.after(Duration::from_millis(wait_ms)),
                 per_minute: *per_minute,
             });
         }
-        paces
+        all
     }
 
     /// Counts deliveries that were started.
@@ -78,7 +78,7 @@ mod tests {
         };
         assert_eq!(pace(&mut starts, 3, 0), (3, 60_000));
         starts.record(&[webhook.clone(), webhook.clone()], 0);
-        starts.record(&[webhook.clone()], 10_000);
+        starts.record(std::slice::from_ref(&webhook), 10_000);
         assert_eq!(pace(&mut starts, 3, 20_000), (0, 60_000));
         assert_eq!(
             pace(&mut starts, 2, 20_000),
