@@ -33,7 +33,8 @@ pub struct OfDelivery<'a> {
 }
 
 impl Outgoing<'_> {
-    /// Names the message: the same at each try, another one for any other message.
+    /// Names the message: the same at each try, another one for any other message. A message that
+    /// belongs to no delivery is told apart by its text and time alone.
     pub(crate) fn id(&self, account_id: &str) -> String {
         let whole = serde_json::json!([
             account_id,
@@ -41,6 +42,7 @@ impl Outgoing<'_> {
             self.extra,
             self.source,
             self.at.as_millis(),
+            self.delivery.map(|of| of.delivery_id.as_str()),
         ]);
         let digest = Sha256::digest(whole.to_string());
         HEXLOWER.encode(digest.get(..16).unwrap_or_default())
@@ -110,6 +112,22 @@ mod tests {
             }
             .id("a")
         );
+        let (webhook_id, one) = (WebhookId::from_text("hook"), DeliveryId::from_text("one"));
+        let two = DeliveryId::from_text("two");
+        let of = |delivery_id| {
+            let delivery = Some(OfDelivery {
+                webhook_id: &webhook_id,
+                delivery_id,
+            });
+            Outgoing {
+                delivery,
+                ..message
+            }
+            .id("a")
+        };
+        assert_eq!(of(&one), of(&one));
+        assert_ne!(of(&one), of(&two));
+        assert_ne!(of(&one), id);
         let at = Timestamp::from_millis(2);
         assert_ne!(id, Outgoing { at, ..message }.id("a"));
     }

@@ -6,6 +6,7 @@ use crate::outgoing::Outgoing;
 use crate::senders::Part;
 use crate::split::split;
 use crate::target::{Found, OpenAccount};
+use data_encoding::HEXLOWER;
 use std::collections::BTreeMap;
 
 /// What a test says when its caller does not.
@@ -37,7 +38,9 @@ impl Channels {
         };
         let sent = async {
             let account = inner.open_account(found).await?;
-            inner.deliver(&account, &message).await
+            // Nobody repeats a test: each is a message of its own, whatever it says.
+            let id = HEXLOWER.encode(&inner.random.bytes::<16>());
+            inner.deliver(&account, &message, &id).await
         };
         sent.await.map_err(|failure| failure.of_test(kind))
     }
@@ -53,16 +56,21 @@ impl Inner {
             )));
         }
         let account = self.open_account(found).await?;
-        self.deliver(&account, message).await
+        let id = message.id(&account.id);
+        self.deliver(&account, message, &id).await
     }
 
     /// Sends the parts that the vendor has not taken yet.
-    async fn deliver(&self, account: &OpenAccount, message: &Outgoing<'_>) -> Result<(), Failure> {
+    async fn deliver(
+        &self,
+        account: &OpenAccount,
+        message: &Outgoing<'_>,
+        id: &str,
+    ) -> Result<(), Failure> {
         let parts = split(message.text, account.sender.limit());
-        let id = message.id(&account.id);
         let several = parts.len() > 1;
         let sent = if several {
-            self.parts_sent(&id).await?
+            self.parts_sent(id).await?
         } else {
             0
         };
@@ -76,21 +84,21 @@ impl Inner {
                 message,
                 text,
                 number,
-                id: &id,
+                id,
             };
             match account.sender.send(part).await {
-                Ok(()) if several => self.note_parts(&id, number + 1).await?,
+                Ok(()) if several => self.note_parts(id, number + 1).await?,
                 Ok(()) => {}
                 Err(failure) => {
                     if several && !matches!(failure, Failure::Later { .. }) {
-                        self.forget_parts(&id).await;
+                        self.forget_parts(id).await;
                     }
                     return Err(failure);
                 }
             }
         }
         if several {
-            self.forget_parts(&id).await;
+            self.forget_parts(id).await;
         }
         Ok(())
     }

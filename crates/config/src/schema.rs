@@ -76,6 +76,7 @@ fn insert(into: &mut Map<String, Value>, path: &[&str], spec: &KeySpec) {
 fn leaf(spec: &KeySpec) -> Value {
     let mut schema = match spec.kind {
         Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Whole { min, max: i64::MAX } => json!({ "type": "integer", "minimum": min }),
         Kind::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number {
             min_thousandths,

@@ -173,6 +173,7 @@ pub(crate) fn flag(text: &str) -> Result<bool, InvalidValue> {
 fn whole(number: Option<i64>, min: i64, max: i64) -> Result<Value, InvalidValue> {
     match number {
         Some(number) if (min..=max).contains(&number) => Ok(Value::from(number)),
+        _ if max == i64::MAX => Err(InvalidValue(format!("expected a whole number from {min}"))),
         _ => Err(InvalidValue(format!(
             "expected a whole number from {min} to {max}"
         ))),
@@ -324,7 +325,6 @@ mod tests {
     #[case("webhooks.lease_seconds", 1, 3600)]
     #[case("webhooks.max_attempts", 1, 100)]
     #[case("webhooks.retry_base_ms", 1, 3_600_000)]
-    #[case("webhooks.global_rate_limit_per_minute", 1, 1_000_000)]
     #[case("webhooks.retention_days", 1, 3650)]
     #[case("webhooks.tracker_tolerance_seconds", 1, 86_400)]
     fn numbers_have_bounds(#[case] key: &str, #[case] min: i64, #[case] max: i64) {
@@ -340,6 +340,18 @@ mod tests {
         for value in [json!(2.5), json!("2"), json!(u64::MAX), json!(null)] {
             assert!(from_json(kind, &value).is_err(), "{value}");
         }
+    }
+
+    #[test]
+    fn the_global_rate_limit_has_no_upper_bound() {
+        let kind = crate::find_key("webhooks.global_rate_limit_per_minute")
+            .unwrap()
+            .kind;
+        for (number, fits) in [(0, false), (1, true), (1_000_001, true), (i64::MAX, true)] {
+            assert_eq!(from_json(kind, &json!(number)).is_ok(), fits, "{number}");
+        }
+        let error = from_json(kind, &json!(0)).unwrap_err();
+        assert_eq!(error.to_string(), "expected a whole number from 1");
     }
 
     #[rstest]

@@ -133,10 +133,14 @@ pub struct NewDelivery {
     pub delivery_key: Option<String>,
     /// Set for one that holds its key: accepted, and no replay.
     pub unique_key: Option<String>,
+    /// SHA-256 of its verified bytes in hex; set for one that holds these bytes as well.
+    pub bytes_key: Option<String>,
     /// The delivery that came first with the same key.
     pub duplicate_of: Option<DeliveryId>,
     /// The delivery that this one repeats.
     pub replay_of: Option<DeliveryId>,
+    /// Which redelivery of `replay_of` by the sender this is, from 1; `None` for all others.
+    pub redelivery: Option<i64>,
     /// The session in which it runs; empty when it never runs.
     pub session_key: String,
     /// When it came.
@@ -197,8 +201,10 @@ impl NewDelivery {
             .bind(self.entity_key.clone())
             .bind(self.delivery_key.clone())
             .bind(self.unique_key.clone())
+            .bind(self.bytes_key.clone())
             .bind(self.duplicate_of.as_ref().map(|id| id.as_str().to_owned()))
             .bind(self.replay_of.as_ref().map(|id| id.as_str().to_owned()))
+            .bind(self.redelivery)
             .bind(self.session_key.clone())
             .bind(self.received_at.as_millis())
             .bind(self.next_attempt_at.map(Timestamp::as_millis))
@@ -212,12 +218,12 @@ impl NewDelivery {
 }
 
 /// The number of values of a row in [`insert_sql`].
-const INSERTED: usize = 18;
+const INSERTED: usize = 20;
 
 fn insert_sql(rows: usize) -> String {
     let mut sql = String::from(
         "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
-             delivery_key, unique_key, duplicate_of, replay_of, session_key, received_at,
+             delivery_key, unique_key, bytes_key, duplicate_of, replay_of, redelivery, session_key, received_at,
              next_attempt_at, headers, body_size, body_preview, payload, config, error) VALUES ",
     );
     for row in 0..rows {
@@ -244,7 +250,7 @@ static INSERTS: LazyLock<Vec<(usize, String)>> = LazyLock::new(|| {
 
 impl Conn {
     /// Stores deliveries, many in one statement. For each, whether it was stored: one is not when
-    /// its webhook has an accepted delivery with the same key, be it earlier in the same call.
+    /// its webhook has an accepted delivery with the same key or bytes, be it earlier in the same call.
     pub async fn insert_deliveries(
         &mut self,
         new: &[NewDelivery],
@@ -266,25 +272,6 @@ impl Conn {
             .iter()
             .map(|delivery| stored.contains(delivery.id.as_str()))
             .collect())
-    }
-
-    /// The accepted delivery of a webhook that holds this key.
-    pub async fn find_delivery_by_key(
-        &mut self,
-        webhook: &WebhookId,
-        unique_key: &str,
-    ) -> Result<Option<DeliveryId>, StoreError> {
-        let query = sqlx::query(
-            "SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND unique_key = $2",
-        );
-        let id: Option<String> = self
-            .find(
-                query
-                    .bind(webhook.as_str().to_owned())
-                    .bind(unique_key.to_owned()),
-            )
-            .await?;
-        Ok(id.map(DeliveryId::from_text))
     }
 
     /// One delivery, unless its webhook was deleted.

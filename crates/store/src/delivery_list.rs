@@ -244,7 +244,8 @@ impl Conn {
     ) -> Result<Vec<DeliveryMoment>, StoreError> {
         let query = sqlx::query(
             "SELECT webhook_id, received_at FROM webhook_deliveries
-             WHERE id >= $1 AND received_at >= $2 AND replay_of IS NULL
+             WHERE id >= $1 AND received_at >= $2
+                 AND (replay_of IS NULL OR redelivery IS NOT NULL)
                  AND status NOT IN ('rejected', 'filtered', 'deduplicated')
              ORDER BY id LIMIT $3",
         );

@@ -12,6 +12,7 @@
 //! This file knows no worker and no webhook: what a delivery is for stands in its `config`.
 
 use crate::conn::FromRow;
+use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp, WebhookId};
 use sqlx::Row;
@@ -37,6 +38,8 @@ pub struct ClaimRequest {
     pub lease_until: Timestamp,
     /// How many at most.
     pub limit: usize,
+    /// Webhooks that run their deliveries at a rate.
+    pub paced: Vec<Pace>,
 }
 
 /// What a worker got.
@@ -44,6 +47,8 @@ pub struct ClaimRequest {
 pub struct Claims {
     /// The deliveries that are now its own, the longest due first.
     pub claimed: Vec<DeliveryId>,
+    /// Their webhooks, in the same order.
+    pub webhooks: Vec<WebhookId>,
     /// Whether more may be due: the claim stopped before it had looked at everything.
     pub more: bool,
 }
@@ -125,34 +130,6 @@ pub struct DeliveryRequeue {
     pub session_id: Option<SessionId>,
 }
 
-/// A delivery that somebody works on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeaseRow {
-    /// Which.
-    pub id: DeliveryId,
-    /// Who.
-    pub owner: String,
-    /// What the owner last wrote; it changes with each renewal.
-    pub until: Timestamp,
-    /// Which attempt this is.
-    pub attempts: i64,
-}
-
-impl FromRow for LeaseRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
-            owner: row
-                .try_get::<Option<String>, _>("lease_owner")?
-                .unwrap_or_default(),
-            until: Timestamp::from_millis(
-                row.try_get::<Option<i64>, _>("lease_until")?.unwrap_or(0),
-            ),
-            attempts: row.try_get("attempts")?,
-        })
-    }
-}
-
 /// A due delivery, and the oldest open one of its session.
 struct Due {
     id: String,
@@ -213,6 +190,7 @@ impl Conn {
         let mut busy: HashSet<String> = self.list_busy_sessions().await?.into_iter().collect();
         let removed: HashSet<String> = self.list_webhook_removals().await?.into_iter().collect();
         let mut claims = Claims::default();
+        let mut paces = Paces::new(&want.paced);
         let mut parked = 0;
         while claims.claimed.len() < want.limit {
             let page = self.list_due(want.now).await?;
@@ -231,11 +209,18 @@ impl Conn {
                 if ready.as_ref().is_none_or(|head| head.id != due.id) {
                     to_park.push(due.id);
                 }
-                if let Some(head) = ready {
-                    self.claim_one(&head.id, want).await?;
-                    claims.claimed.push(DeliveryId::from_text(head.id));
-                    busy.insert(due.session_key);
+                let Some(head) = ready else {
+                    continue;
+                };
+                if let Err(until) = paces.take(&head.webhook_id) {
+                    self.put_off(&head.id, until).await?;
+                    parked += 1;
+                    continue;
                 }
+                self.claim_one(&head.id, want).await?;
+                claims.claimed.push(DeliveryId::from_text(head.id));
+                claims.webhooks.push(WebhookId::from_text(head.webhook_id));
+                busy.insert(due.session_key);
             }
             parked += to_park.len();
             self.park(&to_park).await?;
@@ -283,7 +268,8 @@ impl Conn {
     async fn claim_one(&mut self, id: &str, want: &ClaimRequest) -> Result<(), StoreError> {
         let query = sqlx::query(
             "UPDATE webhook_deliveries SET status = 'processing', attempts = attempts + 1,
-                 lease_owner = $2, lease_until = $3, started_at = $4, next_attempt_at = NULL
+                 lease_owner = $2, lease_until = $3, started_at = $4, next_attempt_at = NULL,
+                 error = CASE WHEN error = $5 THEN NULL ELSE error END
              WHERE id = $1",
         );
         self.run(
@@ -291,7 +277,8 @@ impl Conn {
                 .bind(id)
                 .bind(&want.owner)
                 .bind(want.lease_until.as_millis())
-                .bind(want.now.as_millis()),
+                .bind(want.now.as_millis())
+                .bind(WAITS_FOR_RATE),
         )
         .await
         .map(drop)
@@ -339,29 +326,6 @@ impl Conn {
              WHERE id = $1 AND lease_owner = $2 AND status = 'processing'",
         );
         self.find(query.bind(id.as_str()).bind(owner)).await
-    }
-
-    /// Extends every lease of the owner; what it still owns.
-    pub async fn renew_leases(
-        &mut self,
-        owner: &str,
-        until: Timestamp,
-    ) -> Result<Vec<DeliveryId>, StoreError> {
-        let query = sqlx::query(
-            "UPDATE webhook_deliveries SET lease_until = $2
-             WHERE status = 'processing' AND lease_owner = $1 RETURNING id",
-        );
-        let ids: Vec<String> = self.list(query.bind(owner).bind(until.as_millis())).await?;
-        Ok(ids.into_iter().map(DeliveryId::from_text).collect())
-    }
-
-    /// Everything that anybody works on.
-    pub async fn list_leases(&mut self) -> Result<Vec<LeaseRow>, StoreError> {
-        self.list(sqlx::query(
-            "SELECT id, lease_owner, lease_until, attempts FROM webhook_deliveries
-             WHERE status = 'processing' ORDER BY id",
-        ))
-        .await
     }
 
     /// The delivery has ended, and the next of its session may run. `false`, and nothing is changed,

@@ -32,6 +32,8 @@ pub struct RefusedPile {
     pub webhook_id: WebhookId,
     /// In which way.
     pub status: DeliveryStatus,
+    /// The reason of rejected ones; `None` for the others.
+    pub reason: Option<String>,
     /// How many there are.
     pub count: i64,
 }
@@ -45,6 +47,7 @@ impl FromRow for RefusedPile {
                     what: "delivery status",
                 }
             })?,
+            reason: row.try_get("reason")?,
             count: row.try_get("pile")?,
         })
     }
@@ -68,15 +71,24 @@ impl Conn {
         self.list(query.bind(limit)).await
     }
 
-    /// Piles of refused deliveries that are higher than `limit`.
+    /// Piles of refused deliveries that are higher than `limit`: rejected ones by reason.
     pub async fn list_refused_piles(&mut self, limit: i64) -> Result<Vec<RefusedPile>, StoreError> {
-        let query = sqlx::query(
-            "SELECT webhook_id, status, COUNT(*) AS pile FROM webhook_deliveries
+        let others = sqlx::query(
+            "SELECT webhook_id, status, CAST(NULL AS TEXT) AS reason, COUNT(*) AS pile
+             FROM webhook_deliveries
              WHERE status IN ('rejected', 'filtered', 'deduplicated', 'failed')
-                 AND status <> 'failed'
+                 AND status IN ('filtered', 'deduplicated')
              GROUP BY webhook_id, status HAVING COUNT(*) > $1 ORDER BY webhook_id, status",
         );
-        self.list(query.bind(limit)).await
+        let mut piles: Vec<RefusedPile> = self.list(others.bind(limit)).await?;
+        let rejected = sqlx::query(
+            "SELECT webhook_id, status, error AS reason, COUNT(*) AS pile
+             FROM webhook_deliveries WHERE status = 'rejected'
+             GROUP BY webhook_id, status, error HAVING COUNT(*) > $1
+             ORDER BY webhook_id, COALESCE(error, '')",
+        );
+        piles.extend(self.list::<RefusedPile>(rejected.bind(limit)).await?);
+        Ok(piles)
     }
 
     /// The oldest of one pile.
@@ -85,9 +97,18 @@ impl Conn {
         pile: &RefusedPile,
         limit: i64,
     ) -> Result<Vec<OldDelivery>, StoreError> {
+        if let Some(reason) = &pile.reason {
+            let query = sqlx::query(
+                "SELECT id, body_size FROM webhook_deliveries
+                 WHERE webhook_id = $1 AND error = $2 AND status = 'rejected'
+                 ORDER BY id LIMIT $3",
+            );
+            let query = query.bind(pile.webhook_id.as_str()).bind(reason.as_str());
+            return self.list(query.bind(limit)).await;
+        }
         let query = sqlx::query(
             "SELECT id, body_size FROM webhook_deliveries
-             WHERE webhook_id = $1 AND status = $2
+             WHERE webhook_id = $1 AND status = $2 AND (status <> 'rejected' OR error IS NULL)
                  AND status IN ('rejected', 'filtered', 'deduplicated', 'failed')
              ORDER BY id LIMIT $3",
         );

@@ -2,6 +2,7 @@
 //! was set back; and how they get their place in the queue again. See [`crate::delivery_queue`] for
 //! what a place is.
 
+use crate::delivery_pace::WAITS_FOR_RATE;
 use crate::delivery_queue::{PAGE, WAITS_FOR_VAULT};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
@@ -90,10 +91,10 @@ impl Conn {
         let query = sqlx::query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1
              WHERE status IN ('received', 'queued') AND next_attempt_at > $1
-                 AND (attempts = 0 OR next_attempt_at > $2)",
+                 AND (attempts = 0 AND (error IS NULL OR error <> $3) OR next_attempt_at > $2)",
         );
         let query = query.bind(now.as_millis());
-        self.run(query.bind(now.as_millis().saturating_add(longest_wait_ms)))
-            .await
+        let query = query.bind(now.as_millis().saturating_add(longest_wait_ms));
+        self.run(query.bind(WAITS_FOR_RATE)).await
     }
 }

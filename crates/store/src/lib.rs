@@ -19,7 +19,10 @@ mod chat_sessions;
 mod chat_shares;
 mod conn;
 mod deliveries;
+mod delivery_keys;
+mod delivery_leases;
 mod delivery_list;
+mod delivery_pace;
 mod delivery_queue;
 mod delivery_retention;
 mod delivery_waits;
@@ -61,9 +64,12 @@ pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
 pub use chat_shares::ChatShareRow;
 pub use conn::Conn;
 pub use deliveries::{DeliveryRow, NewDelivery};
+pub use delivery_keys::{KeyHolder, RepeatRow};
+pub use delivery_leases::LeaseRow;
 pub use delivery_list::{DeliveryCount, DeliveryFilter, DeliveryMoment, DeliveryPage};
+pub use delivery_pace::{Pace, WAITS_FOR_RATE};
 pub use delivery_queue::{
-    ClaimRequest, Claims, DeliveryFinish, DeliveryRequeue, DeliveryWork, LeaseRow, WAITS_FOR_VAULT,
+    ClaimRequest, Claims, DeliveryFinish, DeliveryRequeue, DeliveryWork, WAITS_FOR_VAULT,
 };
 pub use delivery_retention::{OldDelivery, RefusedPile};
 pub use devices::DeviceRow;

@@ -52,7 +52,7 @@ impl FromRow for WebhookRow {
 pub struct WebhookSecretRow {
     /// Whose.
     pub webhook_id: WebhookId,
-    /// `secret` or `previous_secret`.
+    /// `secret`, or a name that begins with `previous_secret`.
     pub field: String,
     /// The secret, or the ciphertext of it.
     pub value: String,
@@ -227,6 +227,16 @@ impl Conn {
     ) -> Result<bool, StoreError> {
         let query = sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field = $2");
         Ok(self.run(query.bind(id.as_str()).bind(field)).await? > 0)
+    }
+
+    /// Removes every secret of a webhook but the current one.
+    pub async fn delete_previous_webhook_secrets(
+        &mut self,
+        id: &WebhookId,
+    ) -> Result<(), StoreError> {
+        let query =
+            sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field <> 'secret'");
+        self.run(query.bind(id.as_str())).await.map(drop)
     }
 
     /// Removes secrets whose time is over; how many.

@@ -66,6 +66,11 @@ pub fn read(
     }
 }
 
+/// The delivery key of an id that the sender signed; none when nothing is in it.
+pub(crate) fn signed_key(id: &str) -> Option<String> {
+    clean::key(id, MAX_VALUE_CHARS)
+}
+
 /// The headers that a delivery's record may keep: event type, delivery id, content type.
 pub fn safe_headers(
     profile: &Profile,

@@ -4,7 +4,7 @@
 use crate::delivery::Delivery;
 use crate::delivery_ids::DeliveryIds;
 use crate::error::WebhooksError;
-use crate::ingest::{Batches, Refusals};
+use crate::ingest::{Batches, Guesses, Refusals};
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
 use arc_swap::ArcSwap;
@@ -142,6 +142,7 @@ pub(crate) struct Inner {
     pub(crate) limits: Arc<Limits>,
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
+    pub(crate) guesses: Guesses,
     delivery_ids: DeliveryIds,
     /// Changes that must run to their end.
     pub(crate) tasks: TaskTracker,
@@ -218,6 +219,7 @@ impl Webhooks {
         let inner = Inner {
             delivery_ids: DeliveryIds::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),
+            guesses: Guesses::new(Arc::clone(&parts.clock)),
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
             turns: tokio::sync::watch::Sender::new(0),
             store: parts.store,

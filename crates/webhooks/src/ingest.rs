@@ -4,12 +4,15 @@
 //! Nothing here reads the database but the batches and, when a limit would refuse, one look-up.
 
 mod batch;
+mod guesses;
 mod outcome;
 mod refusals;
+mod repeat;
 mod steps;
 mod test_delivery;
 
 pub(crate) use batch::Batches;
+pub(crate) use guesses::Guesses;
 pub use outcome::{IngestError, Ingested};
 pub(crate) use refusals::Refusals;
 pub use test_delivery::TestResult;
@@ -123,23 +126,28 @@ impl Intake {
             let read = body.get(..self.max_body_bytes()).unwrap_or_default();
             return Err(self.too_large(headers, read, size));
         }
-        self.verify(headers, url, body)?;
+        let (signed_id, bytes_key) = self.verify(headers, url, body)?;
         let payload = self.parse(headers, body)?;
         if let Some(challenge) = crate::event::handshake(self.webhook.profile, &payload) {
             return Ok(Ingested::Handshake(challenge));
         }
         let headers = self.without_proof(headers);
-        let event = crate::event::read(
+        let mut event = crate::event::read(
             self.webhook.profile,
             self.webhook.config.event_header.as_deref(),
             &headers,
             &payload,
             body,
         );
+        // An id that is signed comes before any that is not.
+        if let Some(key) = signed_id.as_deref().and_then(crate::event::signed_key) {
+            event.delivery_key = Some(key);
+        }
         let arrived = steps::Arrived {
             headers: &headers,
             body,
             event,
+            bytes_key,
         };
         if !self
             .webhook

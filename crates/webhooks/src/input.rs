@@ -13,6 +13,7 @@ use crate::filter::EventFilter;
 use crate::profile;
 use crate::record::{AuthConfig, DEFAULT_HEADER, DEFAULT_MAX_BODY_BYTES, DEFAULT_RATE_LIMIT};
 use crate::record::{SessionMode, StoredConfig, WebhookConfig};
+use crate::rules::{OnLimit, ReplayGuard};
 use checks::{
     Checked, MAX_ENTRIES, MAX_NAME, MAX_RATE, MAX_SHORT, MAX_SUFFIX, MAX_TEMPLATE, deliver_extra,
     events, find_profile, header_name, invalid, line, model, number, put, put_or, secret_header,
@@ -146,6 +147,16 @@ pub struct WebhookInput {
     /// The header that names the event type, for the profile `generic`.
     #[serde(default, alias = "eventHeader")]
     pub event_header: Patch<String>,
+    /// What tells that a delivery came before: `key`, or `bytes` for the verified bytes as well.
+    #[serde(default, alias = "replayGuard")]
+    pub replay_guard: Patch<ReplayGuard>,
+    /// Whether a duplicate of a delivery that failed runs again, at most 5 times.
+    #[serde(default, alias = "redeliverFailed")]
+    pub redeliver_failed: Patch<bool>,
+    /// What happens to a delivery over the rate limit: `refuse` answers 429, `queue` stores it and
+    /// starts deliveries at that rate.
+    #[serde(default, alias = "onLimit")]
+    pub on_limit: Patch<OnLimit>,
     /// Whether it takes deliveries.
     #[serde(default)]
     pub enabled: Patch<bool>,
@@ -249,6 +260,7 @@ impl WebhookInput {
         self.apply_auth(&mut stored.auth, default)?;
         self.apply_run(&mut stored.webhook)?;
         self.apply_bounds(&mut stored.webhook)?;
+        self.apply_rules(&mut stored.webhook)?;
         secret_stays_apart(&stored)?;
         Ok(stored)
     }
@@ -323,6 +335,26 @@ impl WebhookInput {
         let before = config.deliver_extra.clone();
         put(&mut config.deliver_extra, &self.deliver_extra, |value| {
             deliver_extra(value, before.as_ref())
+        })
+    }
+
+    fn apply_rules(&self, config: &mut WebhookConfig) -> Checked<()> {
+        let guard = ReplayGuard::default();
+        put_or(
+            &mut config.replay_guard,
+            &self.replay_guard,
+            guard,
+            |guard| Ok(*guard),
+        )?;
+        put_or(
+            &mut config.redeliver_failed,
+            &self.redeliver_failed,
+            false,
+            |flag| Ok(*flag),
+        )?;
+        let on_limit = OnLimit::default();
+        put_or(&mut config.on_limit, &self.on_limit, on_limit, |choice| {
+            Ok(*choice)
         })
     }
 

@@ -8,6 +8,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
+/// How many deliveries of a webhook may wait for its rate.
+pub(crate) const MAX_WAITING: u64 = 10_000;
+/// A minute in microseconds.
+const MINUTE_US: u64 = 60_000_000;
+
 /// The window of both limits.
 pub(crate) const WINDOW_MS: u32 = 60_000;
 
@@ -29,6 +34,9 @@ struct Windows {
     /// webhook that has some, and of all.
     open: HashMap<WebhookId, usize>,
     all_open: usize,
+    /// When the last delivery that waits for its webhook's rate would start, in microseconds of the
+    /// monotonic clock: an estimate of how many wait.
+    waiting: HashMap<WebhookId, u64>,
 }
 
 /// The limits of this process.
@@ -60,8 +68,17 @@ pub(crate) struct Refused {
 pub(crate) struct Reservation {
     limits: Arc<Limits>,
     webhook: WebhookId,
-    at_ms: u64,
+    taken: Taken,
     kept: bool,
+}
+
+/// Where a place was taken.
+#[derive(Clone, Copy, Debug)]
+enum Taken {
+    /// In the windows, at this moment in milliseconds.
+    Window { at_ms: u64 },
+    /// In the queue of the webhook: so much of its time, in microseconds.
+    Waiting { step_us: u64 },
 }
 
 impl Reservation {
@@ -74,12 +91,23 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut windows = self.limits.lock();
-        windows.settle(&self.webhook);
-        if !self.kept {
-            if let Some(own) = windows.own.get_mut(&self.webhook) {
-                own.take_back(self.at_ms);
+        match self.taken {
+            Taken::Window { at_ms } => {
+                windows.settle(&self.webhook);
+                if !self.kept {
+                    if let Some(own) = windows.own.get_mut(&self.webhook) {
+                        own.take_back(at_ms);
+                    }
+                    windows.global.take_back(at_ms);
+                }
             }
-            windows.global.take_back(self.at_ms);
+            Taken::Waiting { step_us } => {
+                if !self.kept
+                    && let Some(last) = windows.waiting.get_mut(&self.webhook)
+                {
+                    *last = last.saturating_sub(step_us);
+                }
+            }
         }
         drop(windows);
         self.limits.settled.notify_waiters();
@@ -96,6 +124,8 @@ impl Windows {
         let all_passed = since >= 2 * u64::from(WINDOW_MS);
         self.own
             .retain(|_, window| !all_passed && !window.is_idle(WINDOW_MS, now_ms));
+        self.waiting
+            .retain(|_, last| *last > now_ms.saturating_mul(1000));
         if all_passed || self.global.is_idle(WINDOW_MS, now_ms) {
             self.global = SlidingWindow::default();
         }
@@ -152,6 +182,7 @@ impl Limits {
             swept_at_ms: clock.monotonic_ms(),
             open: HashMap::new(),
             all_open: 0,
+            waiting: HashMap::new(),
         };
         Self {
             clock,
@@ -184,7 +215,36 @@ impl Limits {
         Ok(Reservation {
             limits: Arc::clone(self),
             webhook: webhook.clone(),
-            at_ms: now_ms,
+            taken: Taken::Window { at_ms: now_ms },
+            kept: false,
+        })
+    }
+
+    /// Takes a place among the deliveries that wait for their webhook's rate, at most
+    /// [`MAX_WAITING`] of them.
+    pub(crate) fn reserve_waiting(
+        self: &Arc<Self>,
+        webhook: &WebhookId,
+        per_minute: u32,
+    ) -> Result<Reservation, Refused> {
+        let step_us = MINUTE_US / u64::from(per_minute.max(1));
+        let mut windows = self.lock();
+        let now_us = self.clock.monotonic_ms().saturating_mul(1000);
+        let last = windows.waiting.get(webhook).copied().unwrap_or(0);
+        let after = last.max(now_us).saturating_add(step_us);
+        let over_us = (after - now_us).saturating_sub(step_us.saturating_mul(MAX_WAITING));
+        if over_us > 0 {
+            return Err(Refused {
+                wait_ms: over_us.div_ceil(1000),
+                undecided: false,
+            });
+        }
+        windows.waiting.insert(webhook.clone(), after);
+        drop(windows);
+        Ok(Reservation {
+            limits: Arc::clone(self),
+            webhook: webhook.clone(),
+            taken: Taken::Waiting { step_us },
             kept: false,
         })
     }
@@ -230,7 +290,9 @@ impl Limits {
 
     /// Forgets a webhook that was deleted.
     pub(crate) fn forget(&self, webhook: &WebhookId) {
-        self.lock().own.remove(webhook);
+        let mut windows = self.lock();
+        windows.own.remove(webhook);
+        windows.waiting.remove(webhook);
     }
 }
 
@@ -364,6 +426,26 @@ mod tests {
         let (webhook, late) = (hook("a"), async { drop(held.pop()) });
         let (waited, ()) = tokio::join!(limits.reserve_decided(&webhook, LIMITS), late);
         assert!(waited.is_ok());
+    }
+
+    #[test]
+    fn so_many_wait_for_a_webhooks_rate_and_one_more_is_refused() {
+        let (clock, limits) = limits();
+        let wait = || limits.reserve_waiting(&hook("a"), 60);
+        for _ in 0..MAX_WAITING {
+            wait().unwrap().keep();
+        }
+        assert_eq!(wait().unwrap_err().wait_ms, 1000);
+        limits.reserve_waiting(&hook("b"), 60).unwrap().keep();
+        clock.advance(Duration::from_millis(999));
+        assert_eq!(wait().unwrap_err().wait_ms, 1);
+        clock.advance(Duration::from_millis(1));
+        drop(wait().unwrap());
+        wait().unwrap().keep();
+        assert!(wait().is_err());
+        clock.advance(Duration::from_secs(20_000));
+        assert_eq!(take(&limits, "c", LIMITS), None);
+        assert_eq!(limits.lock().waiting.len(), 0);
     }
 
     #[test]

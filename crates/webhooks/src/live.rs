@@ -7,6 +7,7 @@ use crate::handle::{Inner, Webhooks};
 use crate::limits::WINDOW_MS;
 use crate::profile::Profile;
 use crate::record::{AuthConfig, Snapshot, StoredConfig, WebhookConfig};
+use crate::rules::OnLimit;
 use crate::secret;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Timestamp, WebhookId};
@@ -141,6 +142,15 @@ impl LiveWebhooks {
     pub(crate) fn find_by_id(&self, id: &WebhookId) -> Option<Arc<LiveWebhook>> {
         let all = self.0.load();
         all.values().find(|live| live.id == *id).map(Arc::clone)
+    }
+
+    /// The webhooks whose deliveries start at a rate, and how many a minute.
+    pub(crate) fn paced(&self) -> Vec<(WebhookId, u32)> {
+        let all = self.0.load();
+        all.values()
+            .filter(|live| live.config.on_limit == OnLimit::Queue)
+            .map(|live| (live.id.clone(), live.config.rate_limit_per_minute))
+            .collect()
     }
 
     /// Only under the lock that orders all changes, as the two below.

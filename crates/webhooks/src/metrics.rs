@@ -14,16 +14,18 @@ const FILTERED: &str = "webhooks_deliveries_filtered_total";
 const DURATION: &str = "webhooks_processing_duration_seconds";
 const ACTIONS: &str = "webhooks_response_actions_total";
 const RATE_LIMITED: &str = "webhooks_rate_limited_total";
+const REFUSALS_DROPPED: &str = "webhooks_refusals_dropped_total";
 const QUEUE_DEPTH: &str = "webhooks_worker_queue_depth";
 
 /// The names of all metrics of this room.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     DELIVERIES,
     REJECTED,
     FILTERED,
     DURATION,
     ACTIONS,
     RATE_LIMITED,
+    REFUSALS_DROPPED,
     QUEUE_DEPTH,
 ];
 
@@ -60,9 +62,20 @@ pub fn describe() {
         "Tool calls of agents that worked on deliveries, by tool and status."
     );
     describe_counter!(RATE_LIMITED, "Requests that were refused by a rate limit.");
+    describe_counter!(
+        REFUSALS_DROPPED,
+        "Refused deliveries that were not stored because too many came at once."
+    );
     describe_gauge!(QUEUE_DEPTH, "Deliveries that wait for a worker.");
     // Without a label: the series that say "there were none yet".
-    for name in [DELIVERIES, REJECTED, FILTERED, ACTIONS, RATE_LIMITED] {
+    for name in [
+        DELIVERIES,
+        REJECTED,
+        FILTERED,
+        ACTIONS,
+        RATE_LIMITED,
+        REFUSALS_DROPPED,
+    ] {
         counter!(name).increment(0);
     }
     drop(histogram!(DURATION));
@@ -100,6 +113,11 @@ pub fn filtered(public_id: &str) {
 /// A request was refused by a rate limit.
 pub fn rate_limited(public_id: &str) {
     counter!(RATE_LIMITED, "webhook" => public_id.to_owned()).increment(1);
+}
+
+/// A row about a refusal was not stored.
+pub fn refusal_dropped() {
+    counter!(REFUSALS_DROPPED).increment(1);
 }
 
 /// An agent worked this long on a delivery.

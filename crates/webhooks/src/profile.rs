@@ -19,6 +19,7 @@ pub use crate::payload::BodyKind;
 
 use crate::auth_mode::AuthMode;
 use crate::payload::Node;
+use crate::rules::ReplayGuard;
 use crate::sample::SampleKind;
 use crate::summary::Summary;
 
@@ -40,6 +41,8 @@ pub struct Profile {
     /// Where the key stands that tells a repeated delivery; the first that is there. None of them: no
     /// deduplication.
     pub delivery_key: &'static [KeySource],
+    /// What keeps a captured delivery from running again.
+    pub replay: Replay,
     /// What an event is about, for a session per entity; the first rule that applies.
     pub entities: &'static [EntityRule],
     /// The event types that a filter is offered.
@@ -126,6 +129,17 @@ pub enum KeySource {
     Body(&'static str),
     /// SHA-256 of the body, in lower-case hex.
     BodyHash,
+}
+
+/// What keeps a captured delivery from running again, in the profile's own auth mode.
+#[derive(Clone, Copy, Debug)]
+pub struct Replay {
+    /// Whether the signature covers the id that `delivery_key` reads.
+    pub id_is_signed: bool,
+    /// The guard that is proposed for a new webhook.
+    pub guard: ReplayGuard,
+    /// Why, for people.
+    pub note: &'static str,
 }
 
 /// What an event is about.

@@ -4,6 +4,7 @@
 use crate::AuthMode;
 use crate::filter::EventFilter;
 use crate::profile::{self, Profile};
+use crate::rules::{OnLimit, ReplayGuard, is_default};
 use gatehouse_agents::ToolPolicy;
 use gatehouse_domain::{Cidr, DeliveryId, Timestamp, WebhookId};
 use gatehouse_store::{StoreError, WebhookRow};
@@ -88,6 +89,15 @@ pub struct WebhookConfig {
     /// The header that names the event type, for the profile `generic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_header: Option<String>,
+    /// What tells that a delivery came before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replay_guard: ReplayGuard,
+    /// Whether a duplicate of a delivery that failed runs again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub redeliver_failed: bool,
+    /// What happens to a delivery over the rate limit.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_limit: OnLimit,
 }
 
 impl WebhookConfig {
@@ -110,6 +120,9 @@ impl WebhookConfig {
             max_body_bytes: DEFAULT_MAX_BODY_BYTES,
             allowed_cidrs: None,
             event_header: None,
+            replay_guard: ReplayGuard::default(),
+            redeliver_failed: false,
+            on_limit: OnLimit::default(),
         }
     }
 
@@ -203,7 +216,7 @@ pub struct WebhookAuth {
     /// A little of the secret, to tell it from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_hint: Option<String>,
-    /// Until when the secret before is good too.
+    /// Until when earlier secrets are good too: the end of the last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_secret_expires_at: Option<Timestamp>,
 }
@@ -269,6 +282,12 @@ pub struct Webhook {
     /// The header that names the event type, for the profile `generic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_header: Option<String>,
+    /// What tells that a delivery came before: its key, or its verified bytes as well.
+    pub replay_guard: ReplayGuard,
+    /// Whether a duplicate of a delivery that failed runs again, at most 5 times.
+    pub redeliver_failed: bool,
+    /// What happens to a delivery over `rate_limit_per_minute`.
+    pub on_limit: OnLimit,
     /// Whether it takes deliveries.
     pub enabled: bool,
     /// How many it accepted.
@@ -324,6 +343,9 @@ impl Webhook {
             max_body_bytes: webhook.max_body_bytes,
             allowed_cidrs: webhook.allowed_cidrs,
             event_header: webhook.event_header,
+            replay_guard: webhook.replay_guard,
+            redeliver_failed: webhook.redeliver_failed,
+            on_limit: webhook.on_limit,
             enabled: row.enabled,
             delivery_count: row.delivery_count,
             last_delivery_at: row.last_delivery_at,

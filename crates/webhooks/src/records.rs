@@ -11,7 +11,7 @@ use crate::handle::{Inner, Webhooks};
 use crate::input::WebhookInput;
 use crate::listing::is_cursor;
 use crate::record::{SecretFacts, StoredConfig, Webhook};
-use crate::secret::{self, CURRENT, PREVIOUS};
+use crate::secret::{self, CURRENT};
 use crate::{AuthMode, verify};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
@@ -84,11 +84,10 @@ pub(crate) type Read = (WebhookRow, Vec<WebhookSecretRow>);
 
 /// What may be said of the secrets.
 pub(crate) fn facts(secrets: &[WebhookSecretRow], now: Timestamp) -> SecretFacts {
-    let has = |field: &str| secrets.iter().find(|row| row.field == field);
-    let previous_until = has(PREVIOUS).and_then(|row| row.expires_at);
+    let ends = secrets.iter().filter_map(|row| row.expires_at);
     SecretFacts {
-        has_secret: has(CURRENT).is_some(),
-        previous_until: previous_until.filter(|end| now < *end),
+        has_secret: secrets.iter().any(|row| row.field == CURRENT),
+        previous_until: ends.filter(|end| now < *end).max(),
     }
 }
 

@@ -1,5 +1,5 @@
 //! Sweeps old deliveries away: those that are over and older than the setting says, and of those that
-//! were refused all but the newest of each webhook. In small pieces: nothing else can be written
+//! were refused all but the newest of each webhook and kind; rejected ones of each reason. In small pieces: nothing else can be written
 //! meanwhile. What a deleted webhook leaves is not this module's.
 
 use crate::handle::{Inner, Webhooks};
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How often.
 const PERIOD: Duration = Duration::from_mins(1);
-/// How many refused deliveries of one kind a webhook keeps.
+/// How many refused deliveries of one kind, and rejected ones of one reason, a webhook keeps.
 pub const REFUSED_KEPT: i64 = 1000;
 /// How many deliveries one write removes at most, and how many bytes of bodies.
 const PIECE_ROWS: i64 = 500;

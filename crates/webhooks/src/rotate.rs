@@ -8,7 +8,7 @@ use crate::records::{
     Miss, ShownSecret, TRIES, checked_secret, config_text, require_unchanged, secret_row,
 };
 use crate::secret::{self, CURRENT, PREVIOUS};
-use gatehouse_domain::{Actor, WebhookId};
+use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::{WebhookRow, WebhookSecretRow};
 use schemars::JsonSchema;
@@ -29,6 +29,9 @@ pub const MAX_OVERLAP_SECONDS: i64 = 2_592_000;
 pub struct RotatedSecret {
     /// It is never shown again.
     pub secret: ShownSecret,
+    /// What the owner should know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<&'static str>,
 }
 
 impl fmt::Debug for RotatedSecret {
@@ -38,7 +41,8 @@ impl fmt::Debug for RotatedSecret {
 }
 
 impl Webhooks {
-    /// Gives a webhook another secret, the caller's or a new one.
+    /// Gives a webhook another secret, the caller's or a new one. Earlier ones stay good to their own
+    /// ends; without overlap all of them end now.
     pub async fn rotate_secret(
         &self,
         actor: &Actor,
@@ -60,11 +64,9 @@ impl Webhooks {
                     .rotate_once(&actor, &id, secret.as_ref(), overlap)
                     .await
                 {
-                    Ok(secret) => {
+                    Ok(rotated) => {
                         inner.reload_one(&id).await?;
-                        return Ok(RotatedSecret {
-                            secret: ShownSecret(secret),
-                        });
+                        return Ok(rotated);
                     }
                     Err(Miss::Crossed) => {}
                     Err(Miss::Failed(error)) => return Err(error),
@@ -83,7 +85,7 @@ impl Inner {
         id: &WebhookId,
         secret: Option<&SecretString>,
         overlap: Duration,
-    ) -> Result<SecretString, Miss> {
+    ) -> Result<RotatedSecret, Miss> {
         let (before, secret_rows) = self.read_one(id).await?;
         let mut config = StoredConfig::of(&before)?;
         let mode = config.auth.mode;
@@ -91,10 +93,13 @@ impl Inner {
             let reason = "this webhook verifies nothing and has no secret";
             return Err(WebhooksError::invalid("id", reason).into());
         }
+        let warning = secret.and_then(|secret| secret::warning(mode, secret));
         let secret = match secret {
             Some(secret) => checked_secret(mode, secret)?,
             None => secret::generate(mode, &*self.random),
         };
+        let now = self.now();
+        let field = free_field(&secret_rows, now);
         let stored = secret_rows.into_iter().find(|row| row.field == CURRENT);
         let old = self.old_secret(&before.public_id, stored.clone()).await?;
         let old = old.filter(|_| !overlap.is_zero());
@@ -102,15 +107,14 @@ impl Inner {
             secret::place(CURRENT),
             secret::named(&before.public_id, &secret),
         )];
-        secrets.extend(old.iter().map(|old| {
-            (
-                secret::place(PREVIOUS),
-                secret::named(&before.public_id, old),
-            )
-        }));
+        let mut places = vec![(CURRENT, None)];
+        if let Some(old) = &old {
+            let field = field.ok_or_else(too_many)?;
+            let named = secret::named(&before.public_id, old);
+            secrets.push((secret::place(field), named));
+            places.push((field, Some(now.after(overlap))));
+        }
         config.auth.secret_hint = Some(secret::hint(&secret));
-        let now = self.now();
-        let until = now.after(overlap);
         let after = WebhookRow {
             config: config_text(&config)?,
             updated_at: now,
@@ -118,21 +122,22 @@ impl Inner {
         };
         let (inner, actor) = (Arc::clone(self), actor.clone());
         self.write_with(secrets, move |conn, formed| {
-            let (inner, actor) = (Arc::clone(&inner), actor.clone());
+            let (inner, actor, places) = (Arc::clone(&inner), actor.clone(), places.clone());
             let (before, after, stored) = (before.clone(), after.clone(), stored.clone());
             Box::pin(async move {
                 require_unchanged(conn, &before).await?;
                 require_same_secret(conn, &after.id, stored.as_ref()).await?;
                 conn.update_webhook(&after).await?;
-                conn.delete_webhook_secret(&after.id, PREVIOUS).await?;
-                let places = [(CURRENT, None), (PREVIOUS, Some(until))];
-                for (formed, (field, end)) in formed.iter().zip(places) {
+                if overlap.is_zero() {
+                    conn.delete_previous_webhook_secrets(&after.id).await?;
+                }
+                for (formed, (field, end)) in formed.iter().zip(places.iter().copied()) {
                     let its = secret_row(&after.id, field, formed, end, now);
                     conn.update_webhook_secret(&its).await?;
                 }
                 let detail = json!({
                     "id": after.id, "public_id": after.public_id, "name": after.name,
-                    "previous_until": (formed.len() > 1).then_some(until),
+                    "previous_until": places.iter().find_map(|(_, end)| *end),
                 });
                 inner
                     .note(conn, "webhook.secret_rotated", &actor, detail)
@@ -141,7 +146,10 @@ impl Inner {
             })
         })
         .await?;
-        Ok(secret)
+        Ok(RotatedSecret {
+            secret: ShownSecret(secret),
+            warning,
+        })
     }
 
     /// The secret that is good now. One that cannot be read is not kept; while the vault is sealed
@@ -163,6 +171,26 @@ impl Inner {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// A field for one more earlier secret: none that is still good stands there.
+fn free_field(rows: &[WebhookSecretRow], now: Timestamp) -> Option<&'static str> {
+    let is_good = |field: &str| {
+        let row = rows.iter().find(|row| row.field == field);
+        row.is_some_and(|row| row.expires_at.is_none_or(|end| now < end))
+    };
+    PREVIOUS.into_iter().find(|field| !is_good(field))
+}
+
+fn too_many() -> WebhooksError {
+    WebhooksError::Refused(Problem::new(
+        ErrorCode::Conflict,
+        format!(
+            "{} earlier secrets of this webhook are still good, and nothing was changed. Wait until \
+             one ends, or rotate with overlap_seconds 0, which ends all of them now.",
+            PREVIOUS.len()
+        ),
+    ))
 }
 
 /// Ends a rotation whose secret somebody has rotated, or encrypted, meanwhile.

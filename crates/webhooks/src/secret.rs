@@ -1,7 +1,7 @@
 //! Secrets of webhooks: making one, its hint, and the form in which it is stored. Every webhook's
 //! secret is encrypted for the same place, so the plaintext names its webhook and that is checked.
 
-use crate::AuthMode;
+use crate::{AuthMode, verify};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use data_encoding::HEXLOWER;
@@ -14,8 +14,22 @@ use zeroize::Zeroizing;
 
 /// The field of the current secret.
 pub(crate) const CURRENT: &str = "secret";
-/// The field of the one before it.
-pub(crate) const PREVIOUS: &str = "previous_secret";
+/// The fields of earlier ones that are still good, each until its own end.
+pub(crate) const PREVIOUS: [&str; 8] = [
+    "previous_secret",
+    "previous_secret_2",
+    "previous_secret_3",
+    "previous_secret_4",
+    "previous_secret_5",
+    "previous_secret_6",
+    "previous_secret_7",
+    "previous_secret_8",
+];
+/// A secret of fewer bytes can be guessed.
+pub(crate) const SHORT_BYTES: usize = 16;
+/// The warning for such a secret.
+pub(crate) const SHORT_WARNING: &str = "This secret is shorter than 16 bytes, so it can be guessed. \
+    Use a longer one, or leave it out to have one made.";
 /// The longest secret that somebody may supply.
 pub(crate) const MAX_CHARACTERS: usize = 1024;
 /// A secret shorter than this has no hint: four of its characters would be too much of it.
@@ -60,6 +74,11 @@ pub(crate) fn hint(secret: &SecretString) -> String {
         .filter(|_| characters.len() >= HINTED);
     let shown = shown.and_then(|from| characters.get(from..));
     format!("…{}", shown.into_iter().flatten().collect::<String>())
+}
+
+/// The warning that belongs to a secret that somebody supplied.
+pub(crate) fn warning(mode: AuthMode, secret: &SecretString) -> Option<&'static str> {
+    (verify::key_bytes(mode, secret.expose_secret()) < SHORT_BYTES).then_some(SHORT_WARNING)
 }
 
 /// The plaintext that is stored for a secret.

@@ -11,10 +11,13 @@ mod sign;
 mod signed;
 mod token;
 
+use data_encoding::HEXLOWER;
 use gatehouse_domain::{ErrorCode, Problem};
 use http::HeaderMap;
+use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 
-pub use secret::{BadSecret, check_secret};
+pub use secret::{BadSecret, check_secret, key_bytes};
 pub use sign::{SignInput, sign};
 
 use crate::auth_mode::AuthMode;
@@ -112,15 +115,95 @@ impl From<VerifyError> for Problem {
     }
 }
 
+/// What verification established.
+#[derive(Clone, Copy)]
+pub struct Proof<'a> {
+    /// None where no signature was checked.
+    scheme: Option<&'static scheme::Scheme>,
+    id: &'a str,
+    timestamp: &'a str,
+}
+
+impl std::fmt::Debug for Proof<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proof")
+            .field("id", &self.id)
+            .field("timestamp", &self.timestamp)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Proof<'a> {
+    /// The sender's id of the delivery, where the signature covers it.
+    pub fn id(&self) -> Option<&'a str> {
+        self.scheme
+            .filter(|scheme| !scheme.id_headers.is_empty())
+            .map(|_| self.id)
+    }
+
+    /// SHA-256 in hex of the bytes that the signature covers; of the body, where there is none. Two
+    /// requests that one signature verifies have the same digest, however they are spelled.
+    pub fn digest(&self, input: &VerifyInput<'_>) -> String {
+        let signed = self.scheme.and_then(|scheme| {
+            let url = signed::canonical(input.url);
+            signed::parts(
+                scheme,
+                &signed::Subject {
+                    id: self.id,
+                    timestamp: self.timestamp,
+                    url: &url,
+                    body: input.body,
+                },
+            )
+            .map(|parts| hash(&parts))
+        });
+        signed.unwrap_or_else(|| hash(&[Cow::Borrowed(input.body)]))
+    }
+}
+
+fn hash(parts: &[Cow<'_, [u8]>]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+    }
+    HEXLOWER.encode(&hash.finalize())
+}
+
 /// Verifies a delivery.
 pub fn verify(input: &VerifyInput<'_>) -> Result<(), VerifyError> {
+    prove(input).map(drop)
+}
+
+/// Verifies a delivery; what the signature says of it.
+pub fn prove<'a>(input: &VerifyInput<'a>) -> Result<Proof<'a>, VerifyError> {
     match scheme::method(input.mode) {
-        Method::Open => Ok(()),
-        Method::OwnHeader => token::header(input, &[input.header.unwrap_or(DEFAULT_STATIC_HEADER)]),
-        Method::Token(headers) => token::header(input, headers),
-        Method::Bearer => token::bearer(input),
-        Method::Signature(scheme) => signature(input, scheme),
+        Method::Open => {}
+        Method::OwnHeader => token::header(input, &[own_header(input)])?,
+        Method::Token(headers) => token::header(input, headers)?,
+        Method::Bearer => token::bearer(input)?,
+        Method::Signature(scheme) => return signature(input, scheme),
     }
+    Ok(Proof {
+        scheme: None,
+        id: "",
+        timestamp: "",
+    })
+}
+
+/// How many tokens a request offers in a mode that compares them; 0 in every other mode.
+pub fn offered_tokens(input: &VerifyInput<'_>) -> u32 {
+    let names: &[&str] = match scheme::method(input.mode) {
+        Method::OwnHeader => &[own_header(input)],
+        Method::Token(headers) => headers,
+        Method::Bearer => &["authorization"],
+        Method::Open | Method::Signature(_) => return 0,
+    };
+    let offered = header::first_present(input.headers, names).unwrap_or_default();
+    u32::try_from(offered.len()).unwrap_or(u32::MAX)
+}
+
+fn own_header<'a>(input: &VerifyInput<'a>) -> &'a str {
+    input.header.unwrap_or(DEFAULT_STATIC_HEADER)
 }
 
 /// The headers that carry the proof itself: a secret or a signature. Nothing else is to be read there.
@@ -134,14 +217,22 @@ pub fn proof_headers(mode: AuthMode, header: Option<&str>) -> Vec<&str> {
     }
 }
 
-fn signature(input: &VerifyInput<'_>, scheme: &scheme::Scheme) -> Result<(), VerifyError> {
+fn signature<'a>(
+    input: &VerifyInput<'a>,
+    scheme: &'static scheme::Scheme,
+) -> Result<Proof<'a>, VerifyError> {
     let claim = header::read(scheme, input.headers)?;
     let outcome = signed::check(scheme, &claim, input)?;
     if !outcome {
         return Err(VerifyError::Wrong);
     }
     // After the signature: only then is the time the sender's.
-    signed::check_time(scheme, &claim, input)
+    signed::check_time(scheme, &claim, input)?;
+    Ok(Proof {
+        scheme: Some(scheme),
+        id: claim.id,
+        timestamp: claim.timestamp,
+    })
 }
 
 #[cfg(test)]

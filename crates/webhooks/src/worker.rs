@@ -15,6 +15,7 @@
 mod attempt;
 mod backoff;
 mod leases;
+mod pace;
 mod recover;
 mod renewal;
 mod settle;
@@ -26,6 +27,7 @@ use gatehouse_domain::DeliveryId;
 use gatehouse_secrets::Status;
 use gatehouse_store::{ClaimRequest, StoreError};
 use leases::LeaseWatch;
+use pace::Starts;
 pub(crate) use recover::revive;
 use slots::Slots;
 use std::sync::Arc;
@@ -109,6 +111,7 @@ struct Worker {
     /// Ends every run; its children are the runs' own.
     end_runs: CancellationToken,
     watch: LeaseWatch,
+    starts: Starts,
     /// When leases are renewed next, and when waiting deliveries are looked through, by the
     /// monotonic clock.
     renew_at: u64,
@@ -127,6 +130,7 @@ impl Worker {
             stop,
             end_runs: CancellationToken::new(),
             watch: LeaseWatch::default(),
+            starts: Starts::default(),
             renew_at: 0,
             tidy_at: 0,
             gauge_at: 0,
@@ -232,17 +236,21 @@ impl Worker {
                 Some(at) if at > now => return Ok(Some(now.until(at))),
                 Some(_) => {}
             }
+            let monotonic = self.inner.clock.monotonic_ms();
+            let paced = self.inner.live.paced();
             let want = ClaimRequest {
                 owner: self.inner.node.clone(),
                 now,
                 lease_until: now.after(self.inner.lease()),
                 limit,
+                paced: self.starts.paces(&paced, now, monotonic),
             };
             let claims = self
                 .inner
                 .store
                 .write(move |conn| Box::pin(async move { conn.claim_deliveries(&want).await }))
                 .await?;
+            self.starts.record(&claims.webhooks, monotonic);
             let is_over = claims.claimed.is_empty() && !claims.more;
             for id in claims.claimed {
                 self.start(id);

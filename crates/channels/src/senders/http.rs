@@ -60,8 +60,10 @@ impl Sender for Http {
                 .ok_or_else(|| Failure::incomplete("url", "the channel has none"))?;
             let body = body(&part).to_string().into_bytes();
             let request = with_headers(part.client().post(address(url)?), &part);
-            let request = signed(request, &part, &body)?;
+            let id = format!("msg_{}", part.part_id());
+            let request = signed(request, &part, &id, &body)?;
             let request = request
+                .header("webhook-id", id)
                 .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
                 .body(body);
             part.call(request).await?.check(ABOUT.noun, None)
@@ -97,22 +99,21 @@ fn with_headers(mut request: RequestBuilder, part: &Part<'_>) -> RequestBuilder 
     request
 }
 
-/// The id is the same at each try of a message, the time is this try's, as the standard says.
+/// The time is that of this try, as the standard says.
 fn signed(
     request: RequestBuilder,
     part: &Part<'_>,
+    id: &str,
     body: &[u8],
 ) -> Result<RequestBuilder, Failure> {
     let Some(secret) = part.secret("secret") else {
         return Ok(request);
     };
-    let id = format!("msg_{}", part.id);
     let seconds = part.inner.clock.now().as_millis().div_euclid(1000);
     let signature = signature::key(secret)
-        .and_then(|key| signature::sign(&key, &id, seconds, body))
+        .and_then(|key| signature::sign(&key, id, seconds, body))
         .ok_or_else(|| Failure::incomplete("secret", "it cannot sign"))?;
     Ok(request
-        .header("webhook-id", id)
         .header("webhook-timestamp", seconds.to_string())
         .header("webhook-signature", signature))
 }

@@ -1,10 +1,11 @@
 //! The room opened over a database of one test.
 
 use gatehouse_channels::{
-    Account, Channels, ChannelsError, ChannelsParts, NewAccount, Outgoing, SendError,
+    Account, Channels, ChannelsError, ChannelsParts, NewAccount, OfDelivery, Outgoing, SendError,
 };
 use gatehouse_domain::{
-    Actor, Clock, ErrorCode, ManualClock, Problem, Random, SeededRandom, SystemRandom, Timestamp,
+    Actor, Clock, DeliveryId, ErrorCode, ManualClock, Problem, Random, SeededRandom, SystemRandom,
+    Timestamp, WebhookId,
 };
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
@@ -120,6 +121,26 @@ impl Room {
             source: "deploys",
             at: Timestamp::from_millis(NOW_MS),
             delivery: None,
+        };
+        self.channels.send(message).await
+    }
+
+    /// Sends the text of a delivery.
+    pub async fn send_of(&self, delivery: &str, target: &str, text: &str) -> Result<(), SendError> {
+        let (webhook_id, delivery_id) = (
+            WebhookId::from_text("hook_1"),
+            DeliveryId::from_text(delivery),
+        );
+        let message = Outgoing {
+            target,
+            text,
+            extra: &BTreeMap::new(),
+            source: "deploys",
+            at: Timestamp::from_millis(NOW_MS),
+            delivery: Some(OfDelivery {
+                webhook_id: &webhook_id,
+                delivery_id: &delivery_id,
+            }),
         };
         self.channels.send(message).await
     }

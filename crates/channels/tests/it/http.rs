@@ -1,7 +1,7 @@
 //! A receiver that checks signatures as
 //! <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md> says.
 
-use crate::harness::{NOW_MS, blame, give_up, retry, room};
+use crate::harness::{NOW_MS, actor, blame, give_up, retry, room};
 use crate::vendor::{Answer, Seen, Vendor};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -93,6 +93,34 @@ async fn a_secret_signs_and_the_id_stays_over_tries() {
         (seen[1].header("authorization"), seen[1].header("x-team")),
         ("Bearer t", "ops")
     );
+}
+
+#[tokio::test]
+async fn each_message_has_an_id_of_its_own_with_and_without_a_secret() {
+    let (room, vendor) = (room().await, Vendor::start(takes_all).await);
+    for secret in [None, Some(SECRET)] {
+        let mut fields = json!({ "url": vendor.url("/") });
+        if let Some(secret) = secret {
+            fields["secret"] = json!(secret);
+        }
+        room.create("http", fields).await;
+        // The same delivery tried again, and another one that says the same at the same moment.
+        for delivery in ["del_1", "del_1", "del_2"] {
+            room.send_of(delivery, "http", "x").await.unwrap();
+        }
+        for _ in 0..2 {
+            room.channels.test("http", Some("x")).await.unwrap();
+        }
+        let seen = vendor.take();
+        let ids: Vec<_> = seen.iter().map(|seen| seen.header("webhook-id")).collect();
+        assert!(ids.iter().all(|id| id.starts_with("msg_")), "{ids:?}");
+        assert_eq!(ids[0], ids[1]);
+        let mut different = ids[1..].to_vec();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), 4, "{ids:?}");
+        room.channels.delete(actor(), "http").await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
     ),
     number(
         "webhooks.global_rate_limit_per_minute",
-        (1, 300, 1_000_000),
+        (1, 300, i64::MAX),
         "How many deliveries are accepted in a minute over all webhooks.",
         Change::Live,
     ),
@@ -102,7 +102,11 @@ impl Webhooks {
             lease_seconds: reader.whole("webhooks.lease_seconds")?,
             max_attempts: reader.whole("webhooks.max_attempts")?,
             retry_base_ms: reader.whole("webhooks.retry_base_ms")?,
-            global_rate_limit_per_minute: reader.whole("webhooks.global_rate_limit_per_minute")?,
+            // A number that the counter cannot reach in a minute is no limit.
+            global_rate_limit_per_minute: u32::try_from(
+                reader.whole::<u64>("webhooks.global_rate_limit_per_minute")?,
+            )
+            .unwrap_or(u32::MAX),
             retention_days: reader.whole("webhooks.retention_days")?,
             retry_agent_errors: reader.flag("webhooks.retry_agent_errors")?,
             tracker_tolerance_seconds: reader.whole("webhooks.tracker_tolerance_seconds")?,

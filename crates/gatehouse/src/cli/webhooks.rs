@@ -1,6 +1,7 @@
 //! `webhooks`: what comes in from other services.
 
 mod fields;
+mod proposal;
 mod tail;
 
 use super::client::Client;
@@ -221,7 +222,8 @@ async fn list(client: &Client, out: &Output) -> Result<()> {
     out.table(&list, &fields, rows(&list, "webhooks", &fields), nothing)
 }
 
-async fn create(client: &Client, out: &Output, params: Map<String, Value>) -> Result<()> {
+async fn create(client: &Client, out: &Output, mut params: Map<String, Value>) -> Result<()> {
+    let why = proposal::add(client, &mut params).await?;
     let made = client.rpc("webhooks.create", Value::Object(params)).await?;
     out.record(&made, || {
         show(&made);
@@ -230,6 +232,9 @@ async fn create(client: &Client, out: &Output, params: Map<String, Value>) -> Re
             note("The secret is shown this once. Give the URL and the secret to the sender.");
         }
     })?;
+    if let Some(why) = why {
+        note(why);
+    }
     if made.get("warning").is_some() {
         warn(field(&made, "warning"));
     }
@@ -245,7 +250,11 @@ async fn update(
     anyhow::ensure!(!params.is_empty(), "nothing to change was given");
     params.insert("id".to_owned(), json!(id));
     let record = client.rpc("webhooks.update", Value::Object(params)).await?;
-    out.record(&record, || show(&record))
+    out.record(&record, || show(&record))?;
+    if record.get("warning").is_some() {
+        warn(field(&record, "warning"));
+    }
+    Ok(())
 }
 
 async fn delete(client: &Client, out: &Output, id: &str, yes: bool) -> Result<()> {
@@ -278,7 +287,11 @@ async fn rotate(client: &Client, out: &Output, id: &str, overlap: Option<u64>) -
     out.record(&made, || {
         line(format!("secret: {}", precious(&field(&made, "secret"))));
         note("The secret is shown this once. Give it to the sender.");
-    })
+    })?;
+    if made.get("warning").is_some() {
+        warn(field(&made, "warning"));
+    }
+    Ok(())
 }
 
 async fn deliveries(client: &Client, out: &Output, params: Value) -> Result<()> {

@@ -95,7 +95,9 @@ impl SettingDescription {
         let (kind, min, max, rule) = match spec.kind {
             Kind::Flag => (SettingKind::Flag, None, None, None),
             Kind::Whole { min, max } => {
-                (SettingKind::Whole, Some(min.into()), Some(max.into()), None)
+                let max = Some(max).filter(|max| *max < i64::MAX);
+                let max = max.map(Number::from);
+                (SettingKind::Whole, Some(min.into()), max, None)
             }
             Kind::Number {
                 min_thousandths,

@@ -5,8 +5,8 @@ use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
 use gatehouse_domain::{DeliveryStatus, Problem, Scope, input};
 use gatehouse_webhooks::profile::{self, Profile};
 use gatehouse_webhooks::{
-    AuthMode, Delivery, DeliveryPage, DeliveryQuery, DeliveryStats, RotatedSecret, StoredPayload,
-    TestResult, Webhook, WebhookChanged, WebhookInput, WebhookPage,
+    AuthMode, Delivery, DeliveryPage, DeliveryQuery, DeliveryStats, ReplayGuard, RotatedSecret,
+    StoredPayload, TestResult, Webhook, WebhookChanged, WebhookInput, WebhookPage,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use secrecy::SecretString;
@@ -259,6 +259,16 @@ pub struct ProfileInfo {
     events: Vec<EventInfo>,
     /// The headers that it sends and that are kept.
     headers: &'static [&'static str],
+    /// Whether the signature covers the id that the delivery key is read from.
+    id_is_signed: bool,
+    /// The `replay_guard` that is proposed for a new webhook; the default of `webhooks.create` is
+    /// `key`.
+    replay_guard: ReplayGuard,
+    /// Why.
+    replay_note: &'static str,
+    /// The `redeliver_failed` that is proposed for a new webhook; the default of `webhooks.create` is
+    /// `false`.
+    redeliver_failed: bool,
     /// What to do at the sender. `{url}` and `{secret}` stand for the webhook's own.
     guide: &'static str,
 }
@@ -276,6 +286,10 @@ impl From<&'static Profile> for ProfileInfo {
             default_auth_mode: profile.default_auth_mode,
             events: profile.events.iter().map(event).collect(),
             headers: profile.headers,
+            id_is_signed: profile.replay.id_is_signed,
+            replay_guard: profile.replay.guard,
+            replay_note: profile.replay.note,
+            redeliver_failed: true,
             guide: profile.guide,
         }
     }

@@ -10,7 +10,7 @@ use gatehouse_domain::{
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
     ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, LeaseRow,
-    NewDelivery, Store, StoreError, WAITS_FOR_VAULT,
+    NewDelivery, Pace, Store, StoreError, WAITS_FOR_RATE, WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
 
@@ -32,8 +32,10 @@ fn delivery(n: u32, session: &str) -> NewDelivery {
         entity_key: None,
         delivery_key: None,
         unique_key: None,
+        bytes_key: None,
         duplicate_of: None,
         replay_of: None,
+        redelivery: None,
         session_key: session.to_owned(),
         received_at: at(i64::from(n)),
         next_attempt_at: Some(at(i64::from(n))),
@@ -59,6 +61,7 @@ async fn claim(store: &Store, owner: &str, now: i64, limit: usize) -> Claims {
         now: at(now),
         lease_until: at(now + 60_000),
         limit,
+        paced: Vec::new(),
     };
     store
         .write(move |conn| Box::pin(async move { conn.claim_deliveries(&want).await }))

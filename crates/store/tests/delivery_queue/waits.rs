@@ -204,6 +204,12 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
         all.extend((4..=5).map(|n| with(n, DeliveryStatus::Filtered, "y")));
         all.extend((6..=9).map(|n| with(n, DeliveryStatus::Failed, "y")));
         all.extend((10..=12).map(|n| with(n, DeliveryStatus::Rejected, "x")));
+        let reason = |n, reason: &str| NewDelivery {
+            error: Some(reason.to_owned()),
+            ..with(n, DeliveryStatus::Rejected, "x")
+        };
+        all.extend((13..=14).map(|n| reason(n, "wrong_signature")));
+        all.extend((15..=18).map(|n| reason(n, "body_too_large")));
         insert(&store, all).await;
         let piles = store
             .read(|conn| Box::pin(async move { conn.list_refused_piles(2).await }))
@@ -211,22 +217,82 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
             .unwrap();
         let told: Vec<_> = piles
             .iter()
-            .map(|pile| (pile.webhook_id.as_str(), pile.status, pile.count))
+            .map(|pile| {
+                let reason = pile.reason.as_deref();
+                (pile.webhook_id.as_str(), pile.status, reason, pile.count)
+            })
             .collect();
         assert_eq!(
             told,
             [
-                ("x", DeliveryStatus::Filtered, 3),
-                ("x", DeliveryStatus::Rejected, 3)
+                ("x", DeliveryStatus::Filtered, None, 3),
+                ("x", DeliveryStatus::Rejected, None, 3),
+                ("x", DeliveryStatus::Rejected, Some("body_too_large"), 4),
             ]
         );
-        let pile = piles[0].clone();
-        let oldest = store
-            .read(|conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
-            .await
-            .unwrap();
-        assert_eq!(oldest.len(), 1);
-        assert_eq!(oldest[0].id, id(1));
+        for (pile, first) in piles.into_iter().zip([1, 10, 15]) {
+            let oldest = store
+                .read(|conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
+                .await
+                .unwrap();
+            assert_eq!(oldest.len(), 1);
+            assert_eq!(oldest[0].id, id(first));
+        }
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_its_webhooks_rate_keeps_its_place_and_its_session_in_order() {
+    for database in databases().await {
+        let store = database.open().await;
+        let all = vec![
+            delivery(1, "a"),
+            delivery(2, "b"),
+            delivery(3, "b"),
+            delivery(4, "c"),
+        ];
+        insert(&store, all).await;
+        let want = |now, room| ClaimRequest {
+            owner: "me".to_owned(),
+            now: at(now),
+            lease_until: at(now + 60_000),
+            limit: 10,
+            paced: vec![Pace {
+                webhook_id: WebhookId::from_text("hook_1"),
+                room,
+                next_at: at(1000),
+                per_minute: 1,
+            }],
+        };
+        let claim = async |now, room| {
+            let want = want(now, room);
+            let claims = store
+                .write(move |conn| Box::pin(async move { conn.claim_deliveries(&want).await }))
+                .await;
+            let claims: Claims = claims.unwrap();
+            assert_eq!(claims.claimed.len(), claims.webhooks.len());
+            claims.claimed
+        };
+        assert_eq!(claim(10, 1).await, [id(1)]);
+        let waiting = row(&store, 2).await;
+        assert_eq!(waiting.error.as_deref(), Some(WAITS_FOR_RATE));
+        assert_eq!(waiting.next_attempt_at, Some(at(1000)));
+        assert_eq!(row(&store, 4).await.next_attempt_at, Some(at(61_000)));
+        // Whoever puts a clock right does not take that for a mistake.
+        let moved = store
+            .write(|conn| {
+                Box::pin(async move { conn.update_deliveries_too_late(at(10), 100_000).await })
+            })
+            .await;
+        assert_eq!(moved.unwrap(), 0);
+        assert!(claim(999, 1).await.is_empty());
+        assert_eq!(
+            claim(1000, 1).await,
+            [id(2)],
+            "before the third of its session"
+        );
+        assert_eq!(row(&store, 2).await.error, None);
         store.close().await;
     }
 }

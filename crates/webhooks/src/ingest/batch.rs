@@ -1,14 +1,21 @@
 //! Batches: what arrives while one write is under way is stored together by the next, in one statement
-//! and one commit, and each sender is answered after it. Two lines: deliveries for the worker, and
-//! refused ones, for which mostly nobody waits and which never hold up the others.
+//! and one commit, and each sender is answered after it.
+//!
+//! Three queues. Deliveries for the worker go first and are never held up by the others. Filtered ones
+//! and duplicates come from senders that were verified. Refusals are written by best effort: few rows
+//! at a time with a pause after each write, because all writes share one writer and an accepted delivery
+//! waits for what is written before it. What does not fit into their queue is counted and dropped.
 
+use super::repeat::{self, Repeat};
 use crate::delivery::Delivery;
 use crate::handle::publish;
 use crate::limits::Reservation;
+use crate::metrics;
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
-use gatehouse_store::{NewDelivery, Store, StoreError};
+use gatehouse_store::{Conn, NewDelivery, Store, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
@@ -16,13 +23,21 @@ use tokio_util::task::TaskTracker;
 const BATCH: usize = 256;
 /// How many may wait for the next write; a sender beyond that waits to be let in.
 const WAITING: usize = 1024;
+/// How many refusals one write stores at most.
+const REFUSED_BATCH: usize = 16;
+/// How long the writer is left to others after that.
+const REFUSED_PAUSE: Duration = Duration::from_millis(100);
+/// How many refusals may wait; those beyond are dropped.
+const REFUSED_WAITING: usize = 256;
 
 /// What became of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
     /// It is on disk.
     New,
-    /// An earlier one with the same key is.
+    /// It is on disk, as a redelivery of this one.
+    Again(DeliveryId),
+    /// An earlier one with the same key or bytes is.
     Duplicate(DeliveryId),
 }
 
@@ -31,15 +46,41 @@ type Answer = oneshot::Sender<Result<Stored, StoreError>>;
 /// What is owed to a sender: its place under the limits, and an answer.
 type Sender = (Option<Reservation>, Option<Answer>);
 
+/// A delivery that is to be stored.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) row: NewDelivery,
+    /// Whether it is stored as well when an earlier one with its key has failed.
+    pub(crate) redeliver: bool,
+}
+
 struct Waiting {
-    row: NewDelivery,
+    entry: Entry,
     place: Option<Reservation>,
     answer: Option<Answer>,
 }
 
-impl Waiting {
-    fn split(self) -> (NewDelivery, Sender) {
-        (self.row, (self.place, self.answer))
+/// The rows of one write.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    rows: Vec<NewDelivery>,
+    /// [`Entry::redeliver`] of each.
+    redeliver: Vec<bool>,
+}
+
+impl Batch {
+    fn push(&mut self, entry: Entry) {
+        self.rows.push(entry.row);
+        self.redeliver.push(entry.redeliver);
+    }
+
+    /// Each row in a batch of its own.
+    fn split(&self) -> impl Iterator<Item = Self> + '_ {
+        let each = self.rows.iter().zip(&self.redeliver);
+        each.map(|(row, redeliver)| Self {
+            rows: vec![row.clone()],
+            redeliver: vec![*redeliver],
+        })
     }
 }
 
@@ -47,6 +88,8 @@ impl Waiting {
 #[derive(Clone, Debug)]
 pub(crate) struct Batches {
     accepted: mpsc::Sender<Waiting>,
+    verified: mpsc::Sender<Waiting>,
+    early: mpsc::Sender<Waiting>,
     refused: mpsc::Sender<Waiting>,
 }
 
@@ -56,12 +99,12 @@ fn stopped() -> StoreError {
 
 async fn hand_in(
     line: &mpsc::Sender<Waiting>,
-    row: NewDelivery,
+    entry: Entry,
     place: Option<Reservation>,
 ) -> Result<Stored, StoreError> {
     let (answer, stored) = oneshot::channel();
     let waiting = Waiting {
-        row,
+        entry,
         place,
         answer: Some(answer),
     };
@@ -69,80 +112,119 @@ async fn hand_in(
     stored.await.unwrap_or_else(|_| Err(stopped()))
 }
 
+/// Hands in a row for which nobody waits; drops it when the queue is full.
+fn note(line: &mpsc::Sender<Waiting>, row: NewDelivery) {
+    let waiting = Waiting {
+        entry: Entry {
+            row,
+            redeliver: false,
+        },
+        place: None,
+        answer: None,
+    };
+    if line.try_send(waiting).is_err() {
+        metrics::refusal_dropped();
+    }
+}
+
 impl Batches {
-    /// Starts both lines. They end when the last handle is dropped.
+    /// Starts the lines. They end when the last handle is dropped.
     pub(crate) fn start(
         store: &Store,
         events: &broadcast::Sender<Arc<Delivery>>,
         wake: &Arc<Notify>,
         tasks: &TaskTracker,
     ) -> Self {
-        let (accepted, inbox) = mpsc::channel(WAITING);
-        let (refused, refused_inbox) = mpsc::channel(WAITING);
-        let line = |wake| Line {
-            store: store.clone(),
-            events: events.clone(),
-            wake,
+        let line = |room, batch, pause, wake: Option<&Arc<Notify>>| {
+            let (sender, inbox) = mpsc::channel(room);
+            let line = Line {
+                store: store.clone(),
+                events: events.clone(),
+                wake: wake.map(Arc::clone),
+                batch,
+                pause,
+            };
+            tasks.spawn(line.serve(inbox));
+            sender
         };
-        tasks.spawn(line(Some(Arc::clone(wake))).serve(inbox));
-        tasks.spawn(line(None).serve(refused_inbox));
-        Self { accepted, refused }
+        Self {
+            accepted: line(WAITING, BATCH, None, Some(wake)),
+            verified: line(WAITING, BATCH, None, None),
+            early: line(REFUSED_WAITING, REFUSED_BATCH, Some(REFUSED_PAUSE), None),
+            refused: line(REFUSED_WAITING, REFUSED_BATCH, Some(REFUSED_PAUSE), None),
+        }
     }
 
     /// Stores a delivery for the worker; answers when it is on disk. The place is kept when it is new.
     /// It is stored even when the caller goes away meanwhile.
     pub(crate) async fn store(
         &self,
-        row: NewDelivery,
+        entry: Entry,
         place: Option<Reservation>,
     ) -> Result<Stored, StoreError> {
-        hand_in(&self.accepted, row, place).await
+        hand_in(&self.accepted, entry, place).await
     }
 
-    /// Stores a refused delivery; answers when it is on disk.
-    pub(crate) async fn store_refused(&self, row: NewDelivery) -> Result<(), StoreError> {
-        hand_in(&self.refused, row, None).await.map(drop)
-    }
-
-    /// Stores a refused delivery some time, unless there are too many.
-    pub(crate) fn note(&self, row: NewDelivery) {
-        let waiting = Waiting {
+    /// Stores a filtered delivery; answers when it is on disk.
+    pub(crate) async fn store_filtered(&self, row: NewDelivery) -> Result<(), StoreError> {
+        let entry = Entry {
             row,
-            place: None,
-            answer: None,
+            redeliver: false,
         };
-        // Full means a flood; what is lost is a row about a refusal.
-        drop(self.refused.try_send(waiting));
+        hand_in(&self.verified, entry, None).await.map(drop)
+    }
+
+    /// Stores a duplicate some time, unless there are too many.
+    pub(crate) fn note_duplicate(&self, row: NewDelivery) {
+        note(&self.verified, row);
+    }
+
+    /// Stores a refusal some time, unless there are too many. Those before verification have a queue
+    /// of their own: a flood of them hides no failed verification.
+    pub(crate) fn note_refusal(&self, row: NewDelivery, is_early: bool) {
+        note(if is_early { &self.early } else { &self.refused }, row);
     }
 }
 
-/// One line.
+/// One queue and what writes it.
 struct Line {
     store: Store,
     events: broadcast::Sender<Arc<Delivery>>,
     /// The worker, where there is something for it.
     wake: Option<Arc<Notify>>,
+    /// How many rows one write stores at most.
+    batch: usize,
+    /// How long to wait after a write.
+    pause: Option<Duration>,
 }
 
 impl Line {
     async fn serve(self, mut inbox: mpsc::Receiver<Waiting>) {
-        let mut batch = Vec::with_capacity(BATCH);
-        while inbox.recv_many(&mut batch, BATCH).await > 0 {
-            self.write(std::mem::take(&mut batch)).await;
+        let mut waiting = Vec::with_capacity(self.batch);
+        while inbox.recv_many(&mut waiting, self.batch).await > 0 {
+            self.write(std::mem::take(&mut waiting)).await;
+            if let Some(pause) = self.pause {
+                tokio::time::sleep(pause).await;
+            }
         }
     }
 
-    async fn write(&self, batch: Vec<Waiting>) {
-        let (rows, senders): (Vec<_>, Vec<_>) = batch.into_iter().map(Waiting::split).unzip();
-        let rows = Arc::new(rows);
-        match self.write_rows(Arc::clone(&rows)).await {
-            Ok(stored) => self.answer(&rows, senders, stored),
+    async fn write(&self, waiting: Vec<Waiting>) {
+        let mut batch = Batch::default();
+        let mut senders = Vec::with_capacity(waiting.len());
+        for one in waiting {
+            batch.push(one.entry);
+            senders.push((one.place, one.answer));
+        }
+        let batch = Arc::new(batch);
+        match self.write_rows(Arc::clone(&batch)).await {
+            Ok(stored) => self.answer(&batch.rows, senders, stored),
             // The database cannot take one of them: that one must not take the others with it.
-            Err(error) if rows.len() > 1 && !error.is_unavailable() => {
-                for (row, sender) in rows.iter().zip(senders) {
-                    let alone = Arc::new(vec![row.clone()]);
+            Err(error) if batch.rows.len() > 1 && !error.is_unavailable() => {
+                for (alone, sender) in batch.split().zip(senders) {
+                    let alone = Arc::new(alone);
                     match self.write_rows(Arc::clone(&alone)).await {
-                        Ok(stored) => self.answer(&alone, vec![sender], stored),
+                        Ok(stored) => self.answer(&alone.rows, vec![sender], stored),
                         Err(error) => refuse(vec![sender], &error),
                     }
                 }
@@ -151,22 +233,32 @@ impl Line {
         }
     }
 
-    async fn write_rows(&self, rows: Arc<Vec<NewDelivery>>) -> Result<Vec<Stored>, StoreError> {
+    async fn write_rows(&self, batch: Arc<Batch>) -> Result<Vec<Stored>, StoreError> {
         let counts = self.wake.is_some();
         self.store
-            .write(move |conn| Box::pin(async move { write_rows(conn, &rows, counts).await }))
+            .write(move |conn| Box::pin(async move { write_rows(conn, &batch, counts).await }))
             .await
     }
 
     fn answer(&self, rows: &[NewDelivery], senders: Vec<Sender>, stored: Vec<Stored>) {
         for ((row, (place, answer)), stored) in rows.iter().zip(senders).zip(stored) {
-            if stored == Stored::New {
-                if let Some(place) = place {
-                    place.keep();
+            let first = match &stored {
+                Stored::New => Some(row.replay_of.clone()),
+                Stored::Again(first) => Some(Some(first.clone())),
+                Stored::Duplicate(_) => None,
+            };
+            match first {
+                Some(replay_of) => {
+                    if let Some(place) = place {
+                        place.keep();
+                    }
+                    publish(&self.events, || {
+                        let mut stored = row.to_row();
+                        stored.replay_of = replay_of;
+                        stored
+                    });
                 }
-                publish(&self.events, || row.to_row());
-            } else {
-                drop(place);
+                None => drop(place),
             }
             if let Some(answer) = answer {
                 // A sender that has hung up is no error: its delivery stands all the same.
@@ -195,29 +287,27 @@ fn refuse(senders: Vec<Sender>, error: &StoreError) {
 }
 
 async fn write_rows(
-    conn: &mut gatehouse_store::Conn,
-    rows: &[NewDelivery],
+    conn: &mut Conn,
+    batch: &Batch,
     counts: bool,
 ) -> Result<Vec<Stored>, StoreError> {
-    let stored = conn.insert_deliveries(rows).await?;
-    let mut outcome = Vec::with_capacity(rows.len());
+    let is_new = conn.insert_deliveries(&batch.rows).await?;
+    let mut outcome = Vec::with_capacity(batch.rows.len());
     let mut counted: BTreeMap<&WebhookId, (i64, Timestamp)> = BTreeMap::new();
-    for (row, is_new) in rows.iter().zip(stored) {
-        if is_new {
+    for ((row, redeliver), is_new) in batch.rows.iter().zip(&batch.redeliver).zip(is_new) {
+        let stored = if is_new {
+            Stored::New
+        } else {
+            store_known(conn, row, *redeliver).await?
+        };
+        if !matches!(stored, Stored::Duplicate(_)) {
             let (more, last) = counted
                 .entry(&row.webhook_id)
                 .or_insert((0, row.received_at));
             *more += 1;
             *last = (*last).max(row.received_at);
-            outcome.push(Stored::New);
-            continue;
         }
-        let key = row.unique_key.as_deref().unwrap_or_default();
-        let first = conn.find_delivery_by_key(&row.webhook_id, key).await?;
-        // Only an earlier one with its key keeps a delivery out.
-        outcome.push(Stored::Duplicate(first.ok_or(StoreError::Damaged {
-            what: "delivery key",
-        })?));
+        outcome.push(stored);
     }
     if counts {
         for (webhook, (more, last)) in counted {
@@ -225,4 +315,39 @@ async fn write_rows(
         }
     }
     Ok(outcome)
+}
+
+/// What becomes of a delivery whose key or bytes are known.
+async fn store_known(
+    conn: &mut Conn,
+    row: &NewDelivery,
+    redeliver: bool,
+) -> Result<Stored, StoreError> {
+    let keys = repeat::Keys::of(row);
+    match repeat::judge(conn, &keys, redeliver).await? {
+        Repeat::Of(first) => Ok(Stored::Duplicate(first)),
+        Repeat::MayRunAgain {
+            first,
+            number,
+            has_new_bytes,
+        } => {
+            let again = NewDelivery {
+                unique_key: None,
+                bytes_key: row.bytes_key.clone().filter(|_| has_new_bytes),
+                replay_of: Some(first.clone()),
+                redelivery: Some(number),
+                ..row.clone()
+            };
+            let stored = conn.insert_deliveries(std::slice::from_ref(&again)).await?;
+            if stored.contains(&true) {
+                Ok(Stored::Again(first))
+            } else {
+                Ok(Stored::Duplicate(first))
+            }
+        }
+        // Only an earlier one with its key or bytes keeps a delivery out.
+        Repeat::Unknown => Err(StoreError::Damaged {
+            what: "delivery key",
+        }),
+    }
 }

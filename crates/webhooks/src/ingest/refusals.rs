@@ -1,21 +1,42 @@
-//! How many failed verifications of one client are written down: a flood of wrong signatures fills
-//! neither the database nor the log. The client is refused all the same.
+//! How many refusals of one client are written down: a flood of them fills neither the database nor
+//! the log. The client is refused all the same.
 
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Failed verifications of a client that are written down in any minute.
-pub(crate) const PER_MINUTE: u32 = 60;
 const WINDOW_MS: u32 = 60_000;
 /// Clients told apart; when full, new ones are counted together.
 const CAPACITY: usize = 10_000;
 
-/// Counts refusals by client.
+/// Refusals that are counted together, so that one kind does not hide another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Before verification: the address or the size.
+    Early,
+    /// Verification failed.
+    Unverified,
+    /// The body cannot be read.
+    Unreadable,
+    /// It came before.
+    Duplicate,
+}
+
+impl Kind {
+    /// How many of one client are written down in any minute.
+    const fn per_minute(self) -> u32 {
+        match self {
+            Self::Early | Self::Unverified | Self::Unreadable => 60,
+            Self::Duplicate => 600,
+        }
+    }
+}
+
+/// Counts refusals by kind and client.
 pub(crate) struct Refusals {
     clock: Arc<dyn Clock>,
-    windows: Mutex<KeyedWindows<ClientKey>>,
+    windows: Mutex<KeyedWindows<(Kind, ClientKey)>>,
 }
 
 impl fmt::Debug for Refusals {
@@ -31,13 +52,13 @@ impl Refusals {
     }
 
     /// Counts one refusal; whether it is to be written down.
-    pub(crate) fn is_noted(&self, client: ClientKey) -> bool {
+    pub(crate) fn is_noted(&self, kind: Kind, client: ClientKey) -> bool {
         let everybody = ClientKey::of(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.monotonic_ms();
         windows.tick(now);
-        let place = windows.place(client, everybody, 0, now);
-        let is_noted = windows.wait(&place, PER_MINUTE, now).is_none();
+        let place = windows.place((kind, client), (kind, everybody), 0, now);
+        let is_noted = windows.wait(&place, kind.per_minute(), now).is_none();
         if is_noted {
             windows.record(place, now);
         }
@@ -52,18 +73,19 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn sixty_a_minute_are_noted() {
+    fn sixty_of_a_kind_are_noted_in_a_minute() {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
         let refusals = Refusals::new(clock.clone());
         let client = |last| ClientKey::of(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)));
         for _ in 0..60 {
-            assert!(refusals.is_noted(client(1)));
+            assert!(refusals.is_noted(Kind::Early, client(1)));
         }
         for _ in 0..100 {
-            assert!(!refusals.is_noted(client(1)));
+            assert!(!refusals.is_noted(Kind::Early, client(1)));
         }
-        assert!(refusals.is_noted(client(2)));
+        assert!(refusals.is_noted(Kind::Unverified, client(1)));
+        assert!(refusals.is_noted(Kind::Early, client(2)));
         clock.advance(Duration::from_mins(1));
-        assert!(refusals.is_noted(client(1)));
+        assert!(refusals.is_noted(Kind::Early, client(1)));
     }
 }

@@ -1,12 +1,17 @@
 //! The single steps of a request, from the body on.
 
-use super::batch::Stored;
+use super::batch::{Entry, Stored};
+use super::guesses::{Attempt, LONG_PER_MINUTE, SHORT_PER_MINUTE};
+use super::refusals::Kind;
+use super::repeat::{self, Keys, Repeat};
 use super::{IngestError, Ingested, Intake};
 use crate::event::{self, Event};
 use crate::limits::{PerMinute, Reservation};
 use crate::metrics;
 use crate::payload::Payload;
-use crate::verify::{self, VerifyInput};
+use crate::rules::{OnLimit, ReplayGuard};
+use crate::secret::SHORT_BYTES;
+use crate::verify::{self, Proof, VerifyInput};
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_store::{NewDelivery, StoreError};
 use http::HeaderMap;
@@ -21,6 +26,8 @@ pub(super) struct Arrived<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a [u8],
     pub(super) event: Event,
+    /// SHA-256 of the verified bytes, where the webhook goes by them.
+    pub(super) bytes_key: Option<String>,
 }
 
 /// How a body begins, as text that any database can hold. Bytes that are no text become replacement
@@ -81,8 +88,10 @@ impl Intake {
             entity_key: None,
             delivery_key: None,
             unique_key: None,
+            bytes_key: None,
             duplicate_of: None,
             replay_of: None,
+            redelivery: None,
             session_key: String::new(),
             received_at: self.received_at,
             next_attempt_at: None,
@@ -106,18 +115,20 @@ impl Intake {
         }
     }
 
-    /// Notes a refusal: in the metrics and as a row. Nobody waits for the row; the line of refusals
-    /// drops what it cannot take, and of each webhook only the newest are kept.
+    /// Notes a refusal before verification: in the metrics, and as a row as far as that client may fill
+    /// them.
     pub(super) fn reject(&self, reason: &'static str, headers: &HeaderMap, body: &[u8], size: u64) {
         self.count_rejected(reason);
-        self.note_rejected(reason, headers, body, size);
+        if self.inner.refusals.is_noted(Kind::Early, self.from.client) {
+            self.note_rejected(reason, headers, body, size, true);
+        }
     }
 
-    /// As [`Intake::reject`], for a delivery that could not be verified: written down, and in the log,
-    /// only as far as that client may fill them.
+    /// As [`Intake::reject`], for a delivery that could not be verified; in the log as well.
     fn reject_unverified(&self, reason: &'static str, headers: &HeaderMap, body: &[u8]) {
         self.count_rejected(reason);
-        if !self.inner.refusals.is_noted(self.from.client) {
+        let refusals = &self.inner.refusals;
+        if !refusals.is_noted(Kind::Unverified, self.from.client) {
             return;
         }
         tracing::warn!(
@@ -127,7 +138,7 @@ impl Intake {
             "a webhook delivery could not be verified"
         );
         let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
-        self.note_rejected(reason, headers, body, size);
+        self.note_rejected(reason, headers, body, size, false);
     }
 
     fn count_rejected(&self, reason: &'static str) {
@@ -135,24 +146,33 @@ impl Intake {
         metrics::delivery(&self.webhook.public_id, DeliveryStatus::Rejected, None);
     }
 
-    fn note_rejected(&self, reason: &'static str, headers: &HeaderMap, body: &[u8], size: u64) {
+    fn note_rejected(
+        &self,
+        reason: &'static str,
+        headers: &HeaderMap,
+        body: &[u8],
+        size: u64,
+        is_early: bool,
+    ) {
         let row = NewDelivery {
             error: Some(reason.to_owned()),
             ..self.row(DeliveryStatus::Rejected, headers, body, size)
         };
-        self.inner.batches.note(row);
+        self.inner.batches.note_refusal(row, is_early);
     }
 
+    /// Verifies the request. The signed id, and with the replay guard `bytes` the hash of the verified
+    /// bytes.
     pub(super) fn verify(
         &self,
         headers: &HeaderMap,
         url: &str,
         body: &[u8],
-    ) -> Result<(), IngestError> {
+    ) -> Result<(Option<String>, Option<String>), IngestError> {
         let auth = &self.webhook.auth;
         let settings = self.inner.settings.load();
         let secrets = self.webhook.secrets(self.received_at);
-        let verified = verify::verify(&VerifyInput {
+        let input = VerifyInput {
             mode: auth.mode,
             header: auth.header.as_deref(),
             secrets: &secrets,
@@ -161,17 +181,53 @@ impl Intake {
             url,
             now_ms: self.received_at.as_millis(),
             tracker_tolerance_seconds: settings.tracker_tolerance_seconds,
-        });
-        verified.map_err(|error| {
-            self.reject_unverified(error.reason(), headers, body);
-            IngestError::Unverified(error)
-        })
+        };
+        let proof = self.prove(&input).inspect_err(|error| {
+            if let IngestError::Unverified(error) = error {
+                self.reject_unverified(error.reason(), headers, body);
+            }
+        })?;
+        let goes_by_bytes =
+            self.webhook.config.replay_guard == ReplayGuard::Bytes && !body.is_empty();
+        let bytes_key = goes_by_bytes.then(|| proof.digest(&input));
+        Ok((proof.id().map(str::to_owned), bytes_key))
+    }
+
+    /// Compares at most so many wrong tokens of a client; signatures always.
+    fn prove<'a>(&self, input: &VerifyInput<'a>) -> Result<Proof<'a>, IngestError> {
+        let tokens = verify::offered_tokens(input);
+        if tokens == 0 {
+            return Ok(verify::prove(input)?);
+        }
+        let is_short = |secret: &&str| secret.len() < SHORT_BYTES;
+        let attempt = Attempt {
+            webhook: self.webhook.id.clone(),
+            client: self.from.client,
+            tokens,
+            per_minute: if input.secrets.iter().any(is_short) {
+                SHORT_PER_MINUTE
+            } else {
+                LONG_PER_MINUTE
+            },
+        };
+        match self.inner.guesses.compare(attempt, || verify::prove(input)) {
+            Ok(outcome) => Ok(outcome?),
+            Err(wait_ms) => {
+                metrics::rejected("too_many_wrong_secrets");
+                metrics::rate_limited(&self.webhook.public_id);
+                Err(IngestError::RateLimited { wait_ms })
+            }
+        }
     }
 
     pub(super) fn parse(&self, headers: &HeaderMap, body: &[u8]) -> Result<Payload, IngestError> {
         Payload::parse(self.webhook.profile, headers, body).map_err(|error| {
-            let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
-            self.reject(error.reason(), headers, body, size);
+            self.count_rejected(error.reason());
+            let refusals = &self.inner.refusals;
+            if refusals.is_noted(Kind::Unreadable, self.from.client) {
+                let size = u64::try_from(body.len()).unwrap_or(u64::MAX);
+                self.note_rejected(error.reason(), headers, body, size, false);
+            }
             IngestError::Unreadable(error)
         })
     }
@@ -180,7 +236,7 @@ impl Intake {
     pub(super) async fn filter(&self, arrived: &Arrived<'_>) -> Result<Ingested, IngestError> {
         let row = self.row_of(DeliveryStatus::Filtered, arrived);
         let id = row.id.clone();
-        self.inner.batches.store_refused(row).await?;
+        self.inner.batches.store_filtered(row).await?;
         metrics::filtered(&self.webhook.public_id);
         self.count(DeliveryStatus::Filtered, &arrived.event);
         Ok(Ingested::Filtered(id))
@@ -190,24 +246,29 @@ impl Intake {
         metrics::delivery(&self.webhook.public_id, status, event.event_type.as_deref());
     }
 
-    /// Takes a place under the limits. When there is none, one look tells whether this is a duplicate,
-    /// which needs none.
+    /// Takes a place under the limits, or in the queue of a webhook that has one. When there is none,
+    /// one look tells whether this is a duplicate, which needs none.
     pub(super) async fn reserve(
         &self,
         arrived: &Arrived<'_>,
     ) -> Result<Result<Reservation, Ingested>, IngestError> {
+        let config = &self.webhook.config;
         let per_minute = PerMinute {
-            webhook: self.webhook.config.rate_limit_per_minute,
+            webhook: config.rate_limit_per_minute,
             global: self.inner.settings.load().global_rate_limit_per_minute,
         };
-        let limits = &self.inner.limits;
-        let refused = match limits.reserve_decided(&self.webhook.id, per_minute).await {
+        let (limits, id) = (&self.inner.limits, &self.webhook.id);
+        let reserved = match config.on_limit {
+            OnLimit::Refuse => limits.reserve_decided(id, per_minute).await,
+            OnLimit::Queue => limits
+                .reserve(id, per_minute)
+                .or_else(|_| limits.reserve_waiting(id, per_minute.webhook)),
+        };
+        let refused = match reserved {
             Ok(place) => return Ok(Ok(place)),
             Err(refused) => refused,
         };
-        if let Some(key) = &arrived.event.delivery_key
-            && let Some(first) = self.find_first(key).await?
-        {
+        if let Some(first) = self.find_first(arrived).await? {
             return Ok(Err(self.duplicate(arrived, first)));
         }
         metrics::rate_limited(&self.webhook.public_id);
@@ -216,21 +277,37 @@ impl Intake {
         })
     }
 
-    async fn find_first(&self, key: &str) -> Result<Option<DeliveryId>, StoreError> {
-        let (webhook, key) = (self.webhook.id.clone(), key.to_owned());
-        let store = &self.inner.store;
-        store
-            .read(|conn| Box::pin(async move { conn.find_delivery_by_key(&webhook, &key).await }))
-            .await
+    /// The delivery that this one duplicates, unless it would run once more.
+    async fn find_first(&self, arrived: &Arrived<'_>) -> Result<Option<DeliveryId>, StoreError> {
+        let keys = Keys {
+            webhook: self.webhook.id.clone(),
+            key: arrived.event.delivery_key.clone(),
+            bytes: arrived.bytes_key.clone(),
+        };
+        if keys.key.is_none() && keys.bytes.is_none() {
+            return Ok(None);
+        }
+        let redeliver = self.webhook.config.redeliver_failed;
+        let read = self
+            .inner
+            .store
+            .read(|conn| Box::pin(async move { repeat::judge(conn, &keys, redeliver).await }));
+        Ok(match read.await? {
+            Repeat::Of(first) => Some(first),
+            Repeat::Unknown | Repeat::MayRunAgain { .. } => None,
+        })
     }
 
     /// It came before. The answer names the first one, which is on disk; nobody waits for this row.
     fn duplicate(&self, arrived: &Arrived<'_>, first: DeliveryId) -> Ingested {
-        let row = NewDelivery {
-            duplicate_of: Some(first.clone()),
-            ..self.row_of(DeliveryStatus::Deduplicated, arrived)
-        };
-        self.inner.batches.note(row);
+        let refusals = &self.inner.refusals;
+        if refusals.is_noted(Kind::Duplicate, self.from.client) {
+            let row = NewDelivery {
+                duplicate_of: Some(first.clone()),
+                ..self.row_of(DeliveryStatus::Deduplicated, arrived)
+            };
+            self.inner.batches.note_duplicate(row);
+        }
         self.count(DeliveryStatus::Deduplicated, &arrived.event);
         Ingested::Deduplicated(first)
     }
@@ -252,14 +329,19 @@ impl Intake {
         let id = row.id.clone();
         let row = NewDelivery {
             unique_key: row.delivery_key.clone(),
+            bytes_key: arrived.bytes_key.clone(),
             session_key,
             next_attempt_at: Some(self.received_at),
             payload: Some(payload.into_text()),
             config: Some(Arc::clone(&webhook.snapshot)),
             ..row
         };
-        match self.inner.batches.store(row, Some(place)).await? {
-            Stored::New => {
+        let entry = Entry {
+            row,
+            redeliver: webhook.config.redeliver_failed,
+        };
+        match self.inner.batches.store(entry, Some(place)).await? {
+            Stored::New | Stored::Again(_) => {
                 self.count(DeliveryStatus::Queued, &arrived.event);
                 Ok(Ingested::Accepted(id))
             }

@@ -1,8 +1,11 @@
 //! The first code host. Events and headers: docs.github.com, "Webhook events and payloads".
 
-use super::{Condition, Detail, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use super::{
+    Condition, Detail, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event,
+};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, codehost_a as samples};
 use crate::summary::codehost_a::SUMMARY;
 
@@ -26,6 +29,14 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::Header("x-codehost-a-delivery"),
         KeySource::Header("x-github-delivery"),
     ],
+    // The signature is "generated using your webhook's secret token and the payload contents":
+    // <https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries>
+    replay: Replay {
+        id_is_signed: false,
+        guard: ReplayGuard::Bytes,
+        note: "The signature covers the body and not X-GitHub-Delivery: with `key`, a captured delivery can be \
+            sent again under a new id.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: MORE_EVENTS,

@@ -1,10 +1,11 @@
 //! The second code host. Events and headers: docs.gitlab.com, "Webhook events" and "Webhooks".
 
 use super::{
-    Condition, Detail, EntityRule, EventSource, EventType, KeySource, Names, Profile, event,
+    Condition, Detail, EntityRule, EventSource, EventType, KeySource, Names, Profile, Replay, event,
 };
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, codehost_b as samples};
 use crate::summary::codehost_b::SUMMARY;
 
@@ -43,6 +44,13 @@ pub(super) static PROFILE: Profile = Profile {
     },
     // X-Gitlab-Event-UUID is shared by deliveries of hooks that call each other: no key.
     delivery_key: &[KeySource::Header("idempotency-key"), KeySource::BodyHash],
+    // "X-Gitlab-Token" is the secret itself: <https://docs.gitlab.com/user/project/integrations/webhooks/>
+    replay: Replay {
+        id_is_signed: false,
+        guard: ReplayGuard::Key,
+        note: "The sender sends the secret itself: whoever captured a delivery can make others, and no guard \
+            tells those apart.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: MORE_EVENTS,

@@ -1,8 +1,9 @@
 //! The error tracker. Events and headers: docs.sentry.io, "Integration Platform: Webhooks".
 
-use super::{Detail, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use super::{Detail, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, alerts as samples};
 use crate::summary::{Field, Section, Summary};
 
@@ -24,6 +25,14 @@ pub(super) static PROFILE: Profile = Profile {
     },
     // Documented as the "unique identifier for tracking and debugging specific events".
     delivery_key: &[KeySource::Header("request-id")],
+    // "Sentry-Hook-Signature" is the HMAC of the body; "Request-ID" is a header beside it:
+    // <https://docs.sentry.io/organization/integrations/integration-platform/webhooks/>
+    replay: Replay {
+        id_is_signed: false,
+        guard: ReplayGuard::Bytes,
+        note: "The signature covers the body and not Request-ID: with `key`, a captured delivery can be sent \
+            again under a new id.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: &[],

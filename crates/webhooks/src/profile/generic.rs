@@ -1,8 +1,9 @@
 //! Anything that can send an HTTP request: a script, a device, a vendor without a profile.
 
-use super::{EventSource, KeySource, Profile};
+use super::{EventSource, KeySource, Profile, Replay};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::SampleKind;
 use crate::summary::Summary;
 
@@ -24,6 +25,14 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::Header("x-request-id"),
         KeySource::BodyHash,
     ],
+    // X-Delivery-Id and X-Request-Id are conventions; none of the auth modes but `standard_webhooks`
+    // covers them.
+    replay: Replay {
+        id_is_signed: false,
+        guard: ReplayGuard::Bytes,
+        note: "No signature covers X-Delivery-Id or X-Request-Id: with `key`, a captured delivery can be sent \
+            again under a new id. Choose `key` if the sender sends equal bodies on purpose.",
+    },
     entities: &[],
     events: &[],
     more_events: &[],

@@ -1,9 +1,12 @@
 //! The incident service, webhooks version 3. Events and bodies: developer.pagerduty.com, "Webhooks
 //! Overview".
 
-use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use super::{
+    BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event,
+};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, alerts as samples};
 use crate::summary::{Field, Section, Summary};
 
@@ -25,6 +28,13 @@ pub(super) static PROFILE: Profile = Profile {
     },
     // The header X-Webhook-Id names the subscription, not the delivery.
     delivery_key: &[KeySource::Body("event.id")],
+    // The id is in the body, which is what the signature covers:
+    // <https://developer.pagerduty.com/docs/verifying-webhook-signatures>
+    replay: Replay {
+        id_is_signed: true,
+        guard: ReplayGuard::Key,
+        note: "The signature covers the id, which is in the body.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: &[],

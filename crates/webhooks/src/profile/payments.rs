@@ -1,8 +1,11 @@
 //! The payments vendor. Events: docs.stripe.com/api/events/types; delivery: docs.stripe.com/webhooks.
 
-use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use super::{
+    BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event,
+};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, payments as samples};
 use crate::summary::payments::SUMMARY;
 
@@ -23,6 +26,13 @@ pub(super) static PROFILE: Profile = Profile {
         detail: &[],
     },
     delivery_key: &[KeySource::Body("id")],
+    // The id is in the body, and the signature covers the body and its time:
+    // <https://docs.stripe.com/webhooks#verify-manually>
+    replay: Replay {
+        id_is_signed: true,
+        guard: ReplayGuard::Key,
+        note: "The signature covers the id, which is in the body, and the time.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: MORE_EVENTS,

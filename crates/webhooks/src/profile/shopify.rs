@@ -1,8 +1,9 @@
 //! The shop platform. Topics and headers: shopify.dev, "About webhooks" and "Ignore duplicate webhooks".
 
-use super::{Condition, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use super::{Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, shop as samples};
 use crate::summary::{Field, Section, Summary};
 
@@ -24,6 +25,15 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::EventAndHeader("x-shopify-event-id"),
         KeySource::Header("x-shopify-webhook-id"),
     ],
+    // "X-Shopify-Hmac-SHA256" is the HMAC of the raw body; the ids and the topic are headers beside it:
+    // <https://shopify.dev/docs/apps/build/webhooks/verify-deliveries>
+    replay: Replay {
+        id_is_signed: false,
+        guard: ReplayGuard::Bytes,
+        note: "The signature covers the body and not X-Shopify-Event-Id or X-Shopify-Topic: with `key`, a \
+            captured delivery can be sent again under a new id. With `bytes`, topics that send equal bodies \
+            count once: give each of them a webhook.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: &[],

@@ -3,10 +3,11 @@
 
 use super::{
     BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, Handshake, KeySource,
-    Profile, event,
+    Profile, Replay, event,
 };
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, talk as samples};
 use crate::summary::{Field, Section, Summary};
 
@@ -37,6 +38,13 @@ pub(super) static PROFILE: Profile = Profile {
         }],
     },
     delivery_key: &[KeySource::Body("event_id")],
+    // The id is in the body, and the signature covers the body and its time:
+    // <https://docs.slack.dev/authentication/verifying-requests-from-slack>
+    replay: Replay {
+        id_is_signed: true,
+        guard: ReplayGuard::Key,
+        note: "The signature covers the id, which is in the body, and the time.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: &[],

@@ -130,6 +130,37 @@ fn guides_say_where_to_paste_what() {
 }
 
 #[test]
+fn the_bytes_are_proposed_where_a_signature_leaves_the_id_out() {
+    let by_bytes: Vec<_> = all()
+        .iter()
+        .filter(|profile| profile.replay.guard == ReplayGuard::Bytes)
+        .map(|profile| profile.id)
+        .collect();
+    let expected = [
+        "generic",
+        "codehost_a",
+        "tracker_a",
+        "errors",
+        "shopify",
+        "twilio",
+    ];
+    assert_eq!(by_bytes, expected);
+    for profile in all() {
+        // An id in the body is covered by every signature; an id in a header by none of these.
+        let in_body = profile
+            .delivery_key
+            .iter()
+            .all(|source| matches!(source, KeySource::Body(_)));
+        assert_eq!(profile.replay.id_is_signed, in_body, "{profile}");
+        assert!(profile.replay.note.ends_with('.'), "{profile}");
+        assert!(
+            !in_body || profile.replay.guard == ReplayGuard::Key,
+            "{profile}"
+        );
+    }
+}
+
+#[test]
 fn families_end_at_a_dot() {
     assert!(in_family("issue", "issue"));
     assert!(in_family("issue.open", "issue"));

@@ -1,10 +1,12 @@
 //! The issue tracker. Events and headers: linear.app/developers/webhooks.
 
 use super::{
-    BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, KeySource, Profile, event,
+    BodyEvent, Condition, Detail, EntityRule, EventSource, EventType, KeySource, Profile, Replay,
+    event,
 };
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, trackers as samples};
 use crate::summary::{Field, Section, Summary};
 
@@ -31,6 +33,14 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::Header("tracker-a-delivery"),
         KeySource::Header("linear-delivery"),
     ],
+    // "Linear-Signature" is the HMAC of the raw body; the UUID in "Linear-Delivery" is not part of it:
+    // <https://linear.app/developers/webhooks#securing-webhooks>
+    replay: Replay {
+        id_is_signed: false,
+        guard: ReplayGuard::Bytes,
+        note: "The signature covers the body and not Linear-Delivery: with `key`, a captured delivery can be \
+            sent again under a new id while its time stamp is accepted.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: &[],

@@ -1,9 +1,12 @@
 //! Messages and calls. Parameters: twilio.com/docs, "Twilio's request to your incoming message Webhook
 //! URL", "Status callbacks" and "Webhooks: connection overrides" (the idempotency token).
 
-use super::{BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, event};
+use super::{
+    BodyEvent, Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event,
+};
 use crate::auth_mode::AuthMode;
 use crate::payload::BodyKind;
+use crate::rules::ReplayGuard;
 use crate::sample::{SampleKind, talk as samples};
 use crate::summary::{Field, Section, Summary};
 
@@ -41,6 +44,14 @@ pub(super) static PROFILE: Profile = Profile {
         KeySource::Header("i-twilio-idempotency-token"),
         KeySource::BodyHash,
     ],
+    // The signature covers the URL and the form's fields, and no header:
+    // <https://www.twilio.com/docs/usage/security#validating-requests>
+    replay: Replay {
+        id_is_signed: false,
+        guard: ReplayGuard::Bytes,
+        note: "The signature covers the URL and the form and not I-Twilio-Idempotency-Token: with `key`, a \
+            captured delivery can be sent again under a new token.",
+    },
     entities: ENTITIES,
     events: EVENTS,
     more_events: &[],

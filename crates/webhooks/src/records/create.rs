@@ -49,6 +49,11 @@ impl Webhooks {
             created_at: now,
             updated_at: now,
         };
+        let supplied = input.secret().value();
+        let warning = match mode {
+            AuthMode::None => Some(OPEN_WARNING),
+            _ => supplied.and_then(|secret| secret::warning(mode, secret)),
+        };
         let (actor, shown) = (actor.clone(), secret.clone());
         let webhook = self
             .change(move |inner| async move {
@@ -60,7 +65,7 @@ impl Webhooks {
         Ok(WebhookChanged {
             webhook,
             secret: shown.map(ShownSecret),
-            warning: (mode == AuthMode::None).then_some(OPEN_WARNING),
+            warning,
         })
     }
 }

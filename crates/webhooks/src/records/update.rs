@@ -8,7 +8,7 @@ use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
 use crate::input::{Patch, WebhookInput};
 use crate::record::StoredConfig;
-use crate::secret::{self, CURRENT, PREVIOUS};
+use crate::secret::{self, CURRENT};
 use crate::{AuthMode, verify};
 use gatehouse_domain::{Actor, WebhookId};
 use gatehouse_store::{Conn, WebhookRow, WebhookSecretRow};
@@ -32,9 +32,15 @@ impl Webhooks {
                     Ok(secret) => {
                         inner.reload_one(&id).await?;
                         let webhook = inner.shown(&id).await?;
-                        let open = webhook.auth_mode == AuthMode::None;
+                        let warning = match webhook.auth_mode {
+                            AuthMode::None => input.auth_mode.is_said().then_some(OPEN_WARNING),
+                            mode => {
+                                let supplied = input.secret().value();
+                                supplied.and_then(|secret| secret::warning(mode, secret))
+                            }
+                        };
                         return Ok(WebhookChanged {
-                            warning: (open && input.auth_mode.is_said()).then_some(OPEN_WARNING),
+                            warning,
                             webhook,
                             secret: secret.map(ShownSecret),
                         });
@@ -115,7 +121,7 @@ impl Inner {
                 }
                 // Another secret, or none: what was good before the change is good no longer.
                 if !formed.is_empty() || !keeps_secret {
-                    conn.delete_webhook_secret(&after.id, PREVIOUS).await?;
+                    conn.delete_previous_webhook_secrets(&after.id).await?;
                 }
                 if !keeps_secret {
                     conn.delete_webhook_secret(&after.id, CURRENT).await?;

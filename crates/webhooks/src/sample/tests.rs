@@ -81,6 +81,9 @@ fn samples_of_every_event_are_verified_and_read_as_asked() {
                 known.name
             );
             assert!(!summary.is_empty());
+            // The replay guard `bytes` must let a second sample pass.
+            let body = |id| sample(profile, &request(Some(known.name), id)).body;
+            assert_ne!(body("one"), body("other"), "{profile} {}", known.name);
         }
     }
 }

@@ -47,6 +47,14 @@ pub fn check_secret(mode: AuthMode, secret: &str) -> Result<(), BadSecret> {
     }
 }
 
+/// How many bytes of a secret make it hard to guess: for `whsec_` secrets those of the key in it.
+pub fn key_bytes(mode: AuthMode, secret: &str) -> usize {
+    match scheme::method(mode) {
+        Method::Signature(scheme) => key(scheme.key, secret).map_or(0, |key| key.len()),
+        Method::OwnHeader | Method::Token(_) | Method::Bearer | Method::Open => secret.len(),
+    }
+}
+
 /// The key's bytes; none when there would be nothing in it.
 pub(super) fn key(kind: Key, secret: &str) -> Option<Zeroizing<Vec<u8>>> {
     let bytes: Cow<'_, [u8]> = match kind {

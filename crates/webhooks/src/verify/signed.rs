@@ -68,6 +68,17 @@ pub(super) fn check(
 
 /// The signature of a delivery; empty, which equals nothing, if it cannot have one.
 pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> Vec<u8> {
+    let Some(parts) = parts(scheme, subject) else {
+        return Vec::new();
+    };
+    match scheme.algorithm {
+        Algorithm::Sha256 => mac::<Hmac<Sha256>>(key, &parts),
+        Algorithm::Sha1 => mac::<Hmac<Sha1>>(key, &parts),
+    }
+}
+
+/// What is signed, one behind the other; none if the delivery cannot have a signature.
+pub(super) fn parts<'a>(scheme: &Scheme, subject: &Subject<'a>) -> Option<Vec<Cow<'a, [u8]>>> {
     let mut parts: Vec<Cow<'_, [u8]>> = Vec::new();
     for part in scheme.signed {
         match part {
@@ -75,16 +86,10 @@ pub(super) fn signature(scheme: &Scheme, key: &[u8], subject: &Subject<'_>) -> V
             Part::Id => parts.push(Cow::Borrowed(subject.id.as_bytes())),
             Part::Timestamp => parts.push(Cow::Borrowed(subject.timestamp.as_bytes())),
             Part::Body => parts.push(Cow::Borrowed(subject.body)),
-            Part::UrlAndForm => match url_and_form(subject.url, subject.body) {
-                Some(signed) => parts.extend(signed),
-                None => return Vec::new(),
-            },
+            Part::UrlAndForm => parts.extend(url_and_form(subject.url, subject.body)?),
         }
     }
-    match scheme.algorithm {
-        Algorithm::Sha256 => mac::<Hmac<Sha256>>(key, &parts),
-        Algorithm::Sha1 => mac::<Hmac<Sha1>>(key, &parts),
-    }
+    Some(parts)
 }
 
 fn mac<M: Mac + KeyInit>(key: &[u8], parts: &[Cow<'_, [u8]>]) -> Vec<u8> {
@@ -153,6 +158,13 @@ fn spellings(url: &str) -> Vec<Cow<'_, str>> {
         None => format!("{authority}{suffix}{rest}"),
     }));
     all
+}
+
+/// One spelling for all of [`spellings`]: the shortest, without the port that the scheme means anyway.
+pub(super) fn canonical(url: &str) -> Cow<'_, str> {
+    let all = spellings(url).into_iter();
+    all.min_by_key(|spelling| spelling.len())
+        .unwrap_or(Cow::Borrowed(url))
 }
 
 /// Whether the time that was signed is near enough to ours.

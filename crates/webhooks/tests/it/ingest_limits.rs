@@ -33,7 +33,7 @@ async fn refusals_of_one_client_are_written_60_times_a_minute() {
 }
 
 #[tokio::test]
-async fn other_refusals_are_all_written() {
+async fn refusals_before_verification_and_unreadable_bodies_are_written_60_times_a_minute() {
     everywhere(async |database, model| {
         let house = House::open(&database, &model).await;
         let elsewhere = open_webhook(&house, json!({ "allowed_cidrs": ["203.0.113.9"] })).await;
@@ -46,7 +46,12 @@ async fn other_refusals_are_all_written() {
             let refused = post(&house, &small, &[], "{").await;
             assert_eq!(code(refused), ErrorCode::ParseError);
         }
-        let rows = until_rows(&house, 3 * 62).await;
+        // Addresses and sizes together, and bodies apart. Another client's row comes behind all of them.
+        let other = post_from(&house, "198.51.100.9", &small.public_id, &[], b"{} ").await;
+        assert_eq!(code(other), ErrorCode::PayloadTooLarge);
+        let other = post_from(&house, "198.51.100.9", &small.public_id, &[], b"{").await;
+        assert_eq!(code(other), ErrorCode::ParseError);
+        let rows = until_rows(&house, 2 * 60 + 2).await;
         let rejected = |row: &gatehouse_store::DeliveryRow| row.status == DeliveryStatus::Rejected;
         assert!(rows.iter().all(rejected));
         house.stop().await;

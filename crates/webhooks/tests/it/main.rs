@@ -13,6 +13,7 @@ mod deliveries;
 mod ingest;
 mod ingest_limits;
 mod records;
+mod replay_guard;
 mod room;
 mod secrets;
 mod worker;

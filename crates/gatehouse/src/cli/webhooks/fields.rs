@@ -77,6 +77,20 @@ pub struct Fields {
     /// Where deliveries may come from, as networks separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CIDR,…")]
     allowed_cidrs: Option<Vec<String>>,
+    #[arg(
+        long,
+        value_name = "GUARD",
+        value_parser = ["key", "bytes"],
+        help = "What tells a repeated delivery: its key, or its verified bytes as well; `create` takes \
+                what the profile proposes when left out"
+    )]
+    replay_guard: Option<String>,
+    /// Run a delivery that failed again when its sender repeats it, at most 5 times
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    redeliver_failed: Option<bool>,
+    /// Over the rate limit: answer 429, or store the delivery and run it at that rate
+    #[arg(long, value_name = "CHOICE", value_parser = ["refuse", "queue"])]
+    on_limit: Option<String>,
 }
 
 impl Fields {
@@ -108,6 +122,9 @@ impl Fields {
             ("rate_limit_per_minute", self.rate_limit.map(Value::from)),
             ("max_body_bytes", self.max_body_bytes.map(Value::from)),
             ("allowed_cidrs", self.allowed_cidrs.map(Value::from)),
+            ("replay_guard", self.replay_guard.map(Value::from)),
+            ("redeliver_failed", self.redeliver_failed.map(Value::from)),
+            ("on_limit", self.on_limit.map(Value::from)),
         ];
         // An empty text takes a field back.
         let cleared = |value: Value| {
@@ -182,6 +199,11 @@ mod tests {
             "chat_id=4=2",
             "--allow-tools",
             "calc",
+            "--replay-guard",
+            "bytes",
+            "--redeliver-failed",
+            "--on-limit",
+            "queue",
         ]);
         let expected = json!({
             "events": { "allow": ["push", "issues.opened"], "deny": [] },
@@ -189,6 +211,9 @@ mod tests {
             "toolPolicy": { "allow": ["calc"], "deny": [] },
             "deliver_only": true,
             "deliver_extra": { "chat_id": "4=2" },
+            "replay_guard": "bytes",
+            "redeliver_failed": true,
+            "on_limit": "queue",
         });
         assert_eq!(given, expected);
     }
@@ -200,6 +225,13 @@ mod tests {
             "agent": null, "events": { "allow": [], "deny": [] }, "deliver_only": false,
         });
         assert_eq!(given, expected);
+    }
+
+    #[test]
+    fn a_guard_and_what_happens_at_the_limit_are_one_of_two() {
+        for line in [["--replay-guard", "body"], ["--on-limit", "drop"]] {
+            assert!(Line::try_parse_from(["x"].iter().chain(&line)).is_err());
+        }
     }
 
     #[test]

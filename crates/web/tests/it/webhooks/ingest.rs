@@ -7,7 +7,18 @@ use gatehouse_webhooks::AuthMode;
 use gatehouse_webhooks::verify::{SignInput, sign};
 use serde_json::json;
 
-fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(String, String)> {
+pub fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(String, String)> {
+    signed_as(mode, secret, body, now_ms, "msg_1")
+}
+
+/// The headers of a sender who gives its delivery this id.
+pub fn signed_as(
+    mode: AuthMode,
+    secret: &str,
+    body: &str,
+    now_ms: i64,
+    id: &str,
+) -> Vec<(String, String)> {
     let input = SignInput {
         mode,
         header: None,
@@ -15,7 +26,7 @@ fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(String,
         url: "",
         body: body.as_bytes(),
         now_ms,
-        id: "msg_1",
+        id,
     };
     let text = |value: &http::HeaderValue| value.to_str().unwrap().to_owned();
     let headers = sign(&input);

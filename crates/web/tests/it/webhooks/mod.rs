@@ -1,5 +1,6 @@
 //! Webhooks over HTTP and RPC.
 
+mod attacks;
 mod ingest;
 mod limits;
 mod methods;

@@ -13,7 +13,10 @@ use gatehouse_models::{
 use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, databases, run_sql};
-use gatehouse_store::{Conn, DeliveryRow, NewDelivery, Store, StoreError, WebhookRow};
+use gatehouse_store::{
+    ClaimRequest, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, NewDelivery, Store,
+    StoreError, WebhookRow,
+};
 use gatehouse_webhooks::{Delivery, Webhooks, WebhooksParts, WebhooksSettings};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -32,6 +35,18 @@ pub const PASSWORD: &str = "correct horse battery";
 
 pub fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
+}
+
+fn finish(status: DeliveryStatus, now: Timestamp) -> DeliveryFinish {
+    DeliveryFinish {
+        status,
+        finished_at: now,
+        session_id: None,
+        input_tokens: None,
+        output_tokens: None,
+        error: None,
+        response_actions: "[]".to_owned(),
+    }
 }
 
 /// One life of a node.
@@ -236,8 +251,10 @@ impl House {
             entity_key: None,
             delivery_key: None,
             unique_key: None,
+            bytes_key: None,
             duplicate_of: None,
             replay_of: None,
+            redelivery: None,
             session_key: session.to_owned(),
             received_at: self.clock.now(),
             next_attempt_at: Some(self.clock.now()),
@@ -256,6 +273,39 @@ impl House {
         })
         .await;
         self.webhooks.wake();
+    }
+
+    /// Ends a delivery that waits, as a worker would that ran it.
+    pub async fn end_as(&self, wanted: &DeliveryId, status: DeliveryStatus) {
+        let (wanted, now) = (wanted.clone(), self.clock.now());
+        let want = ClaimRequest {
+            owner: "test".to_owned(),
+            now,
+            lease_until: now,
+            limit: 64,
+            paced: Vec::new(),
+        };
+        let ended = self.write(move |conn| {
+            Box::pin(async move {
+                let mut ended = false;
+                for id in conn.claim_deliveries(&want).await?.claimed {
+                    if id == wanted {
+                        let finish = finish(status, now);
+                        ended = conn.finish_delivery(&id, "test", &finish).await?;
+                    } else {
+                        let back = DeliveryRequeue {
+                            next_attempt_at: Some(now),
+                            uncount: true,
+                            error: None,
+                            session_id: None,
+                        };
+                        conn.requeue_delivery(&id, "test", &back).await?;
+                    }
+                }
+                Ok(ended)
+            })
+        });
+        assert!(ended.await, "it did not wait");
     }
 
     /// Stores deliveries of one webhook, each in the session that is named.

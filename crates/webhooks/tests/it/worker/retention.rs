@@ -86,3 +86,40 @@ async fn of_refused_deliveries_the_newest_thousand_of_each_kind_stay() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_flood_of_one_reason_does_not_push_out_the_record_of_another() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let webhook = house.webhook("a", json!({})).await;
+        let kept = u32::try_from(REFUSED_KEPT).unwrap();
+        let with = |n: u32, reason: &str| NewDelivery {
+            status: DeliveryStatus::Rejected,
+            error: Some(reason.to_owned()),
+            payload: None,
+            ..house.delivery(n, &webhook, "")
+        };
+        let mut all = vec![with(1, "wrong_signature"), with(2, "wrong_signature")];
+        let beyond = 2 + 2 * kept;
+        all.extend((3..=beyond).map(|n| with(n, "address_not_allowed")));
+        all.extend((beyond + 1..=beyond + kept).map(|n| with(n, "body_too_large")));
+        house.insert(all).await;
+        assert_eq!(house.webhooks.sweep().await.unwrap(), u64::from(kept));
+        assert!(
+            house.find(1).await.is_some(),
+            "an old wrong signature stays"
+        );
+        assert!(house.find(2 + kept).await.is_none());
+        assert!(
+            house.find(3 + kept).await.is_some(),
+            "the newest of the flood stay"
+        );
+        assert!(
+            house.find(beyond + 1).await.is_some(),
+            "a thousand are not too many"
+        );
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        house.stop().await;
+    })
+    .await;
+}

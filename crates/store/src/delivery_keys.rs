@@ -1,0 +1,105 @@
+//! Which accepted delivery holds a key or bytes, and which redeliveries of it there are.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// An accepted delivery that holds its key or its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyHolder {
+    /// Its id.
+    pub id: DeliveryId,
+    /// Its status.
+    pub status: DeliveryStatus,
+    /// The first delivery, when this one is a sender's redelivery of it.
+    pub redelivery_of: Option<DeliveryId>,
+}
+
+/// A delivery that repeats another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatRow {
+    /// Its status.
+    pub status: DeliveryStatus,
+    /// The number of the redelivery, from 1; `None` when the owner replayed it.
+    pub redelivery: Option<i64>,
+}
+
+fn status(row: &AnyRow) -> Result<DeliveryStatus, StoreError> {
+    let status: String = row.try_get("status")?;
+    status.parse().map_err(|_| StoreError::Damaged {
+        what: "delivery status",
+    })
+}
+
+impl FromRow for KeyHolder {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        let redelivery: Option<i64> = row.try_get("redelivery")?;
+        let replay_of: Option<String> = row.try_get("replay_of")?;
+        Ok(Self {
+            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
+            status: status(row)?,
+            redelivery_of: redelivery.and(replay_of).map(DeliveryId::from_text),
+        })
+    }
+}
+
+impl FromRow for RepeatRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            status: status(row)?,
+            redelivery: row.try_get("redelivery")?,
+        })
+    }
+}
+
+impl Conn {
+    /// The accepted delivery of a webhook that holds this key.
+    pub async fn find_key_holder(
+        &mut self,
+        webhook: &WebhookId,
+        unique_key: &str,
+    ) -> Result<Option<KeyHolder>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id, status, replay_of, redelivery FROM webhook_deliveries
+             WHERE webhook_id = $1 AND unique_key = $2",
+        );
+        let query = query.bind(webhook.as_str().to_owned());
+        self.find(query.bind(unique_key.to_owned())).await
+    }
+
+    /// The accepted delivery of a webhook that holds these bytes.
+    pub async fn find_bytes_holder(
+        &mut self,
+        webhook: &WebhookId,
+        bytes_key: &str,
+    ) -> Result<Option<KeyHolder>, StoreError> {
+        let query = sqlx::query(
+            "SELECT id, status, replay_of, redelivery FROM webhook_deliveries
+             WHERE webhook_id = $1 AND bytes_key = $2",
+        );
+        let query = query.bind(webhook.as_str().to_owned());
+        self.find(query.bind(bytes_key.to_owned())).await
+    }
+
+    /// The status of a delivery; `None` when it is gone.
+    pub async fn find_delivery_status(
+        &mut self,
+        id: &DeliveryId,
+    ) -> Result<Option<DeliveryStatus>, StoreError> {
+        let query = sqlx::query("SELECT status, redelivery FROM webhook_deliveries WHERE id = $1");
+        let row: Option<RepeatRow> = self.find(query.bind(id.as_str().to_owned())).await?;
+        Ok(row.map(|row| row.status))
+    }
+
+    /// The deliveries that repeat this one, at most 64: replays by the owner and redeliveries.
+    pub async fn list_repeats(&mut self, id: &DeliveryId) -> Result<Vec<RepeatRow>, StoreError> {
+        // Redeliveries first on either engine: whoever counts them must see them all.
+        let query = sqlx::query(
+            "SELECT status, redelivery FROM webhook_deliveries WHERE replay_of = $1
+             ORDER BY CASE WHEN redelivery IS NULL THEN 1 ELSE 0 END, id DESC LIMIT 64",
+        );
+        self.list(query.bind(id.as_str().to_owned())).await
+    }
+}

@@ -1,0 +1,60 @@
+//! Leases of deliveries: who works on what, and until when.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::{DeliveryId, Timestamp};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// A delivery that somebody works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseRow {
+    /// Which.
+    pub id: DeliveryId,
+    /// Who.
+    pub owner: String,
+    /// What the owner last wrote; it changes with each renewal.
+    pub until: Timestamp,
+    /// Which attempt this is.
+    pub attempts: i64,
+}
+
+impl FromRow for LeaseRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
+            owner: row
+                .try_get::<Option<String>, _>("lease_owner")?
+                .unwrap_or_default(),
+            until: Timestamp::from_millis(
+                row.try_get::<Option<i64>, _>("lease_until")?.unwrap_or(0),
+            ),
+            attempts: row.try_get("attempts")?,
+        })
+    }
+}
+
+impl Conn {
+    /// Extends every lease of the owner; what it still owns.
+    pub async fn renew_leases(
+        &mut self,
+        owner: &str,
+        until: Timestamp,
+    ) -> Result<Vec<DeliveryId>, StoreError> {
+        let query = sqlx::query(
+            "UPDATE webhook_deliveries SET lease_until = $2
+             WHERE status = 'processing' AND lease_owner = $1 RETURNING id",
+        );
+        let ids: Vec<String> = self.list(query.bind(owner).bind(until.as_millis())).await?;
+        Ok(ids.into_iter().map(DeliveryId::from_text).collect())
+    }
+
+    /// Everything that anybody works on.
+    pub async fn list_leases(&mut self) -> Result<Vec<LeaseRow>, StoreError> {
+        self.list(sqlx::query(
+            "SELECT id, lease_owner, lease_until, attempts FROM webhook_deliveries
+             WHERE status = 'processing' ORDER BY id",
+        ))
+        .await
+    }
+}

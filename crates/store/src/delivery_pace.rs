@@ -1,0 +1,95 @@
+//! Claims of webhooks that run their deliveries at a rate: how many may start now, and when the others
+//! are due.
+
+use crate::{Conn, StoreError};
+use gatehouse_domain::{Timestamp, WebhookId};
+use std::time::Duration;
+
+/// The `error` of a delivery that waits for its webhook's rate.
+pub const WAITS_FOR_RATE: &str = "Waits for the webhook's rate limit.";
+
+/// The window of the rate.
+const WINDOW: Duration = Duration::from_mins(1);
+/// A delivery is put off by this many windows at most, then it is looked at again.
+const MAX_WINDOWS: u32 = 10;
+
+/// How many deliveries of one webhook may start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// How many may start now.
+    pub room: u32,
+    /// When more may start.
+    pub next_at: Timestamp,
+    /// How many may start in any minute, at least 1.
+    pub per_minute: u32,
+}
+
+/// The paces of one claim, and how many deliveries it has put off.
+pub(crate) struct Paces {
+    each: Vec<(Pace, u32)>,
+}
+
+impl Paces {
+    pub(crate) fn new(paced: &[Pace]) -> Self {
+        Self {
+            each: paced.iter().map(|pace| (pace.clone(), 0)).collect(),
+        }
+    }
+
+    /// Takes a place for a delivery of this webhook; the moment to put it off to, when there is none.
+    pub(crate) fn take(&mut self, webhook_id: &str) -> Result<(), Timestamp> {
+        let found = self
+            .each
+            .iter_mut()
+            .find(|(pace, _)| pace.webhook_id.as_str() == webhook_id);
+        let Some((pace, put_off)) = found else {
+            return Ok(());
+        };
+        if pace.room > 0 {
+            pace.room -= 1;
+            return Ok(());
+        }
+        let windows = (*put_off / pace.per_minute.max(1)).min(MAX_WINDOWS);
+        *put_off = put_off.saturating_add(1);
+        Err(pace.next_at.after(WINDOW.saturating_mul(windows)))
+    }
+}
+
+impl Conn {
+    /// Puts a delivery off. The error of an earlier attempt stays.
+    pub(crate) async fn put_off(&mut self, id: &str, until: Timestamp) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "UPDATE webhook_deliveries SET next_attempt_at = $2,
+                 error = CASE WHEN attempts = 0 THEN $3 ELSE error END
+             WHERE id = $1 AND status IN ('received', 'queued')",
+        );
+        let query = query.bind(id.to_owned()).bind(until.as_millis());
+        self.run(query.bind(WAITS_FOR_RATE)).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_off_is_spread_over_the_minutes_that_follow() {
+        let at = Timestamp::from_millis;
+        let mut paces = Paces::new(&[Pace {
+            webhook_id: WebhookId::from_text("a"),
+            room: 1,
+            next_at: at(1000),
+            per_minute: 2,
+        }]);
+        assert_eq!(paces.take("a"), Ok(()));
+        let put_off: Vec<_> = (0..5).map(|_| paces.take("a").unwrap_err()).collect();
+        let minutes = [0, 0, 1, 1, 2].map(|minutes| at(1000 + minutes * 60_000));
+        assert_eq!(put_off, minutes);
+        assert_eq!(paces.take("b"), Ok(()), "it has no pace");
+        for _ in 0..100 {
+            assert!(paces.take("a").unwrap_err() <= at(1000 + 600_000));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Bounds how often one client may guess a secret that is compared as a token.
+
+use crate::verify::VerifyError;
+use gatehouse_domain::{ClientKey, Clock, SlidingWindow, WebhookId};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Wrong tokens that a client may send to one webhook in any minute, where a secret is short.
+pub(crate) const SHORT_PER_MINUTE: u32 = 20;
+/// The same, where every secret has [`crate::secret::SHORT_BYTES`] bytes or more.
+pub(crate) const LONG_PER_MINUTE: u32 = 600;
+const WINDOW_MS: u32 = 60_000;
+/// Clients remembered over all webhooks. Beyond it the client that failed first is forgotten, so that
+/// no number of others delays one that knows the secret.
+const CAPACITY: usize = 65_536;
+
+type Key = (WebhookId, ClientKey);
+
+/// Counts wrong tokens by webhook and client.
+pub(crate) struct Guesses {
+    clock: Arc<dyn Clock>,
+    table: Mutex<Table>,
+}
+
+struct Table {
+    windows: HashMap<Key, SlidingWindow>,
+    /// The keys of `windows`, in the order in which they were added.
+    order: VecDeque<Key>,
+    swept_at_ms: u64,
+    capacity: usize,
+}
+
+impl fmt::Debug for Guesses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guesses").finish_non_exhaustive()
+    }
+}
+
+/// A request that offers tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) webhook: WebhookId,
+    pub(crate) client: ClientKey,
+    /// How many tokens it offers.
+    pub(crate) tokens: u32,
+    /// How many wrong ones are allowed in any minute.
+    pub(crate) per_minute: u32,
+}
+
+impl Table {
+    /// Forgets windows that have passed, once per window.
+    fn tick(&mut self, now_ms: u64) {
+        let since = now_ms.saturating_sub(self.swept_at_ms);
+        if since < u64::from(WINDOW_MS) {
+            return;
+        }
+        // Ages are 32 bits: after two windows all have passed, however long it was.
+        let all_passed = since >= 2 * u64::from(WINDOW_MS);
+        self.windows
+            .retain(|_, window| !all_passed && !window.is_idle(WINDOW_MS, now_ms));
+        let windows = &self.windows;
+        self.order.retain(|key| windows.contains_key(key));
+        self.swept_at_ms = now_ms;
+    }
+
+    fn record(&mut self, key: Key, tokens: u32, now_ms: u64) {
+        if !self.windows.contains_key(&key) {
+            if self.windows.len() >= self.capacity
+                && let Some(first) = self.order.pop_front()
+            {
+                self.windows.remove(&first);
+            }
+            self.order.push_back(key.clone());
+        }
+        let window = self.windows.entry(key).or_default();
+        for _ in 0..tokens {
+            window.record(WINDOW_MS, now_ms);
+        }
+    }
+}
+
+impl Guesses {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        let table = Table {
+            windows: HashMap::new(),
+            order: VecDeque::new(),
+            swept_at_ms: clock.monotonic_ms(),
+            capacity: CAPACITY,
+        };
+        Self {
+            clock,
+            table: Mutex::new(table),
+        }
+    }
+
+    /// Compares, unless the client has no guess left: then how many milliseconds it has to wait. The
+    /// comparison runs under the lock, so that guesses at the same moment are counted one by one.
+    pub(crate) fn compare<T>(
+        &self,
+        attempt: Attempt,
+        compare: impl FnOnce() -> Result<T, VerifyError>,
+    ) -> Result<Result<T, VerifyError>, u64> {
+        let Attempt {
+            webhook,
+            client,
+            tokens,
+            per_minute,
+        } = attempt;
+        let key = (webhook, client);
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_ms = self.clock.monotonic_ms();
+        table.tick(now_ms);
+        let before = per_minute.saturating_sub(tokens.saturating_sub(1));
+        let window = table.windows.get(&key);
+        if let Some(wait_ms) = window.and_then(|window| window.wait(before, WINDOW_MS, now_ms)) {
+            return Err(wait_ms);
+        }
+        let outcome = compare();
+        if matches!(outcome, Err(VerifyError::Wrong)) {
+            table.record(key, tokens, now_ms);
+        }
+        Ok(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::{ManualClock, Timestamp};
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::time::Duration;
+
+    fn guesses() -> (Arc<ManualClock>, Guesses) {
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
+        (clock.clone(), Guesses::new(clock))
+    }
+
+    fn client(number: u32) -> ClientKey {
+        ClientKey::of(IpAddr::V4(Ipv4Addr::from(number)))
+    }
+
+    fn guess(guesses: &Guesses, number: u32, tokens: u32, is_right: bool) -> Result<bool, u64> {
+        let attempt = Attempt {
+            webhook: WebhookId::from_text("a"),
+            client: client(number),
+            tokens,
+            per_minute: 20,
+        };
+        let compare = || is_right.then_some(()).ok_or(VerifyError::Wrong);
+        guesses
+            .compare(attempt, compare)
+            .map(|outcome| outcome.is_ok())
+    }
+
+    #[test]
+    fn twenty_wrong_ones_are_compared_and_right_ones_do_not_count() {
+        let (clock, guesses) = guesses();
+        for _ in 0..20 {
+            assert_eq!(guess(&guesses, 1, 1, true), Ok(true));
+            assert_eq!(guess(&guesses, 1, 1, false), Ok(false));
+            clock.advance(Duration::from_millis(10));
+        }
+        assert_eq!(guess(&guesses, 1, 1, true), Err(59_800));
+        assert_eq!(guess(&guesses, 2, 1, true), Ok(true));
+        clock.advance(Duration::from_millis(59_800));
+        assert_eq!(guess(&guesses, 1, 1, false), Ok(false));
+        assert!(guess(&guesses, 1, 1, true).is_err());
+    }
+
+    #[test]
+    fn several_tokens_in_one_request_are_several_guesses() {
+        let (_, guesses) = guesses();
+        assert_eq!(guess(&guesses, 1, 10, false), Ok(false));
+        assert_eq!(guess(&guesses, 1, 9, false), Ok(false));
+        assert!(guess(&guesses, 1, 2, false).is_err());
+        assert_eq!(guess(&guesses, 1, 1, false), Ok(false));
+        assert!(guess(&guesses, 1, 1, false).is_err());
+    }
+
+    #[test]
+    fn a_full_table_forgets_the_oldest_and_delays_nobody() {
+        let (_, guesses) = guesses();
+        guesses.table.lock().unwrap().capacity = 3;
+        for number in 1..=3 {
+            for _ in 0..20 {
+                assert_eq!(guess(&guesses, number, 1, false), Ok(false));
+            }
+        }
+        assert!(guess(&guesses, 1, 1, false).is_err());
+        assert_eq!(guess(&guesses, 4, 1, true), Ok(true));
+        assert_eq!(guess(&guesses, 5, 1, false), Ok(false));
+        assert!(guess(&guesses, 2, 1, false).is_err());
+        let table = guesses.table.lock().unwrap();
+        assert_eq!((table.windows.len(), table.order.len()), (3, 3));
+    }
+
+    #[test]
+    fn what_has_passed_is_forgotten() {
+        let (clock, guesses) = guesses();
+        assert_eq!(guess(&guesses, 1, 1, false), Ok(false));
+        clock.advance(Duration::from_mins(2));
+        assert_eq!(guess(&guesses, 2, 1, true), Ok(true));
+        let table = guesses.table.lock().unwrap();
+        assert_eq!((table.windows.len(), table.order.len()), (0, 0));
+    }
+}

@@ -1,0 +1,89 @@
+//! Whether a delivery came before, and whether it may run once more because the earlier one failed.
+
+use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
+use gatehouse_store::{Conn, NewDelivery, StoreError};
+
+/// How often a sender may repeat a delivery that failed.
+pub(crate) const MAX_REDELIVERIES: i64 = 5;
+
+/// What tells that a delivery came before.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    pub(crate) webhook: WebhookId,
+    pub(crate) key: Option<String>,
+    pub(crate) bytes: Option<String>,
+}
+
+impl Keys {
+    pub(crate) fn of(row: &NewDelivery) -> Self {
+        Self {
+            webhook: row.webhook_id.clone(),
+            key: row.unique_key.clone(),
+            bytes: row.bytes_key.clone(),
+        }
+    }
+}
+
+/// What a delivery is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// Neither its key nor its bytes are known.
+    Unknown,
+    /// A duplicate of this delivery.
+    Of(DeliveryId),
+    /// A duplicate of this delivery, which failed.
+    MayRunAgain {
+        first: DeliveryId,
+        /// Which redelivery it would be, from 1.
+        number: i64,
+        /// Whether no accepted delivery has the same bytes.
+        has_new_bytes: bool,
+    },
+}
+
+/// Looks a delivery up. Known bytes decide before the key: the key of a failed delivery must not let
+/// the bytes of another one run again.
+pub(crate) async fn judge(
+    conn: &mut Conn,
+    keys: &Keys,
+    redeliver: bool,
+) -> Result<Repeat, StoreError> {
+    let by_bytes = match &keys.bytes {
+        Some(bytes) => conn.find_bytes_holder(&keys.webhook, bytes).await?,
+        None => None,
+    };
+    let has_new_bytes = by_bytes.is_none();
+    let holder = match (by_bytes, &keys.key) {
+        (Some(holder), _) => Some(holder),
+        (None, Some(key)) => conn.find_key_holder(&keys.webhook, key).await?,
+        (None, None) => None,
+    };
+    let Some(holder) = holder else {
+        return Ok(Repeat::Unknown);
+    };
+    let first = holder.redelivery_of.unwrap_or_else(|| holder.id.clone());
+    if !redeliver {
+        return Ok(Repeat::Of(first));
+    }
+    let status = if first == holder.id {
+        Some(holder.status)
+    } else {
+        conn.find_delivery_status(&first).await?
+    };
+    let repeats = conn.list_repeats(&first).await?;
+    let all_failed = status.is_none_or(|status| status == DeliveryStatus::Failed)
+        && repeats
+            .iter()
+            .all(|repeat| repeat.status == DeliveryStatus::Failed);
+    let last = repeats.iter().filter_map(|repeat| repeat.redelivery).max();
+    let number = last.unwrap_or(0) + 1;
+    if all_failed && number <= MAX_REDELIVERIES {
+        Ok(Repeat::MayRunAgain {
+            first,
+            number,
+            has_new_bytes,
+        })
+    } else {
+        Ok(Repeat::Of(first))
+    }
+}
