@@ -13,6 +13,9 @@ export function createHolders() {
     get keys() {
       return apiKeys.data?.api_keys ?? [];
     },
+    get presets() {
+      return apiKeys.data?.presets ?? [];
+    },
     get devices() {
       return devices.data?.pages.flatMap((page) => page.devices) ?? [];
     },

@@ -27,6 +27,9 @@ it('says who created a key', () => {
   expect(said('device d')).toBe('Created now by device “tablet”');
   expect(said('session s')).toBe('Created now in this session');
   expect(said('session t')).toBe('Created now in another session');
+  expect(said('cli')).toBe('Created now on the command line');
+  expect(said('loopback')).toBe('Created now without a login');
+  expect(said('password')).toBe('Created now');
   expect(said(null)).toBe('Created now');
   expect(said(undefined)).toBe('Created now');
 });

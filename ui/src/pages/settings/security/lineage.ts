@@ -37,6 +37,8 @@ export function createdBy(maker: string | null | undefined, holders: Holders, ow
   return (when: string): string => {
     if (kind === 'api_key') return m.security_created_by_key({ when, label: label(holders.keys) });
     if (kind === 'device') return m.security_created_by_device({ when, label: label(holders.devices) });
+    if (kind === 'cli') return m.security_created_by_cli({ when });
+    if (kind === 'loopback') return m.security_created_by_loopback({ when });
     if (kind !== 'session') return m.security_created({ when });
     return id === own ? m.security_created_here({ when }) : m.security_created_by_session({ when });
   };

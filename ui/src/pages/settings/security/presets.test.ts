@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { DEVICE_PRESETS, PRESETS, presetOf } from './presets';
+import { forDevices, presetLabel, presetOf, type Preset } from './presets';
+
+const PRESETS: Preset[] = [
+  { id: 'voice', summary: '', scopes: ['operator.read', 'operator.write'], only: ['tts.*', 'stt.*', '/v1/audio/*'] },
+  { id: 'metrics', summary: '', scopes: ['operator.read'], only: ['/metrics'] },
+];
 
 it('recognizes a preset in any order, and nothing else', () => {
   for (const { id, scopes, only } of PRESETS) {
@@ -10,6 +15,10 @@ it('recognizes a preset in any order, and nothing else', () => {
 });
 
 it('offers devices no paths', () => {
-  expect(DEVICE_PRESETS.map(({ id }) => id)).toEqual(['voice', 'chat', 'webhooks']);
-  expect(DEVICE_PRESETS.flatMap(({ only }) => only).filter((pattern) => pattern.includes('/'))).toEqual([]);
+  expect(forDevices(PRESETS)).toEqual([{ ...PRESETS[0], only: ['tts.*', 'stt.*'] }]);
+});
+
+it('names a preset that this page does not know by its id', () => {
+  expect(PRESETS.map(presetLabel)).toEqual(['Voice', 'Metrics']);
+  expect(presetLabel({ id: 'new', summary: '', scopes: [], only: [] })).toBe('new');
 });

@@ -1,41 +1,24 @@
-// Common purposes of a key or device: the scopes it needs and the methods and paths it is limited to.
+// Common purposes of a key or device, as the gateway proposes them: the scopes it needs and the calls it is limited to.
+import type { Shape } from '../../../client/http';
 import { m } from '../../../paraglide/messages.js';
 import type { Scope } from './scopes';
 
-export interface Preset {
-  id: 'voice' | 'chat' | 'webhooks' | 'metrics';
-  label: () => string;
-  scopes: readonly Scope[];
-  only: readonly string[];
-}
+export type Preset = Shape<'KeyPreset'>;
 
-export const PRESETS: readonly Preset[] = [
-  {
-    id: 'voice',
-    label: m.security_preset_voice,
-    scopes: ['operator.read', 'operator.write'],
-    only: ['tts.*', 'stt.*', 'voice.personas.list', '/v1/audio/*', '/api/tts/stream'],
-  },
-  {
-    id: 'chat',
-    label: m.security_preset_chat,
-    scopes: ['operator.read', 'operator.write'],
-    only: ['chat.*', 'sessions.*', 'agents.list', 'models.list', '/api/sessions/*'],
-  },
-  {
-    id: 'webhooks',
-    label: m.security_preset_webhooks,
-    scopes: ['operator.read', 'operator.write'],
-    only: ['webhooks.*', 'channels.list', 'agents.list'],
-  },
-  { id: 'metrics', label: m.security_preset_metrics, scopes: ['operator.read'], only: ['/metrics'] },
-];
+const LABELS: Record<string, () => string> = {
+  voice: m.security_preset_voice,
+  chat: m.security_preset_chat,
+  ingest: m.security_preset_webhooks,
+  metrics: m.security_preset_metrics,
+};
+
+export const presetLabel = ({ id }: Preset): string => LABELS[id]?.() ?? id;
 
 /** The presets for devices, which call methods on a socket and no paths. */
-export const DEVICE_PRESETS: readonly Preset[] = PRESETS.map((preset) => ({
-  ...preset,
-  only: preset.only.filter((pattern) => !pattern.startsWith('/')),
-})).filter(({ only }) => only.length > 0);
+export const forDevices = (presets: readonly Preset[]): Preset[] =>
+  presets
+    .map((preset) => ({ ...preset, only: preset.only.filter((pattern) => !pattern.startsWith('/')) }))
+    .filter(({ only }) => only.length > 0);
 
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
