@@ -123,6 +123,20 @@ test('a tool that needs a yes gets a no, and a yes', async ({ home: _, page, con
   await expect(messages(page).getByText('Failed')).toBeVisible();
 });
 
+test('characters that hide or reorder what is asked for are shown and counted', async ({ home: _, page }) => {
+  await open(page);
+  model.next({ tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/\u202Egpj.exe\u200B' } } });
+  model.next({ text: ['Then not.'] });
+  await ask(page, 'Fetch it');
+  const asked = page.getByRole('region', { name: 'May the agent use “web_fetch”?' });
+  await expect(asked.getByRole('group', { name: 'What it was given' })).toContainText(
+    String.raw`http://127.0.0.1:1/\u{202E}gpj.exe\u{200B}`,
+  );
+  await expect(asked.getByText('this contains 2 hidden characters')).toBeVisible();
+  await asked.getByRole('button', { name: 'Refuse' }).click();
+  await expect(messages(page).getByText('Then not.')).toBeVisible();
+});
+
 test('a hostile answer does nothing', async ({ home: _, page }) => {
   await open(page);
   page.on('dialog', () => expect(true, 'a dialog of the answer').toBe(false));

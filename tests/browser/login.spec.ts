@@ -181,3 +181,34 @@ test('logged out by the menu: the gateway knows of it, or it is not said to be d
   await expect(page).toHaveURL(`${home.origin}/`);
   await expect(home.call('GET', '/api/auth/sessions')).rejects.toThrow('401');
 });
+
+test('logged out: no window of the browser keeps anything of the person', async ({ home, page, context }) => {
+  await home.rpc('sessions.create', { title: 'Private plans' });
+  const other = await context.newPage();
+  for (const window of [page, other]) {
+    await window.goto('/chat');
+    await isLive(window);
+    await expect(window.getByText('Private plans').first()).toBeVisible();
+    // What is in the memory of a window is gone when it was loaded anew.
+    await window.evaluate(() => Object.assign(globalThis, { remembered: true }));
+  }
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  await page.getByRole('button', { name: 'Looks and login' }).click();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  for (const window of [page, other]) {
+    await expect(heading(window, 'Log in to Gatehouse')).toBeVisible();
+    expect(await window.evaluate(() => 'remembered' in globalThis)).toBe(false);
+    await expect(window.locator('body')).not.toContainText('Private plans');
+    await expect(window).toHaveTitle(/^Log in/);
+  }
+  const kept = await page.evaluate(async () => {
+    const names = await caches.keys();
+    const urls = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map((one) => new URL(one.url).pathname)));
+    return {
+      cached: urls.flat().sort(),
+      stored: [...Object.keys(localStorage), ...Object.keys(sessionStorage)],
+      databases: (await indexedDB.databases()).length,
+    };
+  });
+  expect(kept).toEqual({ cached: ['/assets/offline.css', '/assets/offline.html'], stored: [], databases: 0 });
+});

@@ -95,6 +95,85 @@ test('an API key is made once, used within its scopes, outlives a restart, and i
   expect((await ask('/api/gon')).status).toBe(401);
 });
 
+test('a key for one purpose starts from a preset, and is good for nothing else', async ({ home, page, complaints }) => {
+  complaints.allow(/status of 400/);
+  await page.goto('/settings/security');
+  const keys = section(page, 'API keys');
+  await keys.getByRole('button', { name: 'Create an API key' }).click();
+  await dialog(page).getByLabel('Label').fill('ingest script');
+  await dialog(page).getByLabel('Preset').selectOption('Webhook administration');
+  await expect(dialog(page).getByLabel('Write')).toBeChecked();
+  const only = dialog(page).getByLabel('Limit to these calls');
+  await expect(only).toHaveValue(/^webhooks\.\*$/m);
+  await only.fill('webhooks.list\nno.such.method');
+  await expect(dialog(page).getByLabel('Preset')).toHaveValue('');
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(dialog(page).getByRole('alert')).toBeVisible();
+  await expect(only).toBeFocused();
+  await only.fill('webhooks.list');
+  await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
+  const key = await dialog(page).getByText(/^mk_/).innerText();
+  await expect(dialog(page).getByText(`curl -H 'Authorization: Bearer ${key}' ${home.origin}/api/auth/status`)).toBeVisible();
+  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByRole('button', { name: 'Done' }).click();
+  const row = keys.getByRole('listitem').filter({ hasText: 'ingest script' });
+  await expect(row).toContainText('Limited to webhooks.list');
+  await expect(row).toContainText('in this session');
+  const call = async (method: string) => {
+    const response = await fetch(`${home.origin}/api/rpc`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ id: 1, method }),
+    });
+    return ((await response.json()) as { error?: { data: { code: string } } }).error?.data.code;
+  };
+  expect(await call('webhooks.list')).toBeUndefined();
+  expect(await call('sessions.list')).toBe('FORBIDDEN');
+});
+
+test('what a key created is named before the key is revoked, and ends with it', async ({ home, page }) => {
+  const made = (label: string, key: string | null) =>
+    fetch(`${home.origin}/api/auth/api-keys`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(key === null ? { cookie: home.cookie } : { authorization: `Bearer ${key}` }),
+      },
+      body: JSON.stringify({ label, scopes: ['operator.admin'] }),
+    }).then((response) => response.json() as Promise<{ key: string }>);
+  const { key } = await made('deploy', null);
+  await made('deploy, second', key);
+  await page.goto('/settings/security');
+  const keys = section(page, 'API keys');
+  await expect(keys.getByRole('listitem').filter({ hasText: 'by API key “deploy”' })).toContainText('deploy, second');
+  await keys.getByRole('button', { name: 'Revoke: deploy', exact: true }).click();
+  await expect(dialog(page).getByRole('listitem')).toHaveText(['deploy, second']);
+  await dialog(page).getByLabel('Type deploy to confirm').fill('deploy');
+  await dialog(page).getByRole('button', { name: 'Revoke' }).click();
+  await expect(keys.getByText('No API key yet')).toBeVisible();
+});
+
+test('a session ends with what it created, unless that is kept', async ({ home, page, browser, complaints }) => {
+  await page.goto('/settings/security');
+  const sessions = section(page, 'Sessions');
+  for (const kept of [true, false]) {
+    const [other, otherPage] = await elsewhere(browser, home, complaints);
+    const label = kept ? 'kept key' : 'lost key';
+    const made = await other.request.post(`${home.origin}/api/auth/api-keys`, { data: { label, scopes: ['operator.read'] } });
+    expect(made.status()).toBe(200);
+    await page.reload();
+    const row = section(page, 'API keys').getByRole('listitem').filter({ hasText: label });
+    await expect(row).toContainText('in another session');
+    await sessions.getByRole('button', { name: /^End: / }).first().click();
+    await expect(dialog(page).getByRole('listitem')).toHaveText([label]);
+    if (kept) await dialog(page).getByLabel('Keep the API keys and devices created there').check();
+    await dialog(page).getByRole('button', { name: 'End it' }).click();
+    await expect(row).toHaveCount(kept ? 1 : 0);
+    await otherPage.close();
+    await other.close();
+  }
+});
+
 test('an old confirmation is asked for again, and only where it matters', async ({ home, page }) => {
   await confirmedLongAgo(home);
   await page.goto('/settings/security');
@@ -128,11 +207,18 @@ test('a device is paired by a token, seen, and revoked', async ({ home, page }) 
   const devices = section(page, 'Paired devices');
   await devices.getByRole('button', { name: 'Pair a device' }).click();
   await dialog(page).getByLabel('Label').fill('kitchen tablet');
+  await dialog(page).getByLabel('Preset').selectOption('Voice');
+  await expect(dialog(page).getByLabel('Limit to these calls')).not.toHaveValue(/\//);
+  await dialog(page).getByLabel('Ends').selectOption('In 30 days');
+  await dialog(page).getByLabel('Only from these addresses').fill('127.0.0.0/8\n::1/128');
   await dialog(page).getByRole('button', { name: 'Pair', exact: true }).click();
   const token = await dialog(page).locator('code').first().innerText();
   await dialog(page).getByLabel('I stored it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(devices.getByText('Not connected')).toBeVisible();
+  await expect(devices.getByRole('listitem')).toContainText('Limited to tts.*');
+  await expect(devices.getByRole('listitem')).toContainText('Only from 127.0.0.0/8');
+  await expect(devices.getByText('Never ends')).toHaveCount(0);
   const tablet = await connectDevice(page, home, token);
   expect(tablet.letIn).toBe(true);
   await page.reload();

@@ -31,7 +31,7 @@ test('made by the page alone, fed by a signed request, tried, and its secret is 
   await expect(page.getByRole('link', { name: /^push: Completed/ })).toBeVisible();
   expect(await send(url, 'wrong', 'push', PUSH)).toBe(401);
   expect(await send(url, secret, 'issues', { action: 'labeled', ...PUSH })).toBe(202);
-  expect(await send(url, secret, 'status', PUSH)).toBe(200);
+  expect(await send(url, secret, 'status', { state: 'success', ...PUSH })).toBe(200);
   await expect(page.getByRole('link', { name: /^status: Filtered/ })).toBeVisible();
 
   await page.getByLabel('Event', { exact: true }).selectOption('release.published');
@@ -98,6 +98,40 @@ test('forwarded by a template: the inbox shows what the preview showed', async (
   await expect(page.getByRole('link', { name: /Completed/ })).toBeVisible();
   const { messages } = await home.rpc<{ messages: { text: string }[] }>('inbox.list');
   expect(messages[0]?.text).toBe(preview);
+});
+
+test('a captured delivery is told by its content where its ID is not signed', async ({ home, page }) => {
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^GitHub/ }).click();
+  await page.getByText('More options').click();
+  const byContent = page.getByRole('radio', { name: 'By delivery ID and content (bytes)' });
+  await expect(byContent).toBeChecked();
+  await expect(page.getByText('The signature covers the body and not X-GitHub-Delivery', { exact: false })).toBeVisible();
+  await expect(page.getByLabel('Process redeliveries of failed deliveries')).toBeChecked();
+  await page.getByLabel('Above this limit').selectOption('Accept and process later');
+  await page.getByLabel('It is forwarded as it is').check();
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  const secret = (await shownSecret(page).textContent()) ?? '';
+  const url = (await shownUrl(page).textContent()) ?? '';
+  const { webhooks } = await home.rpc<{ webhooks: object[] }>('webhooks.list');
+  expect(webhooks).toMatchObject([{ replay_guard: 'bytes', redeliver_failed: true, on_limit: 'queue' }]);
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+  expect(await send(url, secret, 'push', PUSH)).toBe(200);
+
+  // Weaker by choice: the page says what that leaves open.
+  await page.getByLabel('I stored it').check();
+  await page.getByText('More options').click();
+  await page.getByRole('radio', { name: 'By delivery ID (key)' }).check();
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await expect(page.getByText('Saved. New deliveries follow it at once.')).toBeVisible();
+  expect(await send(url, secret, 'push', PUSH)).toBe(202);
+});
+
+test('Standard Webhooks signs its ID, so the ID is enough', async ({ home: _, page }) => {
+  await page.goto('/settings/webhooks/new');
+  await page.getByRole('button', { name: /^Standard Webhooks/ }).click();
+  await page.getByText('More options').click();
+  await expect(page.getByRole('radio', { name: 'By delivery ID (key)' })).toBeChecked();
 });
 
 test('what is refused stands at its field', async ({ home, page }) => {

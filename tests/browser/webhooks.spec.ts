@@ -82,6 +82,14 @@ test('rotated: both secrets verify for a while, and the new one is shown once', 
   await expect(dialog).toHaveCount(0);
   expect(await send(url, fresh, 'push', PUSH)).toBe(401);
   expect(await send(url, 'a secret of my own making', 'push', PUSH)).toBe(202);
+
+  // One that can be guessed is taken, and the page says so.
+  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  await dialog.getByLabel('Use my own').check();
+  await dialog.getByRole('textbox', { name: 'Your secret' }).fill('short');
+  await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
+  await expect(page.getByRole('heading', { name: 'The new secret' })).toBeVisible();
+  await expect(page.getByText('shorter than 16 bytes', { exact: false })).toBeVisible();
 });
 
 test('switched off and on at once, with undo; deleted by typing its name', async ({ home, page }) => {

@@ -51,7 +51,7 @@ export class Submission {
     if (form && isFailure(error) && form.elements.namedItem(field)) {
       this.refused = { [field]: sentence(error.details.reason ?? error.message) };
       await tick();
-      form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+      form.querySelector<HTMLElement>('[aria-invalid], [data-refused] input')?.focus();
     } else {
       this.failure = error;
     }

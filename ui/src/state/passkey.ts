@@ -113,7 +113,7 @@ function seen(stop: AbortSignal): Promise<void> {
 }
 
 /** Makes a passkey and stores it at the gateway. With `setup_code` where it is the first credential of a remote caller. */
-export async function registerPasskey(name: string, setup_code: string | null = null): Promise<void> {
+export async function registerPasskey(name: string, setup_code: string | null = null) {
   const [{ startRegistration }, begun] = await Promise.all([
     library(),
     http('post', '/api/auth/passkey/register/begin', { body: { setup_code } }),
@@ -121,7 +121,7 @@ export async function registerPasskey(name: string, setup_code: string | null = 
   const { publicKey } = begun.options as { publicKey: Parameters<typeof startRegistration>[0]['optionsJSON'] };
   const credential = (await startRegistration({ optionsJSON: publicKey })) as unknown as Credential;
   const body = { challenge_id: begun.challenge_id, name, credential, setup_code };
-  await http('post', '/api/auth/passkey/register/finish', { body });
+  return http('post', '/api/auth/passkey/register/finish', { body });
 }
 
 /** How a ceremony ended that is no failure of the gateway: the person (or time) ended it, the device has one already, or it cannot. */

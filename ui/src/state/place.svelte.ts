@@ -13,10 +13,13 @@ export function guardLeaving(ask: () => boolean): () => void {
   };
 }
 
+/** Whether the person may be taken away from here; asks them where something is unsaved. */
+export const mayGo = (): boolean => mayLeave === null || mayLeave();
+
 /** Goes to a path of this page, which may hold a query. */
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   if (to === place.path + place.query) return;
-  if (mayLeave && !mayLeave()) return;
+  if (!mayGo()) return;
   mayLeave = null;
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
   arrive();
@@ -41,7 +44,7 @@ function arrive(): void {
 
 addEventListener('popstate', () => {
   // The browser went already: whoever stays comes back to where they were.
-  if (mayLeave && !mayLeave()) return history.pushState(null, '', place.path + place.query);
+  if (!mayGo()) return history.pushState(null, '', place.path + place.query);
   mayLeave = null;
   arrive();
 });

@@ -1,8 +1,10 @@
 // Who is there, and which of the page's four faces they see. Entering and leaving go through here.
+import { tick } from 'svelte';
 import { http, type Shape } from '../client/http';
 import { Failure, isFailure } from '../client/failure';
 import { setHooks } from '../client/hooks';
 import { askVault, facts, learn } from './facts.svelte';
+import { mayGo } from './place.svelte';
 
 export type Face = 'starting' | 'onboarding' | 'login' | 'inside' | 'unreachable';
 
@@ -106,6 +108,7 @@ export function leave(): void {
 
 /** Ends the session at the gateway, too. Throws while the gateway cannot be told: whoever leaves a machine to others must know. */
 export async function logOut(): Promise<void> {
+  if (!mayGo()) return;
   try {
     await http('post', '/api/auth/logout', { keep: true });
   } catch (error) {
@@ -113,6 +116,19 @@ export async function logOut(): Promise<void> {
   }
   store(false);
   session.ended = false;
+  windows.postMessage('logout');
+  await forget();
+}
+
+/** The windows of this browser: a logout in one of them empties the memory of all. */
+const windows = new BroadcastChannel('gatehouse.session');
+windows.addEventListener('message', () => void forget());
+
+/** Loads the page anew, so that conversations, drafts and answers leave its memory. */
+async function forget(): Promise<void> {
+  // The inside goes first, and with it what would ask the browser not to leave.
+  session.face = 'starting';
+  await tick();
   history.replaceState(null, '', '/');
   location.reload();
 }

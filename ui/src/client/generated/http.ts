@@ -1201,6 +1201,8 @@ export interface components {
             ok: boolean;
             /** @description The vault's recovery key, shown this once. */
             recovery_key?: string | null;
+            /** @description x */
+            settings_reverted?: string[];
         };
         /** @description `POST /api/auth/setup`. */
         SetupRequest: {
@@ -1299,6 +1301,8 @@ export interface components {
         ApiKeyList: {
             /** @description Every key, the newest first. */
             api_keys: components["schemas"]["ApiKeyItem"][];
+            /** @description x */
+            presets: components["schemas"]["KeyPreset"][];
         };
         /** @description One API key, without its secret. */
         ApiKeyItem: {
@@ -1318,6 +1322,10 @@ export interface components {
             last_used_at?: components["schemas"]["Timestamp"] | null;
             /** @description Where it may be used from. */
             allowed_cidrs?: components["schemas"]["Cidr"][] | null;
+            /** @description x */
+            only?: string[] | null;
+            /** @description x */
+            made_by?: string | null;
         };
         /** @description An API key's record. */
         ApiKeyId: string;
@@ -1356,6 +1364,11 @@ export interface components {
              * @default null
              */
             allowed_cidrs: components["schemas"]["Cidr"][] | null;
+            /**
+             * @description x
+             * @default null
+             */
+            only: string[] | null;
         };
         /** @description `POST /api/auth/reset`. */
         ResetAnswer: {
@@ -1380,6 +1393,8 @@ export interface components {
         PasskeyMade: {
             /** @description Its id. */
             id: components["schemas"]["PasskeyId"];
+            /** @description x */
+            settings_reverted?: string[];
         };
         /** @description A passkey's record. */
         PasskeyId: string;
@@ -1717,6 +1732,22 @@ export interface components {
             reason?: string;
             retry_after_seconds?: number;
             request_id?: string;
+        };
+        /** @description x */
+        EndSessionsRequest: {
+            /**
+             * @description x
+             * @default false
+             */
+            keep_children: boolean;
+        };
+        /** @description x */
+        KeyPreset: {
+            id: string;
+            summary: string;
+            scopes: components["schemas"]["ScopeSet"];
+            /** @description x */
+            only: string[];
         };
     };
     responses: never;
@@ -2542,7 +2573,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EndSessionsRequest"];
+            };
+        };
         responses: {
             /** @description Done. */
             200: {
@@ -2573,7 +2608,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["EndSessionsRequest"];
+            };
+        };
         responses: {
             /** @description Done. */
             200: {

@@ -149,6 +149,20 @@ export type SessionMode = 'per_delivery' | 'per_entity' | 'named_session';
  */
 export type Cidr = string;
 /**
+ * x
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "ReplayGuard".
+ */
+export type ReplayGuard = 'key' | 'bytes';
+/**
+ * x
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "OnLimit".
+ */
+export type OnLimit = 'refuse' | 'queue';
+/**
  * Filter lists, or a list of event types to take.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -1167,6 +1181,18 @@ export interface Interface {
          * Whether it takes deliveries.
          */
         enabled?: boolean | null;
+        /**
+         * x
+         */
+        replay_guard?: ReplayGuard | null;
+        /**
+         * x
+         */
+        redeliver_failed?: boolean | null;
+        /**
+         * x
+         */
+        on_limit?: OnLimit | null;
       };
       result: WebhookChanged;
     };
@@ -1270,6 +1296,18 @@ export interface Interface {
          * Whether it takes deliveries.
          */
         enabled?: boolean | null;
+        /**
+         * x
+         */
+        replay_guard?: ReplayGuard | null;
+        /**
+         * x
+         */
+        redeliver_failed?: boolean | null;
+        /**
+         * x
+         */
+        on_limit?: OnLimit | null;
       };
       result: WebhookChanged;
     };
@@ -1697,6 +1735,18 @@ export interface Interface {
          * What it may do: not more than its creator; reading and writing when left out.
          */
         scopes?: Scope[] | null;
+        /**
+         * x
+         */
+        only?: string[] | null;
+        /**
+         * x
+         */
+        expires_at?: Timestamp | null;
+        /**
+         * x
+         */
+        allowed_cidrs?: string[] | null;
       };
       result: DevicePaired;
     };
@@ -2810,6 +2860,21 @@ export interface Approval {
    * When it counts as denied.
    */
   expires_at: Timestamp;
+  /**
+   * x
+   */
+  shown: Shown;
+}
+/**
+ * x
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Shown".
+ */
+export interface Shown {
+  tool: string;
+  arguments: string;
+  hidden: number;
 }
 /**
  * Result of `channels.list`.
@@ -2856,6 +2921,10 @@ export interface Account {
    * Whether messages may be sent with it.
    */
   enabled: boolean;
+  /**
+   * x
+   */
+  enter_again?: string[];
 }
 /**
  * Result of `channels.types`.
@@ -3130,6 +3199,18 @@ export interface Webhook {
    * When its owner last changed it.
    */
   updated_at: Timestamp;
+  /**
+   * x
+   */
+  replay_guard: ReplayGuard;
+  /**
+   * x
+   */
+  on_limit: OnLimit;
+  /**
+   * x
+   */
+  redeliver_failed: boolean;
 }
 /**
  * How deliveries are verified, as the owner sees it.
@@ -3331,6 +3412,18 @@ export interface WebhookChanged {
    * What the owner should know.
    */
   warning?: string | null;
+  /**
+   * x
+   */
+  replay_guard: ReplayGuard;
+  /**
+   * x
+   */
+  on_limit: OnLimit;
+  /**
+   * x
+   */
+  redeliver_failed: boolean;
 }
 /**
  * The new secret.
@@ -3343,6 +3436,10 @@ export interface RotatedSecret {
    * It is never shown again.
    */
   secret: ShownSecret;
+  /**
+   * x
+   */
+  warning?: string | null;
 }
 /**
  * What became of a test delivery.
@@ -3407,6 +3504,16 @@ export interface ProfileInfo {
    * What to do at the sender. `{url}` and `{secret}` stand for the webhook's own.
    */
   guide: string;
+  /**
+   * x
+   */
+  replay_guard: ReplayGuard;
+  /**
+   * x
+   */
+  replay_note: string;
+  id_is_signed: boolean;
+  redeliver_failed: boolean;
 }
 /**
  * An event type of a catalog.
@@ -4151,6 +4258,22 @@ export interface Device {
    * When it was paired.
    */
   created_at: Timestamp;
+  /**
+   * x
+   */
+  only?: string[] | null;
+  /**
+   * x
+   */
+  expires_at?: Timestamp | null;
+  /**
+   * x
+   */
+  allowed_cidrs?: string[] | null;
+  /**
+   * x
+   */
+  made_by?: string | null;
 }
 /**
  * Params of `vault.status`.

@@ -1,5 +1,5 @@
 // Settings as people read and type them.
-import type { Setting } from '../../../client/generated/rpc';
+import type { Setting, SettingKind } from '../../../client/generated/rpc';
 import { m } from '../../../paraglide/messages.js';
 
 export type Kind = 'flag' | 'number' | 'list' | 'text' | 'object';
@@ -12,6 +12,18 @@ export function kindOf(value: unknown): Kind {
   if (typeof value === 'object' && value !== null) return 'object';
   return 'text';
 }
+
+const DESCRIBED: Record<SettingKind, Kind> = {
+  flag: 'flag',
+  whole: 'number',
+  number: 'number',
+  text: 'text',
+  list: 'list',
+  variables: 'object',
+};
+
+/** What a value is, by the gateway's description; taken for text until that is there. */
+export const kindDescribed = (kind: SettingKind | undefined): Kind => (kind ? DESCRIBED[kind] : 'text');
 
 /** A value as it is typed: lists have a line for each entry. */
 export function typed(value: unknown): string {

@@ -15,3 +15,7 @@ export const KEY_PAGES: Record<string, string> = {
   openai: 'platform.openai.com/api-keys',
   anthropic: 'console.anthropic.com/settings/keys',
 };
+
+/** A key is there, but was entered for another address or another kind of provider. */
+export const isKeyMoved = (provider: Pick<Provider, 'configured' | 'detected' | 'key_hint'>): boolean =>
+  !provider.configured && (provider.detected || Boolean(provider.key_hint));

@@ -34,6 +34,9 @@ const stored: More = (detail) => {
 const setting: More = ({ key, value }) =>
   value === null || value === undefined ? text(key) : `${text(key)} = ${JSON.stringify(value)}`;
 const channel: More = ({ label, type }) => `${text(label)} (${text(type)})`;
+const approval: More = ({ tool, allow }) =>
+  [text(tool), allow === true ? m.audit_allowed() : m.audit_refused()].filter(Boolean).join(', ');
+const listed: More = ({ keys }) => (Array.isArray(keys) ? keys.map(text).join(', ') : '');
 const scopes: More = ({ scopes: list }) => (Array.isArray(list) ? list.map(text).join(', ') : '');
 
 export const SENTENCES: Record<string, Sentence> = {
@@ -87,6 +90,20 @@ export const SENTENCES: Record<string, Sentence> = {
   'webhook.updated': { title: m.audit_webhook_updated, more: named('name') },
   'webhook.secret_rotated': { title: m.audit_webhook_secret_rotated, more: named('name') },
   'webhook.deleted': { title: m.audit_webhook_deleted, more: named('name') },
+  'webhook.tested': { title: m.audit_webhook_tested, more: named('event') },
+  'delivery.replayed': { title: m.audit_delivery_replayed, more: named('id') },
+  'channel.tested': { title: m.audit_channel_tested, more: named('id') },
+  'agent.created': { title: m.audit_agent_created, more: named('name', 'id') },
+  'agent.updated': { title: m.audit_agent_updated, more: named('name', 'id') },
+  'agent.deleted': { title: m.audit_agent_deleted, more: named('id') },
+  'persona.created': { title: m.audit_persona_created, more: named('id') },
+  'persona.updated': { title: m.audit_persona_updated, more: named('id') },
+  'persona.deleted': { title: m.audit_persona_deleted, more: named('id') },
+  'persona.activated': { title: m.audit_persona_activated, more: named('id') },
+  'approval.resolved': { title: m.audit_approval_resolved, more: approval },
+  'session.deleted': { title: m.audit_session_deleted, more: named('key', 'id') },
+  'settings.reverted': { title: m.audit_settings_reverted, more: listed },
+  'audit.cut': { title: m.audit_cut },
 };
 
 /** What a row says: what happened, and with what. A kind that is not known here is told by its name; `labels` names keys and devices by their ids. */

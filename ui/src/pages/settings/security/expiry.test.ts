@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endOf, nearness, networks } from './expiry';
+import { endOf, nearness, entries } from './expiry';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
@@ -17,7 +17,7 @@ test('an end is near within two weeks', () => {
   expect(nearness('2026-03-01T12:00:00Z', NOW)).toBe('over');
 });
 
-test('networks come by lines, commas or spaces', () => {
-  expect(networks(' 10.0.0.0/8,\n2001:db8::/32  192.0.2.1 ')).toEqual(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
-  expect(networks(' \n')).toEqual([]);
+test('entries of a list come by lines, commas or spaces', () => {
+  expect(entries(' 10.0.0.0/8,\n2001:db8::/32  192.0.2.1 ')).toEqual(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);
+  expect(entries(' \n')).toEqual([]);
 });

@@ -22,5 +22,5 @@ export function nearness(at: string | null | undefined, now_ms: number): Nearnes
   return left <= 0 ? 'over' : left <= NEAR_MS ? 'near' : 'far';
 }
 
-/** Networks as they were typed: by lines, commas or spaces. */
-export const networks = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+/** The entries of a list as typed: by lines, commas or spaces. */
+export const entries = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);

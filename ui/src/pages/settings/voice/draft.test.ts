@@ -25,6 +25,7 @@ const PERSONA: Persona = {
     },
   ],
   fallbackPolicy: 'fail',
+  allow_markup: true,
   active: true,
   created_at: '2026-11-01T00:00:00Z',
   updated_at: '2026-11-01T00:00:00Z',
@@ -38,6 +39,7 @@ test('a persona goes through the form and comes out as it was', () => {
     prompt: { profile: 'An old sailor', style: null, accent: null, pacing: 'slow', scene: null, constraints: null },
     providerBindings: [{ provider: 'tts_cloud_3', voice_id: 'en-GB-Neural2-B', speed: 0.9, pitch: -2 }],
     fallbackPolicy: 'fail',
+    allow_markup: true,
   });
 });
 

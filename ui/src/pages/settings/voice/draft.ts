@@ -19,6 +19,7 @@ export interface Draft {
   prompt: Record<PromptField, string>;
   bindings: Binding[];
   fallbackPolicy: Policy;
+  allowMarkup: boolean;
 }
 
 const NUMBERS: readonly BindingField[] = ['speed', 'stability', 'similarity_boost', 'pitch'];
@@ -41,6 +42,7 @@ export function draftOf(persona: Persona | null): Draft {
       ),
     })),
     fallbackPolicy: persona?.fallbackPolicy ?? 'preserve-persona',
+    allowMarkup: persona?.allow_markup ?? false,
   };
 }
 
@@ -61,6 +63,7 @@ export function fieldsOf(draft: Draft): Params<'voice.personas.create'> {
       ),
     })),
     fallbackPolicy: draft.fallbackPolicy,
+    allow_markup: draft.allowMarkup,
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { allowedTools, changes, creation, emptyDraft, inputOf, type Draft } from './draft';
+import type { ProfileInfo } from '../../../client/generated/rpc';
+import { allowedTools, changes, creation, emptyDraft, inputOf, proposedGuard, type Draft } from './draft';
 
 const draft = (said: Partial<Draft>): Draft => ({ ...emptyDraft(), name: 'n', profile: 'generic', ...said });
 
@@ -12,7 +13,10 @@ it('tells only what is not the default', () => {
     deliver_only: false,
     session_mode: 'per_delivery',
     auth_mode: 'static_header',
+    replay_guard: 'key',
+    redeliver_failed: true,
     rate_limit_per_minute: 60,
+    on_limit: 'refuse',
     max_body_bytes: 1_048_576,
   });
 });
@@ -34,6 +38,13 @@ it('keeps an own secret out where there is none', () => {
   expect(creation(draft({ ownSecret: true, secret: 's' })).secret).toBe('s');
   expect(creation(draft({ ownSecret: false, secret: 's' })).secret).toBeUndefined();
   expect(creation(draft({ ownSecret: true, secret: 's', mode: 'none' })).secret).toBeUndefined();
+});
+
+it('proposes the replay guard of the profile, except where the ID is signed', () => {
+  const profile = { replay_guard: 'bytes' } as ProfileInfo;
+  expect(proposedGuard(profile, 'codehost_a_hmac_sha256')).toBe('bytes');
+  expect(proposedGuard(profile, 'standard_webhooks')).toBe('key');
+  expect(proposedGuard(undefined, 'static_header')).toBe('key');
 });
 
 it('reads tool policies as the gateway does', () => {

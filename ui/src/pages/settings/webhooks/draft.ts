@@ -1,5 +1,13 @@
 // A webhook as the form holds it, and its way from a record and to what the gateway is asked for. Pure.
-import type { AuthMode, SessionMode, ToolPolicy, Webhook } from '../../../client/generated/rpc';
+import type {
+  AuthMode,
+  OnLimit,
+  ProfileInfo,
+  ReplayGuard,
+  SessionMode,
+  ToolPolicy,
+  Webhook,
+} from '../../../client/generated/rpc';
 import type { Params } from '../../../client/rpc';
 import { entries } from './cidr';
 
@@ -28,7 +36,10 @@ export interface Draft {
   header: string;
   ownSecret: boolean;
   secret: string;
+  replayGuard: ReplayGuard;
+  redeliverFailed: boolean;
   rate: string;
+  onLimit: OnLimit;
   maxKib: string;
   cidrs: string;
 }
@@ -61,10 +72,17 @@ export const emptyDraft = (): Draft => ({
   header: '',
   ownSecret: false,
   secret: '',
+  replayGuard: 'key',
+  redeliverFailed: true,
   rate: '60',
+  onLimit: 'refuse',
   maxKib: '1024',
   cidrs: '',
 });
+
+/** The replay guard to propose. Standard Webhooks signs its ID, whatever the profile says of its own. */
+export const proposedGuard = (profile: ProfileInfo | undefined, mode: AuthMode): ReplayGuard =>
+  mode === 'standard_webhooks' ? 'key' : (profile?.replay_guard ?? 'key');
 
 /** A record as the form shows it. `catalog` are the event types that have a box. */
 export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
@@ -94,7 +112,10 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
     header: webhook.auth.header ?? '',
     ownSecret: false,
     secret: '',
+    replayGuard: webhook.replay_guard,
+    redeliverFailed: webhook.redeliver_failed,
     rate: String(webhook.rate_limit_per_minute),
+    onLimit: webhook.on_limit,
     maxKib: String(Math.round((webhook.max_body_bytes / 1024) * 1000) / 1000),
     cidrs: (webhook.allowed_cidrs ?? []).join('\n'),
   };
@@ -137,7 +158,10 @@ export function inputOf(draft: Draft): Input {
     deliver_extra: extra.length > 0 ? Object.fromEntries(extra.toSorted()) : null,
     auth_mode: draft.mode,
     header: draft.mode === 'static_header' ? text(draft.header.trim()) : null,
+    replay_guard: draft.replayGuard,
+    redeliver_failed: draft.redeliverFailed,
     rate_limit_per_minute: Number(draft.rate),
+    on_limit: draft.onLimit,
     max_body_bytes: Math.round(Number(draft.maxKib) * 1024),
     allowed_cidrs: cidrs.length > 0 ? cidrs : null,
   };

@@ -110,28 +110,36 @@ export function shellLines(webhook: Webhook, secret: string | null): string {
   const all = ['Content-Type: application/json', ...own, ...headers];
   return [
     ...first,
-    `BODY=${quoted(sent.body)}`,
+    `BODY=${unlike(sent.body)}`,
     ...lines,
     ['curl', ...all.map((one) => `-H "${one}"`), `--data-binary "$BODY" ${quoted(webhook.url)}`].join(' \\\n  '),
   ].join('\n');
 }
+
+/** The object with the time in it: a webhook may skip a body that it already got. */
+const unlike = (json: string): string => quoted(json).replace('{', `{"sent": "'$(date +%s)'", `);
+
+/** As one word, with the variable in it. */
+const withSid = (text: string): string => quoted(text).replace('$SID', `'"$SID"'`);
 
 /** A form, signed with the address: its fields by name behind it. */
 function twilio(webhook: Webhook, first: string[], headers: string[]): string {
   const fields = [
     ['Body', 'Hello from the shell'],
     ['From', '+15005550006'],
+    ['SmsSid', '$SID'],
     ['SmsStatus', 'received'],
     ['To', '+15005550001'],
   ] as const;
   const signed = webhook.url + fields.map(([name, value]) => name + value).join('');
   return [
     ...first,
-    `SIGNATURE=$(printf '%s' ${quoted(signed)} | openssl dgst -sha1 -hmac "$SECRET" -binary | openssl base64 -A)`,
+    'SID=SM$(date +%s)',
+    `SIGNATURE=$(printf '%s' ${withSid(signed)} | openssl dgst -sha1 -hmac "$SECRET" -binary | openssl base64 -A)`,
     [
       'curl',
       ...headers.map((one) => `-H "${one}"`),
-      ...fields.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
+      ...fields.map(([name, value]) => `--data-urlencode ${withSid(`${name}=${value}`)}`),
       quoted(webhook.url),
     ].join(' \\\n  '),
   ].join('\n');

@@ -1,0 +1,55 @@
+// What a new API key or device may do, until when and from where, as its form holds it.
+import { isFailure } from '../../../client/failure';
+import { m } from '../../../paraglide/messages.js';
+import { refusal } from '../../../parts/submission.svelte';
+import { endOf, entries, type Choice } from './expiry';
+import type { Scope } from './scopes';
+
+interface Start {
+  scopes: readonly Scope[];
+  choice: Choice;
+}
+
+export class Grant {
+  label = $state('');
+  scopes = $state<Scope[]>([]);
+  only = $state('');
+  choice = $state<string>('never');
+  date = $state('');
+  addresses = $state('');
+  readonly #start: Start;
+
+  constructor(start: Start) {
+    this.#start = start;
+    this.reset();
+  }
+
+  reset(): void {
+    this.label = this.only = this.date = this.addresses = '';
+    this.scopes = [...this.#start.scopes];
+    this.choice = this.#start.choice;
+  }
+
+  /** The gateway's members. Throws a refusal of the first field that is missing. */
+  asked() {
+    if (!this.label.trim()) throw refusal('label', m.security_name_needed());
+    if (this.scopes.length === 0) throw refusal('scopes', m.security_scopes_needed());
+    if (this.choice === 'date' && !this.date) throw refusal('expires_at', m.security_key_date_needed());
+    const listed = (text: string) => (text.trim() === '' ? null : entries(text));
+    return {
+      label: this.label.trim(),
+      scopes: [...this.scopes],
+      only: listed(this.only),
+      expires_at: endOf(this.choice as Choice, this.date, Date.now()),
+      allowed_cidrs: listed(this.addresses),
+    };
+  }
+}
+
+/** A refusal of one entry (`allowed_cidrs[0]`), as one of the field that holds the list. */
+export function ofField(error: unknown): unknown {
+  const field = isFailure(error, 'INVALID_PARAMS') ? error.details.field?.match(/^\w+/)?.[0] : undefined;
+  if (!field || !isFailure(error)) return error;
+  if (field === 'allowed_cidrs') return refusal(field, m.security_key_addresses_wrong());
+  return refusal(field, error.details.reason ?? error.message);
+}
