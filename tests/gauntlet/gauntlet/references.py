@@ -1,0 +1,42 @@
+"""Where each reference was confirmed. A row may only name what is here."""
+
+CVELIST = "https://github.com/CVEProject/cvelist/blob/master/{}.json"
+CVELIST_V5 = "https://github.com/CVEProject/cvelistV5/blob/main/cves/{}.json"
+
+# Read in the list of the CVE programme, in its older format.
+OLDER = """
+CVE-2021-41773 CVE-2021-42013 CVE-2008-2938 CVE-2013-4547 CVE-2010-0738 CVE-2018-14773 CVE-2021-32779 CVE-2021-43798
+CVE-2020-5902 CVE-2021-32714 CVE-2021-32715 CVE-2021-21299 CVE-2019-16785 CVE-2019-16786 CVE-2019-16792 CVE-2019-16276
+""".split()
+
+# Read in the list of the CVE programme.
+NEWER = """
+CVE-2024-27198 CVE-2026-25253 CVE-2026-35656 CVE-2026-48710 CVE-2025-66414 CVE-2024-28224 CVE-2026-53832 CVE-2025-22871
+CVE-2026-32922 CVE-2026-45675 CVE-2026-34503 CVE-2026-26196 CVE-2025-54136 CVE-2024-29415 CVE-2026-1526 CVE-2026-28787
+CVE-2026-25593 CVE-2026-44848 CVE-2026-44553 CVE-2026-5807 CVE-2026-28478 CVE-2026-40293
+""".split()
+
+# Read elsewhere: the advisory's or the vendor's own page.
+ELSEWHERE = {
+    "CVE-2025-29927": "https://github.com/projectdiscovery/nuclei-templates/blob/main/http/cves/2025/CVE-2025-29927.yaml",
+    "CVE-2017-12635": "https://blog.couchdb.org/2017/11/14/",
+    "GHSA-q6cp-qfwq-4gcv": "https://github.com/rustsec/advisory-db/blob/main/crates/h2/RUSTSEC-2024-0332.md",
+}
+
+
+def _path(identifier):
+    _, year, number = identifier.split("-")
+    return f"{year}/{number[:-3]}xxx/{identifier}"
+
+
+def address(identifier):
+    """The address where the identifier was confirmed; a class of MITRE's list has its own page."""
+    if identifier in ELSEWHERE:
+        return ELSEWHERE[identifier]
+    if identifier in OLDER:
+        return CVELIST.format(_path(identifier))
+    if identifier in NEWER:
+        return CVELIST_V5.format(_path(identifier))
+    if identifier.startswith("CWE-"):
+        return f"https://cwe.mitre.org/data/definitions/{identifier[4:]}.html"
+    raise KeyError(f"{identifier} was not confirmed; see references.py")
