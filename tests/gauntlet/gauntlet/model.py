@@ -31,6 +31,7 @@ class Row:
     attack: str
     run: Callable
     # "shared": any instance with an owner; "fresh": its own, with an owner; "unset": its own, before setup.
+    # The settings of an instance of its own may be a function of a folder that the row may write to.
     instance: str = "shared"
     # Settings of its own instance, by their dotted names.
     settings: dict = field(default_factory=dict)

@@ -103,8 +103,9 @@ class Adapter:
         """The address line and the line of the setup code."""
         end, text = time.monotonic() + seconds, ""
         while "Setup code" not in text and time.monotonic() < end:
-            ready, _, _ = select.select([process.stdout], [], [], 0.2)
-            if ready:
+            poll = select.poll()
+            poll.register(process.stdout, select.POLLIN | select.POLLHUP)
+            if poll.poll(200):
                 part = os.read(process.stdout.fileno(), 4096).decode(errors="replace")
                 if not part:
                     break

@@ -202,7 +202,7 @@ def id_traversal(g):
     return "no file in any answer"
 
 
-@row("leftover-files", "CWE-538", "Ask for files and endpoints that deployments forget: repositories, environments, databases.")
+@row("leftover-files", "CVE-2023-28432", "Ask for files and endpoints that deployments forget: repositories, environments, databases.")
 def leftovers(g):
     marks = ["[core]", "SQLite format 3", "BEGIN OPENSSH", "SERVICE_", "goroutine", '"propertySources"']
     names = [

@@ -4,6 +4,11 @@ from .. import http
 from ..model import refuse, require, row
 
 
+# A login that is refused with 401: another status says that the request was not read as it was meant.
+LOGIN = b'{"password":"wrong password wrong"}'
+CHUNKED = b"23\r\n" + LOGIN + b"\r\n0\r\n\r\n"
+
+
 def smuggle(g, lines, body, source=None, newline="\r\n"):
     """Sends an ambiguous POST with a second request in its body. Open when the second is answered."""
     path = g.paths.login
@@ -23,67 +28,67 @@ def rejected(found, seen):
 
 @row("smuggle-cl-te", "CWE-444", "Send Content-Length and Transfer-Encoding, and a second request behind the last chunk.")
 def cl_te(g):
-    _, seen = smuggle(g, ["Content-Length: 200", "Transfer-Encoding: chunked"], lambda target: b"0\r\n\r\n" + target)
+    _, seen = smuggle(g, ["Content-Length: 200", "Transfer-Encoding: chunked"], lambda target: CHUNKED + target)
     return seen
 
 
 @row("smuggle-te-cl", "CVE-2019-16786", "Send a Transfer-Encoding that only one of two programs takes for chunked, and a Content-Length.")
 def te_cl(g):
     for value in ("gzip, chunked", "xchunked", "chunked, identity", "\"chunked\"", "chunked;x"):
-        found, seen = smuggle(g, ["Content-Length: 5", f"Transfer-Encoding: {value}"], lambda target: b"0\r\n\r\n" + target)
+        found, seen = smuggle(g, [f"Content-Length: {len(CHUNKED)}", f"Transfer-Encoding: {value}"], lambda target: CHUNKED + target)
     return seen
 
 
 @row("smuggle-two-te", "CVE-2021-21299", "Send two Transfer-Encoding headers, of which the last is not chunked.")
 def two_te(g):
     lines = ["Transfer-Encoding: chunked", "Transfer-Encoding: cow"]
-    found, seen = smuggle(g, lines, lambda target: b"0\r\n\r\n" + target)
+    found, seen = smuggle(g, lines, lambda target: CHUNKED + target)
     return rejected(found, seen)
 
 
 @row("smuggle-plus-length", "CVE-2021-32715", "Send a Content-Length with a plus sign, or another number that is none.")
 def plus_length(g):
-    for value in ("+2", "0x2", "2, 3", "-1", "2 2", "１"):
-        found, seen = smuggle(g, [f"Content-Length: {value}"], lambda target: b"{}" + target)
+    for value in ("+35", "0x23", "35, 36", "35 35", "３５"):
+        found, seen = smuggle(g, [f"Content-Length: {value}"], lambda target: LOGIN + target)
         rejected(found, f"Content-Length: {value} {seen}")
     return seen
 
 
 @row("smuggle-two-lengths", "CVE-2019-16792", "Send two Content-Length headers that differ.")
 def two_lengths(g):
-    for lines in (["Content-Length: 2", "Content-Length: 0"], ["Content-Length: 0", "Content-Length: 2"]):
-        found, seen = smuggle(g, lines, lambda target: b"{}" + target)
+    for lines in (["Content-Length: 35", "Content-Length: 0"], ["Content-Length: 0", "Content-Length: 35"]):
+        found, seen = smuggle(g, lines, lambda target: LOGIN + target)
         rejected(found, seen)
     return seen
 
 
 @row("smuggle-chunk-overflow", "CVE-2021-32714", "Send a chunk size that overflows 64 bits.")
 def chunk_overflow(g):
-    for size in (b"f0000000000000003", b"10000000000000002", b"1" * 40):
-        found, seen = smuggle(g, ["Transfer-Encoding: chunked"], lambda target: size + b"\r\n{}\r\n0\r\n\r\n" + target)
-        refuse(found and found[0].ok, f"a chunk of {size.decode()} bytes was taken")
+    for size in (b"f0000000000000023", b"10000000000000023", b"1" * 38 + b"23"):
+        found, seen = smuggle(g, ["Transfer-Encoding: chunked"], lambda target: size + b"\r\n" + CHUNKED[4:] + target)
+        rejected(found, f"a chunk of {size.decode()} bytes {seen}")
     return seen
 
 
 @row("smuggle-chunk-bare-lf", "CVE-2025-22871", "End a chunk-size line with a lone LF.")
 def chunk_bare_lf(g):
-    for head in (b"2\n{}\r\n0\r\n\r\n", b"2;x\n{}\r\n0\r\n\r\n", b"2\r\n{}\n0\n\n"):
+    for head in (b"23\n" + CHUNKED[4:], b"23;x\n" + CHUNKED[4:], b"23\r\n" + LOGIN + b"\n0\n\n"):
         found, seen = smuggle(g, ["Transfer-Encoding: chunked", "Connection: close"], lambda target: head)
-        refuse(found and found[0].status in (200, 401), f"{head[:6]!r} was read as a chunk: {seen}")
+        rejected(found, f"{head[:6]!r} {seen}")
     return seen
 
 
 @row("smuggle-bare-lf-head", "CVE-2019-16785", "Hide a Transfer-Encoding header behind a lone LF in another header.")
 def bare_lf_head(g):
-    lines = ["Content-Length: 5", "X-Note: a\nTransfer-Encoding: chunked"]
-    found, seen = smuggle(g, lines, lambda target: b"0\r\n\r\n" + target)
+    lines = [f"Content-Length: {len(CHUNKED)}", "X-Note: a\nTransfer-Encoding: chunked"]
+    found, seen = smuggle(g, lines, lambda target: CHUNKED + target)
     return seen
 
 
 @row("smuggle-space-before-colon", "CVE-2019-16276", "Put a space between a header's name and its colon.")
 def space_before_colon(g):
-    for line in ("Transfer-Encoding : chunked", "Content-Length : 2", "Transfer-Encoding\t: chunked"):
-        found, seen = smuggle(g, [line], lambda target: b"0\r\n\r\n" + target)
+    for line in ("Transfer-Encoding : chunked", "Content-Length : 35", "Transfer-Encoding\t: chunked"):
+        found, seen = smuggle(g, [line], lambda target: CHUNKED + target)
         rejected(found, seen)
     return seen
 
@@ -91,7 +96,7 @@ def space_before_colon(g):
 @row("smuggle-folded-header", "CWE-115", "Fold Transfer-Encoding over two lines.")
 def folded(g):
     for line in ("Transfer-Encoding:\r\n chunked", "X-Note: a\r\n Transfer-Encoding: chunked"):
-        found, seen = smuggle(g, [line, "Content-Length: 5"], lambda target: b"0\r\n\r\n" + target)
+        found, seen = smuggle(g, [line, f"Content-Length: {len(CHUNKED)}"], lambda target: CHUNKED + target)
         rejected(found, seen)
     return seen
 
