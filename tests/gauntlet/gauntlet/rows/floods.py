@@ -9,6 +9,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 from .. import h2, http
+from ..adapter import PASSWORD
 from ..h2 import CONTINUATION, HEADERS, PING, RST, SETTINGS, WINDOW, Connection, frame
 from ..model import refuse, require, row
 from ..ws import frame as ws_frame
@@ -323,21 +324,36 @@ def before_connect(g):
     return f"closed with {socket.closed}"
 
 
-@row("key-derivation-cost", "CWE-1333", "Import a private key that costs a minute to open.", instance="fresh", deadline=45)
-def derivation(g):
-    rounds = 4000
+def locked_key(rounds):
+    """A private key that takes this many rounds to open, and does not open."""
     pack = lambda data: struct.pack(">I", len(data)) + data
     public = pack(b"ssh-ed25519") + pack(b"\1" * 32)
     options = pack(b"\2" * 16) + struct.pack(">I", rounds)
     blob = b"openssh-key-v1\0" + pack(b"aes256-ctr") + pack(b"bcrypt") + pack(options) + struct.pack(">I", 1) + pack(public) + pack(b"\3" * 144)
-    lines = base64.encodebytes(blob).decode().replace("\n", "")
-    text = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + "\n".join(lines[i : i + 70] for i in range(0, len(lines), 70)) + "\n-----END OPENSSH PRIVATE KEY-----\n"
-    start = time.monotonic()
-    body = {"id": 1, "method": "ssh_keys.import", "params": {"name": "slow", "private_key": text, "passphrase": "wrong"}}
-    reply = g.http("POST", g.paths.rpc, g.need_owner(), body, timeout=12)
-    took = time.monotonic() - start
-    refuse(reply.status == 0 or took > 10, f"{rounds} rounds were computed for more than {took:.0f} s")
-    return f"answered within {took:.1f} s"
+    lines = base64.encodebytes(blob).decode()
+    return f"-----BEGIN OPENSSH PRIVATE KEY-----\n{lines}-----END OPENSSH PRIVATE KEY-----\n"
+
+
+@row("key-derivation-cost", "CWE-407", "Import private keys that are slow to open, so that no login gets its turn.", instance="fresh", deadline=60)
+def derivation(g):
+    data = []
+    for rounds in (1000, 1000, 1000, 1000):
+        params = {"name": "slow", "private_key": locked_key(rounds), "passphrase": "wrong"}
+        body = json.dumps({"id": 1, "method": "ssh_keys.import", "params": params}).encode()
+        data.append(g.raw_request("POST", g.paths.rpc, g.need_owner(), body))
+    peers = [g.connect(timeout=2) for _ in data]
+    try:
+        for peer, text in zip(peers, data):
+            peer.sendall(text)
+        time.sleep(0.5)
+        start = time.monotonic()
+        reply = g.login(PASSWORD)
+        took = time.monotonic() - start
+    finally:
+        for peer in peers:
+            peer.close()
+    refuse(took > 6 or not reply.ok, f"a login was answered {reply.status} after {took:.0f} s")
+    return f"a login was answered after {took:.1f} s"
 
 
 @row("audit-flood", "CWE-223", "Fill the audit log as a stranger, so that what matters is not found.", instance="fresh", deadline=60)
