@@ -85,6 +85,8 @@ class Gateway:
     cookie: str = "service_session"
     max_head_bytes: int = 65536
     max_memory_bytes: int = 256 << 20
+    # No single client may hold as many connections.
+    too_many_connections: int = 6000
     owner: Caller | None = None
     # The answers of a set-up owner need a credential; without one, rows about identities do not apply.
     can_own: bool = False

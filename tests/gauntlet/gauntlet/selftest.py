@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from .adapters.stub import Adapter
-from .model import OPEN
+from .model import OPEN, REFUSED
 from .runner import alone
 
 
@@ -19,8 +19,8 @@ def run(rows, workers):
             done += 1
             if weak.verdict != OPEN:
                 wrong.append(f"{row.name} cannot turn red: with its weakness it is {weak.verdict}: {weak.seen}")
-            if strong.verdict == OPEN:
-                wrong.append(f"{row.name} is always red: without its weakness it is open: {strong.seen}")
+            elif strong.verdict != REFUSED:
+                wrong.append(f"{row.name} is not red by its weakness alone: without it it is {strong.verdict}: {strong.seen}")
             print(f"  {weak.verdict:<15} {strong.verdict:<15} {row.name}: {weak.seen[:100]}", flush=True)
     for line in wrong:
         print(f"gauntlet: {line}")

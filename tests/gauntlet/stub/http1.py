@@ -121,10 +121,15 @@ class Reader:
             return
         if how > limit:
             raise Bad(413)
-        while len(self.data) < how:
-            hold(len(self.data))
+        parts, size = [self.data], len(self.data)
+        while size < how:
+            hold(size)
+            self.data = b""
             self.more()
-        request.body, self.data = self.data[:how], self.data[how:]
+            parts.append(self.data)
+            size += len(self.data)
+        data = b"".join(parts)
+        request.body, self.data = data[:how], data[how:]
 
     def line(self):
         while b"\n" not in self.data:

@@ -142,7 +142,7 @@ class Methods:
         limit = params.get("limit", 50)
         if not (isinstance(limit, int) and 0 < limit <= 500) and not self.weak("json-huge-number"):
             raise self.wrong_params("limit")
-        return {"sessions": []}
+        return {"sessions": [], "from": int(params.get("cursor", 0))}
 
     def do_sessions_get(self, identity, params):
         raise CallError(-32005, "NOT_FOUND", params["id"][0:0] + "no such session")
@@ -229,9 +229,9 @@ class Methods:
     def do_ssh_keys_import(self, identity, params):
         if not self.weak("key-derivation-cost"):
             raise self.wrong_params("too many rounds")
-        with self.lock:
-            # The same queue as that of the logins.
-            time.sleep(3)
+        # The same queue as that of the logins.
+        with self.derivations:
+            time.sleep(7)
         raise self.wrong_params("passphrase")
 
     def do_pairing_create(self, identity, params):

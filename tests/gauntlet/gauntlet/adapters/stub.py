@@ -35,7 +35,7 @@ class Adapter:
         settings = {name: value for name, value in settings.items() if name != "toml"}
         fake = {"models.providers.fake.base_url": model.base_url, "models.default": "fake/m"}
         stub = Stub(self.weaknesses, fake | settings)
-        gateway = StubGateway(address=stub.address)
+        gateway = StubGateway(address=stub.address, too_many_connections=600)
         gateway.stub, gateway.fake_model = stub, model
         if owner:
             gateway.set_up()

@@ -122,19 +122,17 @@ def unread(g, one, size):
 def idle(g):
     speaks_http2(g).close()
     peers, source = [], g.stranger().source
-    require(resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 7000, "this machine allows too few open files")
+    require(resource.getrlimit(resource.RLIMIT_NOFILE)[0] > g.too_many_connections + 1000, "this machine allows too few open files")
     try:
-        for number in range(6000):
+        for number in range(g.too_many_connections):
             try:
                 connection = Connection(g.address, source, 2)
             except OSError:
                 break
             peers.append(connection)
-            if number % 200 == 199 and not peers[number - 199].alive(2):
-                return f"ended one of {number + 1} idle connections of one client"
-            if number % 200 == 199 and not connection.alive(2):
+            if number % 100 == 99 and not connection.alive(4):
                 return f"one client gets no more than about {number + 1} connections"
-        refuse(len(peers) >= 6000, "one client holds 6,000 idle connections")
+        refuse(len(peers) >= g.too_many_connections, f"one client holds {len(peers)} idle connections")
         return f"one client got {len(peers)} connections"
     finally:
         for connection in peers:
@@ -246,14 +244,14 @@ def half_sent(g):
 @row("batch-answer-grows", "CWE-405", "Ask for a large answer many times in one small message.", instance="fresh", deadline=60)
 def batch_answer(g):
     owner = g.need_owner()
-    text = "x" * (200 << 10)
+    text = "x" * (1 << 20)
     session = g.call(owner, "chat.send_sync", {"text": text}, 40)["session"]
     for _ in range(4):
         g.call(owner, "chat.send_sync", {"text": text, "session": session}, 40)
     batch = [{"id": n, "method": "chat.history", "params": {"session": session, "limit": 100}} for n in range(64)]
     before = g.memory_bytes()
     sent = len(str(batch))
-    peer = g.connect("127.0.0.1", timeout=20)
+    peer, size, peak = g.connect("127.0.0.1", timeout=30), 0, 0
     try:
         peer.sendall(g.raw_request("POST", g.paths.rpc, owner, json.dumps(batch).encode()))
         # One byte is enough to know that the answer is whole in memory, or streamed.
@@ -264,13 +262,13 @@ def batch_answer(g):
         while part := peer.recv(1 << 20):
             size += len(part)
             peak = max(peak, g.memory_bytes() - before)
-            if size > 256 << 20:
+            if size > 400 << 20:
                 break
     except OSError:
         pass
     finally:
         peer.close()
-    refuse(size > 32 << 20 and peak > 96 << 20, f"{sent} bytes got {size >> 20} MiB, and cost {peak >> 20} MiB")
+    refuse(peak > g.max_memory_bytes * 1.25, f"{sent} bytes got {size >> 20} MiB, and cost {peak >> 20} MiB")
     return f"{sent} bytes got {size >> 20} MiB, and cost {peak >> 20} MiB"
 
 
@@ -347,7 +345,7 @@ def derivation(g):
             peer.sendall(text)
         time.sleep(0.5)
         start = time.monotonic()
-        reply = g.login(PASSWORD)
+        reply = g.http("POST", g.paths.login, body={"password": PASSWORD}, timeout=12)
         took = time.monotonic() - start
     finally:
         for peer in peers:

@@ -253,9 +253,11 @@ def payload_target(g):
         )
         body = {name: planted.url for name in ("target", "url", "webhook_url", "callback", "response_url")}
         g.deliver(hook, json.dumps(body).encode())
-        require(own.wait(1), "the delivery did not reach its channel")
+        end = time.monotonic() + 8
+        while time.monotonic() < end and not own.hits and not planted.hits:
+            time.sleep(0.1)
         refuse(planted.wait(1, 0.5), "the delivery went where the payload said")
-        g.call(g.owner, "channels.delete", {"id": channel["id"], "force": True} if False else {"id": channel["id"]})
+        require(own.hits, "the delivery did not reach its channel")
     return "the payload chose nothing"
 
 
@@ -272,7 +274,6 @@ def header_injection(g):
         hits = ntfy.wait(1)
         require(hits, "nothing was sent")
         refuse(any(h.header("X-Planted") for h in hits) or any("planted" in h.path for h in hits), "a header was planted")
-        g.call(g.owner, "channels.delete", {"id": channel["id"]})
     return "no header was planted"
 
 
