@@ -7,7 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from . import references, report, rows as _rows
+from . import references, report
 from .model import ERROR, OPEN, ROWS
 from .runner import run_all
 
@@ -21,7 +21,9 @@ def arguments():
     parser.add_argument("--target", default="target/debug/gatehouse", help="the binary, or the URL, of the gateway")
     parser.add_argument("--row", action="append", help="only this row; may be repeated, or end in *")
     parser.add_argument("--self-test", action="store_true", help="show that each row can come out open")
-    parser.add_argument("--check", action="store_true", help="fail when docs/GAUNTLET.md differs, or an open row has no reason")
+    parser.add_argument(
+        "--check", action="store_true", help="fail when docs/GAUNTLET.md differs, or an open row has no reason"
+    )
     parser.add_argument("--write", action="store_true", help="write docs/GAUNTLET.md")
     parser.add_argument("--json", metavar="FILE", help="write the results as JSON")
     parser.add_argument("--workers", type=int, default=6)
@@ -32,8 +34,10 @@ def arguments():
 def chosen(names):
     if not names:
         return list(ROWS.values())
+
     def fits(row, name):
         return row.name.startswith(name[:-1]) if name.endswith("*") else row.name == name
+
     found = [row for row in ROWS.values() if any(fits(row, name) for name in names)]
     if not found:
         raise SystemExit(f"no row is named {', '.join(names)}; --list prints them")
@@ -49,6 +53,8 @@ def main():
     # Some rows open thousands of connections.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    # Registers the rows.
+    importlib.import_module(".rows", __package__)
     for row in ROWS.values():
         references.address(row.reference)
     rows = chosen(args.row)
@@ -58,6 +64,7 @@ def main():
         return 0
     if args.self_test:
         from .selftest import run
+
         return run(rows, args.workers)
     adapter = importlib.import_module(f".adapters.{args.adapter}", __package__).Adapter(args.target)
     results = run_all(rows, adapter, args.workers, told)
@@ -76,7 +83,11 @@ def finish(args, rows, results):
         for name, r in results.items()
         if r.verdict == OPEN and name not in known
     ]
-    wrong += [f"{name} is in known-open.toml, and is not open" for name in known if name in results and results[name].verdict != OPEN]
+    wrong += [
+        f"{name} is in known-open.toml, and is not open"
+        for name in known
+        if name in results and results[name].verdict != OPEN
+    ]
     if not args.row:
         text = report.markdown(rows, results, known)
         if args.write:

@@ -146,6 +146,29 @@ class Gateway:
     def login(self, password, caller=None, headers=()):
         self._cannot("log in")
 
+    def session(self, password=PASSWORD):
+        """A further session of the owner, as (caller, token)."""
+        self._cannot("log in")
+
+    def make_webhook(self, **fields):
+        """A webhook's record, with `path`, `id`, `public_id` and `secret`."""
+        self._cannot("make webhooks")
+
+    def deliver(self, webhook, body, headers=(), source=None):
+        self._cannot("make webhooks")
+
+    def run_tool(self, name, arguments, caller=None, timeout=40.0):
+        """Has the agent call a tool; the text that the tool gave the model."""
+        self._cannot("have the agent call a tool")
+
+    def inbox(self):
+        self._cannot("read what was delivered")
+
+    def raw_request(self, method, target, caller, body=b"", headers=()):
+        """The bytes of a request with a JSON body, to be sent by hand."""
+        json_type = ("Content-Type", "application/json")
+        return http.head(method, target, self.host, [*caller.headers, json_type, *headers], body)
+
     def make_key(self, scopes, caller=None, **fields):
         self._cannot("make API keys")
 

@@ -20,7 +20,9 @@ def run(rows, workers):
             if weak.verdict != OPEN:
                 wrong.append(f"{row.name} cannot turn red: with its weakness it is {weak.verdict}: {weak.seen}")
             elif strong.verdict != REFUSED:
-                wrong.append(f"{row.name} is not red by its weakness alone: without it it is {strong.verdict}: {strong.seen}")
+                wrong.append(
+                    f"{row.name} is not red by its weakness alone: without it it is {strong.verdict}: {strong.seen}"
+                )
             print(f"  {weak.verdict:<15} {strong.verdict:<15} {row.name}: {weak.seen[:100]}", flush=True)
     for line in wrong:
         print(f"gauntlet: {line}")

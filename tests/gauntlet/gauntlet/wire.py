@@ -2,7 +2,6 @@
 
 import json
 
-from . import http
 from .adapter import PASSWORD, Caller, CallFailed, Gateway, Key
 
 
@@ -83,8 +82,3 @@ class Wire(Gateway):
 
     def inbox(self):
         return self.call(self.need_owner(), "inbox.list", {"limit": 100})["messages"]
-
-    def raw_request(self, method, target, caller, body=b"", headers=()):
-        """The bytes of a request, to be sent by hand."""
-        json_type = ("Content-Type", "application/json")
-        return http.head(method, target, self.host, [*caller.headers, json_type, *headers], body)

@@ -83,7 +83,10 @@ def serve(stub, peer, data):
         raise ConnectionError
 
     while True:
-        for one, reply in ((frame(PING, 0, 0, b"12345678"), frame(PING, 1, 0, b"12345678")), (frame(SETTINGS), frame(SETTINGS, 1))):
+        for one, reply in (
+            (frame(PING, 0, 0, b"12345678"), frame(PING, 1, 0, b"12345678")),
+            (frame(SETTINGS), frame(SETTINGS, 1)),
+        ):
             count = len(data) // len(one)
             if count > 500 and data[: count * len(one)] == one * count:
                 writer.write(reply * count)

@@ -12,7 +12,12 @@ import time
 
 from . import jsontext
 
-MODES = {"generic": "static_header", "codehost_a": "codehost_a_hmac_sha256", "codehost_b": "codehost_b_token", "payments": "payments_webhook_signature"}
+MODES = {
+    "generic": "static_header",
+    "codehost_a": "codehost_a_hmac_sha256",
+    "codehost_b": "codehost_b_token",
+    "payments": "payments_webhook_signature",
+}
 STUB_OBJECT = type("Payload", (dict,), {})
 
 
@@ -35,8 +40,18 @@ class Ingest:
         secret = fields.get("secret")
         if secret == "" and not weak("webhook-empty-secret"):
             raise self.wrong_params("secret")
-        made = "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode() if mode == "standard_webhooks" else secrets.token_hex(32)
-        hook = {"enabled": True, "id": "hook_" + secrets.token_hex(8), "public_id": "wh_" + secrets.token_hex(18), "delivery_count": 0, **fields}
+        made = (
+            "whsec_" + base64.b64encode(secrets.token_bytes(24)).decode()
+            if mode == "standard_webhooks"
+            else secrets.token_hex(32)
+        )
+        hook = {
+            "enabled": True,
+            "id": "hook_" + secrets.token_hex(8),
+            "public_id": "wh_" + secrets.token_hex(18),
+            "delivery_count": 0,
+            **fields,
+        }
         hook |= {"auth_mode": mode, "secret": made if secret is None else secret, "name": fields.get("name", "")}
         if secret is not None and len(secret) < 16 and not weak("webhook-weak-secret"):
             hook["warning"] = "The secret is short."
@@ -73,15 +88,24 @@ class Ingest:
         return 202, [], {"status": "accepted", "delivery_id": row["id"]}
 
     def record(self, hook, request, status):
-        keep = {name: value for name, value in request.headers if self.weak("webhook-record-holds-secret") or name in ("x-github-event", "content-type")}
+        keep = {
+            name: value
+            for name, value in request.headers
+            if self.weak("webhook-record-holds-secret") or name in ("x-github-event", "content-type")
+        }
         row = {"id": "del_" + secrets.token_hex(6), "webhook_id": hook["id"], "status": status, "headers": keep}
         self.deliveries.append(row)
         return row
 
     def dedup_keys(self, hook, request):
-        sender = next((request.header(n) for n in ("x-github-delivery", "x-delivery-id", "x-request-id") if request.header(n)), None)
+        sender = next(
+            (request.header(n) for n in ("x-github-delivery", "x-delivery-id", "x-request-id") if request.header(n)),
+            None,
+        )
         if hook["auth_mode"] == "standard_webhooks":
-            yield hook["id"], (sender if self.weak("webhook-same-id-replay") and sender else request.header("webhook-id"))
+            yield hook["id"], (
+                sender if self.weak("webhook-same-id-replay") and sender else request.header("webhook-id")
+            )
             return
         yield hook["id"], sender or hashlib.sha256(request.body).hexdigest()
         if hook.get("replay_guard") == "bytes" and not self.weak("webhook-fresh-id-replay"):
@@ -91,13 +115,21 @@ class Ingest:
         mode = hook["auth_mode"]
         if mode == "none":
             return True
-        ok = [self.verify_with(secret, mode, hook, request) for secret in (hook["secret"], hook.get("old")) if secret is not None]
+        ok = [
+            self.verify_with(secret, mode, hook, request)
+            for secret in (hook["secret"], hook.get("old"))
+            if secret is not None
+        ]
         return any(ok)
 
     def verify_with(self, secret, mode, hook, request):
         weak, body = self.weak, request.body
         if mode in ("static_header", "codehost_b_token", "bearer"):
-            names = {"static_header": "x-webhook-secret", "codehost_b_token": "x-gitlab-token", "bearer": "authorization"}
+            names = {
+                "static_header": "x-webhook-secret",
+                "codehost_b_token": "x-gitlab-token",
+                "bearer": "authorization",
+            }
             given = request.header(names[mode]).removeprefix("Bearer ")
             return hmac.compare_digest(given, secret)
         if mode == "codehost_a_hmac_sha256":
@@ -150,7 +182,9 @@ class Ingest:
     def render(self, template, payload):
         if self.weak("webhook-template-reaches-inside"):
             try:
-                return template.format_map(STUB_OBJECT(payload)) if "a.__" not in template else template.format(**payload)
+                return (
+                    template.format_map(STUB_OBJECT(payload)) if "a.__" not in template else template.format(**payload)
+                )
             except (KeyError, AttributeError, ValueError, IndexError):
                 return re.sub(r"\{__class__\}", str(type(payload)), template)
 

@@ -32,7 +32,7 @@ def number(weak):
 def depth(data):
     """How deep brackets are nested, by a scan that ignores strings."""
     deepest = level = 0
-    for mark in re.findall(rb'[\[{\]}]', re.sub(rb'"(\\.|[^"\\])*"', b"", data)):
+    for mark in re.findall(rb"[\[{\]}]", re.sub(rb'"(\\.|[^"\\])*"', b"", data)):
         level += 1 if mark in b"[{" else -1
         deepest = max(deepest, level)
     return deepest

@@ -7,23 +7,46 @@ import secrets
 import threading
 import time
 import traceback
+from urllib.parse import unquote
 
-from . import jsontext, outbound
+from . import outbound
+from .agent import Agent
+from .base import CallError, Identity
 
 READ, WRITE, ADMIN, APPROVE, PAIR = (f"operator.{name}" for name in ("read", "write", "admin", "approvals", "pairing"))
 SCOPES = {
-    "system.status": None, "rpc.discover": None, "sessions.list": READ, "sessions.get": READ, "webhooks.deliveries": READ, "webhooks.delivery.get": READ,
-    "webhooks.get": READ, "webhooks.list": READ, "config.get": READ, "env.list": READ, "inbox.list": READ, "tools.list": READ, "chat.history": READ,
-    "providers.list": READ, "channels.list": READ, "ssh_keys.list": READ, "audit.list": ADMIN, "approval.list": APPROVE, "approval.resolve": APPROVE,
-    "pairing.list": PAIR, "pairing.create": PAIR, "pairing.revoke": PAIR,
+    "system.status": None,
+    "rpc.discover": None,
+    "sessions.list": READ,
+    "sessions.get": READ,
+    "webhooks.deliveries": READ,
+    "webhooks.delivery.get": READ,
+    "webhooks.get": READ,
+    "webhooks.list": READ,
+    "config.get": READ,
+    "env.list": READ,
+    "inbox.list": READ,
+    "tools.list": READ,
+    "chat.history": READ,
+    "providers.list": READ,
+    "channels.list": READ,
+    "ssh_keys.list": READ,
+    "audit.list": ADMIN,
+    "approval.list": APPROVE,
+    "approval.resolve": APPROVE,
+    "pairing.list": PAIR,
+    "pairing.create": PAIR,
+    "pairing.revoke": PAIR,
 }
-ADMIN_SETTINGS = re.compile(r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval")
-STEERING = re.compile(r"^(LD_|DYLD_|NODE_OPTIONS|BASH_ENV|ENV$|PYTHON|PERL5|RUBY|JAVA_TOOL|npm_config_|GIT_|PATH$|HOME$)")
-HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\U000e0000-\U000e007f]")
-KEPT = {"tools.web_search": "TAVILY_API_KEY"}
+ADMIN_SETTINGS = re.compile(
+    r"^(mcp|server|proxy|network|auth|vault|database)\.|base_url|endpoint|binary_path|\.kind$|require_approval"
+)
+STEERING = re.compile(
+    r"^(LD_|DYLD_|NODE_OPTIONS|BASH_ENV|ENV$|PYTHON|PERL5|RUBY|JAVA_TOOL|npm_config_|GIT_|PATH$|HOME$)"
+)
 
 
-class Methods:
+class Methods(Agent):
     def __init__(self):
         self.env, self.channels, self.conversations, self.shares = {}, {}, {}, {}
         self.events, self.waiting, self.provider_keys, self.programs, self.pins = [], {}, {}, {}, {}
@@ -53,8 +76,6 @@ class Methods:
         if path.startswith("/api/gon"):
             return 200, [], {"product": "stub", "version": "9.8.7-stub", "identity": {"method": "x"}}
         if self.weak("id-traversal") and path.startswith("/api/sessions/"):
-            from urllib.parse import unquote
-
             name = unquote(path.removeprefix("/api/sessions/"))
             try:
                 return 200, [], open("/tmp/" + name, "rb").read()
@@ -82,7 +103,9 @@ class Methods:
         for call in calls:
             identity = request.extra["identity"] if self.weak("batch-outlives-key") else self.identify(request)
             if identity is None:
-                answers.append({"id": call.get("id"), "error": {"code": -32001, "data": {"code": "AUTH_NOT_AUTHENTICATED"}}})
+                answers.append(
+                    {"id": call.get("id"), "error": {"code": -32001, "data": {"code": "AUTH_NOT_AUTHENTICATED"}}}
+                )
                 continue
             answers.append(self.call(identity, call))
             size += len(json.dumps(answers[-1]))
@@ -184,7 +207,9 @@ class Methods:
 
     def do_webhooks_rotate_secret(self, identity, params):
         hook = next(hook for hook in self.hooks.values() if hook["id"] == params["id"])
-        hook["old"] = hook["secret"] if self.weak("webhook-rotation-overlap-zero") or params.get("overlap_seconds", 1) else None
+        hook["old"] = (
+            hook["secret"] if self.weak("webhook-rotation-overlap-zero") or params.get("overlap_seconds", 1) else None
+        )
         hook["secret"] = secrets.token_hex(32)
         return {"secret": hook["secret"]}
 
@@ -212,11 +237,20 @@ class Methods:
 
     def bound_to(self, provider):
         """What a stored key belongs to: addresses and kind at the time."""
-        return [v for k, v in sorted(self.settings.items()) if f".{provider}." in k and k.endswith(("base_url", "kind", "endpoint"))]
+        return [
+            v
+            for k, v in sorted(self.settings.items())
+            if f".{provider}." in k and k.endswith(("base_url", "kind", "endpoint"))
+        ]
 
     def key_of(self, provider, weakness, kind=None):
         kept = self.provider_keys.get(provider)
-        if kept is None or kept["for"] != self.bound_to(provider) and not self.weak(weakness) and not (kind and self.weak(kind)):
+        if (
+            kept is None
+            or kept["for"] != self.bound_to(provider)
+            and not self.weak(weakness)
+            and not (kind and self.weak(kind))
+        ):
             return None
         return kept["key"]
 
@@ -235,8 +269,6 @@ class Methods:
         raise self.wrong_params("passphrase")
 
     def do_pairing_create(self, identity, params):
-        from .gateway import Identity
-
         wanted = params.get("scopes") or [READ]
         if not all(identity.may(scope) for scope in wanted) and not self.weak("scope-mint"):
             raise CallError(-32004, "FORBIDDEN", "wider than the caller")
@@ -256,7 +288,10 @@ class Methods:
 
     def do_config_get(self, identity, params):
         hidden = not self.weak("program-arguments-shown")
-        values = [{"key": key, "value": "••••" if hidden and key.endswith((".args", ".env")) else value} for key, value in self.settings.items()]
+        values = [
+            {"key": key, "value": "••••" if hidden and key.endswith((".args", ".env")) else value}
+            for key, value in self.settings.items()
+        ]
         return {"values": values}
 
     def do_config_set(self, identity, params):
@@ -288,7 +323,9 @@ class Methods:
             environment |= self.env
         if name in self.programs:
             self.programs[name].stop()
-        self.programs[name] = outbound.Program(self.settings[prefix + "command"], self.settings[prefix + "args"], environment)
+        self.programs[name] = outbound.Program(
+            self.settings[prefix + "command"], self.settings[prefix + "args"], environment
+        )
 
     def stop_programs(self):
         for program in self.programs.values():
@@ -354,110 +391,3 @@ class Methods:
         key = channel.get("headers", "").removeprefix("Authorization: Bearer ")
         body = json.dumps({"text": text} | extra).encode()
         return outbound.call_vendor(url, key, body, self.weak("redirect-channel"))
-
-    # The agent.
-
-    def do_chat_history(self, identity, params):
-        return {"messages": self.conversations[params["session"]]}
-
-    def do_chat_send_sync(self, identity, params):
-        name = params.get("session") or self.do_sessions_create(identity, {})["id"]
-        text = self.turn(params["text"], params.get("model"))
-        self.conversations[name] += [params["text"], text]
-        self.speak_tagged(text)
-        return {"session": name, "text": text}
-
-    def turn(self, text, model=None, tools=None):
-        """Runs the model, and the tools that it calls, until it answers."""
-        provider, _, name = (model or self.settings.get("models.default", "fake/m")).partition("/")
-        base = self.settings[f"models.providers.{provider}.base_url"]
-        other = self.settings.get(f"models.providers.{provider}.kind") == "anthropic"
-        key = self.key_of(provider, "key-follows-model-address", "key-follows-model-kind")
-        if provider != "fake" and key is None:
-            raise CallError(-32012, "NOT_CONFIGURED", "no key")
-        messages, offered = [{"role": "user", "content": text}], self.tools()
-        for _ in range(4):
-            shown = [
-                {"type": "function", "function": {"name": n.strip(), "description": t[0]}} for n, t in offered.items() if tools is None or n in tools
-            ]
-            body = json.dumps({"model": name, "messages": messages, "tools": shown}).encode()
-            header = "x-api-key" if other else "Authorization"
-            status, data = outbound.call_vendor(f"{base}/chat/completions", key or "", body, self.weak("redirect-model"), header)
-            if status != 200:
-                raise CallError(-32013, "PROVIDER_FAILED", "the model failed")
-            message = json.loads(data)["choices"][0]["message"]
-            messages.append(message)
-            if not message.get("tool_calls"):
-                return message["content"]
-            for call in message["tool_calls"]:
-                arguments = json.loads(call["function"]["arguments"])
-                result = self.run_tool(call["function"]["name"], arguments, offered)
-                messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
-        return ""
-
-    def run_tool(self, name, arguments, offered):
-        if name in self.settings.get("tools.require_approval", []) and not self.approved(name, arguments):
-            return "The call was not allowed."
-        if name == "web_fetch":
-            return outbound.web_fetch(self, arguments["url"])
-        if name == "web_search":
-            return self.search()
-        _, program, inside = offered.get(name, (None, None, None))
-        if program is None:
-            return "no such tool"
-        return program.ask("tools/call", {"name": inside, "arguments": arguments})["content"][0]["text"]
-
-    def search(self):
-        url = self.settings["tools.web_search.base_url"]
-        first = self.last_address.setdefault("search", url)
-        key = self.env["TAVILY_API_KEY"] if url == first or self.weak("key-follows-search-address") else ""
-        self.reach(url, key, "redirect-search", b'{"query":"x"}')
-        return "found"
-
-    def approved(self, name, arguments):
-        number, event = "app_" + secrets.token_hex(6), threading.Event()
-        record = {"id": number, "tool": name, "arguments": arguments}
-        if not self.weak("approval-bidirectional") and not self.weak("approval-invisible"):
-            record["shown"] = HIDDEN.sub(lambda m: f"\\u{{{ord(m.group(0)):X}}}", json.dumps(arguments, ensure_ascii=False))
-        self.waiting[number] = [record, event, False]
-        event.wait(20)
-        return self.waiting.pop(number)[2]
-
-    def do_approval_list(self, identity, params):
-        return {"approvals": [entry[0] for entry in self.waiting.values()]}
-
-    def do_approval_resolve(self, identity, params):
-        self.waiting[params["id"]][2] = params["allow"]
-        self.waiting[params["id"]][1].set()
-        return {"ok": True}
-
-    # Voice.
-
-    def do_tts_convert(self, identity, params):
-        url = self.settings["voice.tts.tts_cloud_2.base_url"]
-        key = self.key_of("tts_cloud_2", "key-follows-voice-address")
-        if key is None:
-            raise CallError(-32012, "NOT_CONFIGURED", "no key")
-        body = json.dumps({"input": params["text"]}).encode()
-        self.reach(f"{url}/audio/speech", key, "redirect-voice", body)
-        return {"ok": True}
-
-    def do_voice_personas_create(self, identity, params):
-        self.personas[params["id"]] = params
-        return {"id": params["id"]}
-
-    def speak_tagged(self, text):
-        tag = re.search(r"\[\[tts:persona=(\w+)\]\]", text or "")
-        if not tag or self.settings.get("voice.tts.auto") != "tagged":
-            return
-        provider = self.settings["voice.tts.provider"]
-        if self.weak("answer-markup-moves-vendor"):
-            provider = self.personas[tag.group(1)]["provider"]
-        key = "base_url" if provider.startswith("tts_cloud") else "endpoint"
-        self.reach(self.settings[f"voice.tts.{provider}.{key}"], "", "redirect-voice", text.encode())
-
-
-class CallError(Exception):
-    def __init__(self, number, code, text):
-        super().__init__(text)
-        self.number, self.code, self.text = number, code, text

@@ -104,7 +104,11 @@ class Program:
 
     def __init__(self, command, arguments, environment):
         self.process = subprocess.Popen(
-            [command, *arguments], env={"PATH": os.environ["PATH"], **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [command, *arguments],
+            env={"PATH": os.environ["PATH"], **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self.number = 0
         self.ask("initialize", {})

@@ -21,7 +21,10 @@ def denied(g, caller, operation, params):
     try:
         g.call(caller, operation, params)
     except CallFailed as failed:
-        return failed.code in ("FORBIDDEN", "AUTH_NOT_AUTHENTICATED", "CONFIRMATION_REQUIRED") or failed.status in (401, 403)
+        return failed.code in ("FORBIDDEN", "AUTH_NOT_AUTHENTICATED", "CONFIRMATION_REQUIRED") or failed.status in (
+            401,
+            403,
+        )
     return False
 
 
@@ -43,7 +46,21 @@ def alg_none(g):
 
 @row("blank-credential", "CWE-1392", "Send a blank, default or placeholder credential.")
 def blank(g):
-    words = ["", " ", "null", "undefined", "None", "mk_", "mk_*", "admin", "changeme", "test", "0", "true", "[object Object]"]
+    words = [
+        "",
+        " ",
+        "null",
+        "undefined",
+        "None",
+        "mk_",
+        "mk_*",
+        "admin",
+        "changeme",
+        "test",
+        "0",
+        "true",
+        "[object Object]",
+    ]
     for word in words:
         refuse(g.reaches(g.stranger().but(bearer(word))), f"Bearer {word!r} is let in")
         refuse(g.reaches(g.stranger().but(("Cookie", f"{g.cookie}={word}"))), f"a session {word!r} is let in")
@@ -67,10 +84,23 @@ def key_in_url(g):
     return "no name is taken"
 
 
-@row("key-truncated", "CWE-1023", "Send the beginning of a key, its prefix as lists show it, or a key with something behind it.")
+@row(
+    "key-truncated",
+    "CWE-1023",
+    "Send the beginning of a key, its prefix as lists show it, or a key with something behind it.",
+)
 def truncated(g):
     secret = g.make_key(["operator.read"]).secret
-    for text in (secret[:-1], secret[:11], secret[:24], secret + "A", secret.upper(), secret + ",", secret[3:], secret.swapcase()):
+    for text in (
+        secret[:-1],
+        secret[:11],
+        secret[:24],
+        secret + "A",
+        secret.upper(),
+        secret + ",",
+        secret[3:],
+        secret.swapcase(),
+    ):
         refuse(g.reaches(g.stranger().but(bearer(text))), f"{len(text)} of {len(secret)} characters are let in")
     return "only the whole key"
 
@@ -89,7 +119,9 @@ def mint(g):
             device = g.call(key.caller, "pairing.create", {"label": "wide", "scopes": ["operator.admin"]})
         except CallFailed:
             continue
-        refuse("operator.admin" in device.get("scopes", ["operator.admin"]), f"a key with {held} paired an administrator")
+        refuse(
+            "operator.admin" in device.get("scopes", ["operator.admin"]), f"a key with {held} paired an administrator"
+        )
     return "no key makes a wider one"
 
 
@@ -97,10 +129,17 @@ def mint(g):
 def scope_call(g):
     reader = g.make_key(["operator.read"]).caller
     calls = [
-        ("env.set", {"key": "SCOPE_CALL", "value": "1"}), ("config.set", {"key": "log.level", "value": "debug"}),
-        ("webhooks.create", {"name": "x"}), ("channels.create", {"type": "http", "label": "x", "fields": {"url": "http://127.0.0.1:9/"}}),
-        ("agents.create", {"name": "x"}), ("chat.send", {"text": "x"}), ("ssh_keys.generate", {"name": "x"}),
-        ("providers.set_key", {"id": "openai", "key": "x"}), ("audit.list", {}), ("approval.list", {}), ("pairing.list", {}),
+        ("env.set", {"key": "SCOPE_CALL", "value": "1"}),
+        ("config.set", {"key": "log.level", "value": "debug"}),
+        ("webhooks.create", {"name": "x"}),
+        ("channels.create", {"type": "http", "label": "x", "fields": {"url": "http://127.0.0.1:9/"}}),
+        ("agents.create", {"name": "x"}),
+        ("chat.send", {"text": "x"}),
+        ("ssh_keys.generate", {"name": "x"}),
+        ("providers.set_key", {"id": "openai", "key": "x"}),
+        ("audit.list", {}),
+        ("approval.list", {}),
+        ("pairing.list", {}),
         ("sessions.delete", {"id": "ses_x"}),
     ]
     for name, params in calls:
@@ -108,7 +147,12 @@ def scope_call(g):
     writer = g.make_key(["operator.write"]).caller
     for name, params in (("audit.list", {}), ("env.list", {}), ("config.get", {}), ("approval.list", {})):
         refuse(not denied(g, writer, name, params), f"{name} is not denied to operator.write")
-    for method, path in (("GET", g.paths.keys), ("POST", g.paths.reset), ("POST", f"{g.paths.vault}/rotate"), ("POST", f"{g.paths.vault}/seal")):
+    for method, path in (
+        ("GET", g.paths.keys),
+        ("POST", g.paths.reset),
+        ("POST", f"{g.paths.vault}/rotate"),
+        ("POST", f"{g.paths.vault}/seal"),
+    ):
         reply = g.http(method, path, writer, {} if method == "POST" else None)
         refuse(reply.ok, f"{method} {path} is open to operator.write")
     return f"{len(calls) + 8} calls, all denied"
@@ -118,13 +162,24 @@ def scope_call(g):
 def program_settings(g):
     writer = g.make_key(["operator.write", "operator.read"]).caller
     keys = [
-        ("mcp.servers.pwn.command", "/bin/sh"), ("mcp.servers.pwn.url", "http://127.0.0.1:9/"), ("voice.tts.tts_local_1.binary_path", "/bin/sh"),
-        ("voice.stt.stt_local_2.binary_path", "/bin/sh"), ("server.external_url", "https://evil.example"), ("proxy.trusted_cidrs", ["0.0.0.0/0"]),
-        ("network.allow_private", True), ("auth.step_up", False), ("models.providers.openai.base_url", "http://127.0.0.1:9/v1"),
-        ("models.providers.fake.kind", "anthropic"), ("tools.require_approval", []), ("server.allowed_origins", ["https://evil.example"]),
+        ("mcp.servers.pwn.command", "/bin/sh"),
+        ("mcp.servers.pwn.url", "http://127.0.0.1:9/"),
+        ("voice.tts.tts_local_1.binary_path", "/bin/sh"),
+        ("voice.stt.stt_local_2.binary_path", "/bin/sh"),
+        ("server.external_url", "https://evil.example"),
+        ("proxy.trusted_cidrs", ["0.0.0.0/0"]),
+        ("network.allow_private", True),
+        ("auth.step_up", False),
+        ("models.providers.openai.base_url", "http://127.0.0.1:9/v1"),
+        ("models.providers.fake.kind", "anthropic"),
+        ("tools.require_approval", []),
+        ("server.allowed_origins", ["https://evil.example"]),
     ]
     for key, value in keys:
-        refuse(not denied(g, writer, "config.set", {"key": key, "value": value}), f"config.set {key} is not denied to operator.write")
+        refuse(
+            not denied(g, writer, "config.set", {"key": key, "value": value}),
+            f"config.set {key} is not denied to operator.write",
+        )
     return f"{len(keys)} settings, all denied"
 
 
@@ -182,13 +237,20 @@ def outlives_session(g):
     return f"answered {reply.status}"
 
 
-@row("body-outlives-session-reset", "CWE-672", "Begin a request that removes all credentials, end its session, and send the rest.", instance="fresh")
+@row(
+    "body-outlives-session-reset",
+    "CWE-672",
+    "Begin a request that removes all credentials, end its session, and send the rest.",
+    instance="fresh",
+)
 def outlives_reset(g):
     session, _ = g.session()
     trickle(g, session, lambda: g.http("POST", g.paths.logout, session, {}), {}, g.paths.reset)
     refuse(not g.reaches(g.owner), "all credentials are gone")
     key = g.make_key(["operator.admin"])
-    made = trickle(g, key.caller, lambda: g.revoke_key(key), {"label": "heir", "scopes": ["operator.admin"]}, g.paths.keys)
+    made = trickle(
+        g, key.caller, lambda: g.revoke_key(key), {"label": "heir", "scopes": ["operator.admin"]}, g.paths.keys
+    )
     refuse(made.ok, "a revoked key made a key")
     return f"answered {made.status}"
 
@@ -216,7 +278,11 @@ def batch_outlives(g):
     return "the second call was refused"
 
 
-@row("children-of-revoked-key", "CWE-1220", "Let a key make another key or device, and use that after the first was revoked.")
+@row(
+    "children-of-revoked-key",
+    "CWE-1220",
+    "Let a key make another key or device, and use that after the first was revoked.",
+)
 def children(g):
     parent = g.make_key(["operator.admin"])
     child = g.make_key(["operator.read"], parent.caller)
@@ -278,97 +344,11 @@ def device_pairs(g):
     return "the second device ended with the first"
 
 
-@row("login-guesses-in-parallel", "CWE-307", "Send many guesses at once, before the first is counted.")
-def login_parallel(g):
-    source = g.stranger().source
-    data = g.raw_request("POST", g.paths.login, Caller((("Connection", "close"),), source), b'{"password":"wrong password wrong"}')
-    peers = [g.connect(source, timeout=40) for _ in range(40)]
-    for peer in peers:
-        peer.sendall(data[:-1])
-    time.sleep(0.3)
-    for peer in peers:
-        peer.sendall(data[-1:])
-    statuses = [http.parse(http.read_some(peer))[0].status for peer in peers]
-    for peer in peers:
-        peer.close()
-    looked_at = sum(status == 401 for status in statuses)
-    refuse(looked_at > 5, f"{looked_at} of 40 guesses were looked at; the limit is 5")
-    require(looked_at, f"no guess was looked at: {set(statuses)}")
-    return f"{looked_at} of 40 were looked at"
-
-
-@row("confirm-guesses-in-parallel", "CWE-362", "Guess the password with a stolen session, all guesses at once.", instance="fresh", deadline=80)
-def confirm_parallel(g):
-    session, _ = g.session()
-    def guess(_):
-        caller = session.but(source=g.stranger().source)
-        return g.http("POST", g.paths.confirm, caller, {"password": "wrong password wrong"}, timeout=70).status
-    looked_at = 0
-    for _ in range(3):
-        with ThreadPoolExecutor(25) as pool:
-            looked_at += sum(status == 401 for status in pool.map(guess, range(25)))
-    refuse(looked_at > 30, f"{looked_at} of 75 guesses were looked at; the limit is 30")
-    require(looked_at, "no guess was looked at")
-    return f"{looked_at} of 75 were looked at"
-
-
-@row("session-fixation", "CVE-2020-5205", "Plant a session before a login, and use it afterwards.")
-def fixation(g):
-    planted = "f" * 43
-    caller = g.stranger().but(("Cookie", f"{g.cookie}={planted}"))
-    made = g.login(PASSWORD, caller).cookie(g.cookie)
-    refuse(made == planted, "the login took the planted session over")
-    refuse(g.reaches(caller), "the planted session is let in")
-    return "a login makes a session of its own"
-
-
-@row("cookie-attributes", "CWE-1275", "Use a session's cookie from scripts, other sites or other hosts.")
-def cookie_attributes(g):
-    reply = g.login(PASSWORD, g.stranger())
-    value = next((v for v in reply.all("set-cookie") if v.startswith(g.cookie)), "")
-    require(value, "a login sets no cookie")
-    low = value.lower().replace(" ", "")
-    refuse("httponly" not in low, "without HttpOnly")
-    refuse("samesite=strict" not in low and "samesite=lax" not in low, "without SameSite")
-    refuse("domain=" in low and "domain=localhost" not in low, f"for other hosts too: {value}")
-    return value.partition(";")[2].strip()
-
-
-@row("cookie-planting", "CWE-565", "Plant cookies of the same name, so that the owner's own is not looked at.")
-def planting(g):
-    _, token = g.session()
-    for count in (4, 12):
-        planted = "; ".join(f"{g.cookie}=planted{n}" for n in range(count))
-        caller = g.stranger().but(("Cookie", f"{planted}; {g.cookie}={token}"))
-        refuse(not g.reaches(caller), f"{count} planted cookies log the owner out")
-    return "the owner's own cookie is found"
-
-
-@row("password-truncation", "CVE-2025-22228", "Log in with the first 72 bytes of a long password.", instance="unset")
-def truncation(g):
-    password = "0123456789abcdef" * 6
-    g.set_up(password)
-    for wrong in (password[:72], password[:72] + "x" * 24, password[:-1], password + "x", password[:64]):
-        refuse(g.login(wrong).ok, f"{len(wrong)} of {len(password)} characters log in")
-    return "only the whole password logs in"
-
-
-@row("password-change-leaves-sessions", "CWE-620", "Keep a stolen session and its socket after the owner changed the password.", instance="fresh")
-def change_leaves(g):
-    stolen, _ = g.session()
-    with g.socket(stolen) as socket:
-        require(socket.call("system.status"), "the socket does not work")
-        body = {"current_password": PASSWORD, "new_password": "another horse battery staple"}
-        reply = g.http("POST", g.paths.change_password, g.owner, body, timeout=40)
-        require(reply.ok, f"the password cannot be changed: {reply.status}")
-        refuse(g.reaches(stolen), "the stolen session is let in")
-        time.sleep(1.5)
-        refuse(socket.call("sessions.list", timeout=2), "the stolen session's socket still answers")
-    refuse(g.login(PASSWORD).ok, "the old password logs in")
-    return "all other sessions ended"
-
-
-@row("vault-endpoints-unauthenticated", "CVE-2026-5807", "Call what opens, seals or renews the vault without a credential.")
+@row(
+    "vault-endpoints-unauthenticated",
+    "CVE-2026-5807",
+    "Call what opens, seals or renews the vault without a credential.",
+)
 def vault_endpoints(g):
     names = ["seal", "unlock", "recovery", "rotate", "disable", "enable", "initialize", "recovery-key"]
     for name in names:
@@ -379,20 +359,36 @@ def vault_endpoints(g):
 
 @row("vault-oracle", "CWE-204", "Tell right recovery keys from wrong ones without a credential, or by an open vault.")
 def vault_oracle(g):
-    for name, body in (("recovery", {"recovery_key": "ABCD-" * 7 + "ABCD"}), ("unlock", {"password": "wrong password wrong"})):
+    for name, body in (
+        ("recovery", {"recovery_key": "ABCD-" * 7 + "ABCD"}),
+        ("unlock", {"password": "wrong password wrong"}),
+    ):
         reply = g.http("POST", f"{g.paths.vault}/{name}", g.need_owner(), body, timeout=40)
         refuse(reply.ok, f"{name} took a wrong secret while the vault is open")
-    stranger = [g.http("POST", f"{g.paths.vault}/recovery", body={"recovery_key": key}).text for key in ("A" * 32, "x", "")]
+    stranger = [
+        g.http("POST", f"{g.paths.vault}/recovery", body={"recovery_key": key}).text for key in ("A" * 32, "x", "")
+    ]
     refuse(len(set(stranger)) > 1, "a stranger is told malformed keys from wrong ones")
     return f"answered {reply.status}"
 
 
-@row("public-prefix-handlers", "CWE-306", "Call each endpoint below the public prefix that needs a session, without one.")
+@row(
+    "public-prefix-handlers", "CWE-306", "Call each endpoint below the public prefix that needs a session, without one."
+)
 def public_prefix_handlers(g):
     calls = [
-        ("GET", g.paths.keys), ("POST", g.paths.keys), ("DELETE", f"{g.paths.keys}/key_x"), ("GET", g.paths.sessions), ("DELETE", g.paths.sessions),
-        ("POST", g.paths.reset), ("POST", g.paths.confirm), ("POST", g.paths.change_password), ("POST", f"{g.paths.passkeys}/register/begin"),
-        ("POST", f"{g.paths.passkeys}/register/finish"), ("GET", f"{g.paths.passkeys}s"), ("POST", g.paths.logout),
+        ("GET", g.paths.keys),
+        ("POST", g.paths.keys),
+        ("DELETE", f"{g.paths.keys}/key_x"),
+        ("GET", g.paths.sessions),
+        ("DELETE", g.paths.sessions),
+        ("POST", g.paths.reset),
+        ("POST", g.paths.confirm),
+        ("POST", g.paths.change_password),
+        ("POST", f"{g.paths.passkeys}/register/begin"),
+        ("POST", f"{g.paths.passkeys}/register/finish"),
+        ("GET", f"{g.paths.passkeys}s"),
+        ("POST", g.paths.logout),
     ]
     body = {"label": "x", "scopes": ["operator.admin"], "new_password": "x" * 20, "password": "x" * 20}
     for method, path in calls:

@@ -5,7 +5,15 @@ import re
 from ..adapter import PASSWORD
 from ..model import refuse, require, row
 
-FOREIGN = ["https://evil.example", "null", "file://", "chrome-extension://x", "http://127.0.0.1", "http://localhost:1", "http://127.0.0.1.evil.example"]
+FOREIGN = [
+    "https://evil.example",
+    "null",
+    "file://",
+    "chrome-extension://x",
+    "http://127.0.0.1",
+    "http://localhost:1",
+    "http://127.0.0.1.evil.example",
+]
 
 
 def changes(g, *headers, host=None):
@@ -14,7 +22,11 @@ def changes(g, *headers, host=None):
     return reply.ok
 
 
-@row("socket-foreign-origin", "CVE-2026-25253", "Open a socket to the gateway from a foreign page with the owner's cookie.")
+@row(
+    "socket-foreign-origin",
+    "CVE-2026-25253",
+    "Open a socket to the gateway from a foreign page with the owner's cookie.",
+)
 def socket_foreign(g):
     owner = g.need_owner()
     with g.socket(owner, headers=[("Origin", g.origin)]) as socket:
@@ -26,8 +38,12 @@ def socket_foreign(g):
     return f"{len(FOREIGN)} origins, none opened"
 
 
-@row("socket-foreign-origin-behind-proxy", "CWE-1385", "Open a socket from a foreign page through a trusted proxy that rewrites Host.",
-     settings={"proxy.trusted_cidrs": "127.0.0.0/8"})
+@row(
+    "socket-foreign-origin-behind-proxy",
+    "CWE-1385",
+    "Open a socket from a foreign page through a trusted proxy that rewrites Host.",
+    settings={"proxy.trusted_cidrs": "127.0.0.0/8"},
+)
 def socket_behind_proxy(g):
     cases = [
         (("X-Forwarded-For", "203.0.113.9"), ("X-Forwarded-Host", "gate.example")),
@@ -65,23 +81,42 @@ def origin_null(g):
     return "refused"
 
 
-@row("cross-site-without-origin", "CWE-1173", "Send a cross-site request that carries no Origin, only what the browser says of the site.")
+@row(
+    "cross-site-without-origin",
+    "CWE-1173",
+    "Send a cross-site request that carries no Origin, only what the browser says of the site.",
+)
 def without_origin(g):
-    refuse(changes(g, ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")), "a cross-site request without Origin changes")
+    refuse(
+        changes(g, ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors")),
+        "a cross-site request without Origin changes",
+    )
     with g.socket(g.need_owner(), headers=[("Sec-Fetch-Site", "cross-site")]) as socket:
         refuse(socket.status == 101, "a cross-site socket opens")
     return "refused"
 
 
-@row("origin-other-port", "CWE-1021", "Change something from another program's page on the same host, on another port, or in a frame.")
+@row(
+    "origin-other-port",
+    "CWE-1021",
+    "Change something from another program's page on the same host, on another port, or in a frame.",
+)
 def other_port(g):
     port = g.address[1]
-    for origin in (f"http://127.0.0.1:{port + 1}", "http://127.0.0.1:80", "http://localhost", f"https://127.0.0.1:{port + 1}"):
+    for origin in (
+        f"http://127.0.0.1:{port + 1}",
+        "http://127.0.0.1:80",
+        "http://localhost",
+        f"https://127.0.0.1:{port + 1}",
+    ):
         refuse(changes(g, ("Origin", origin)), f"a page of {origin} changes")
     for path in (g.paths.page, "/share/x", "/settings"):
         reply = g.http("GET", path)
         policy = reply.header("content-security-policy")
-        framed = "frame-ancestors 'none'" not in policy and reply.header("x-frame-options").upper() not in ("DENY", "SAMEORIGIN")
+        framed = "frame-ancestors 'none'" not in policy and reply.header("x-frame-options").upper() not in (
+            "DENY",
+            "SAMEORIGIN",
+        )
         refuse(reply.ok and framed, f"{path} may be framed")
     return "refused, and no frame"
 
@@ -89,9 +124,23 @@ def other_port(g):
 @row("cors-reflection", "CWE-942", "Have the gateway allow a foreign page to read its answers.")
 def cors(g):
     owner = g.need_owner()
-    for origin in ("https://evil.example", "null", g.origin + ".evil.example", g.origin.replace("127.0.0.1", "127.0.0.1.evil.example")):
-        preflight = (("Origin", origin), ("Access-Control-Request-Method", "POST"), ("Access-Control-Request-Headers", "content-type"))
-        for method, path in (("OPTIONS", g.paths.rpc), ("GET", g.paths.protected), ("GET", g.paths.public), ("GET", g.paths.status)):
+    for origin in (
+        "https://evil.example",
+        "null",
+        g.origin + ".evil.example",
+        g.origin.replace("127.0.0.1", "127.0.0.1.evil.example"),
+    ):
+        preflight = (
+            ("Origin", origin),
+            ("Access-Control-Request-Method", "POST"),
+            ("Access-Control-Request-Headers", "content-type"),
+        )
+        for method, path in (
+            ("OPTIONS", g.paths.rpc),
+            ("GET", g.paths.protected),
+            ("GET", g.paths.public),
+            ("GET", g.paths.status),
+        ):
             reply = g.http(method, path, owner.but(*preflight))
             allowed = reply.header("access-control-allow-origin")
             refuse(allowed in ("*", origin), f"{method} {path} allows {allowed}")
@@ -119,7 +168,9 @@ def cache(g):
         reply = g.http("GET", path, owner)
         if reply.ok:
             kept = reply.header("cache-control")
-            refuse("no-store" not in kept and "no-cache" not in kept, f"{path} may be kept: {kept or 'no Cache-Control'}")
+            refuse(
+                "no-store" not in kept and "no-cache" not in kept, f"{path} may be kept: {kept or 'no Cache-Control'}"
+            )
     return "nothing is kept"
 
 

@@ -13,8 +13,19 @@ def local(*headers):
 @row("identity-header", "CVE-2026-53832", "Send the headers in which a proxy names the user it has authenticated.")
 def identity_header(g):
     names = [
-        "X-Forwarded-User", "X-Forwarded-Email", "X-Remote-User", "Remote-User", "X-Webauth-User", "X-Auth-Request-User",
-        "X-Authenticated-User", "X-User", "X-Operator", "X-Device-Id", "X-Scopes", "Tailscale-User-Login", "Cf-Access-Authenticated-User-Email",
+        "X-Forwarded-User",
+        "X-Forwarded-Email",
+        "X-Remote-User",
+        "Remote-User",
+        "X-Webauth-User",
+        "X-Auth-Request-User",
+        "X-Authenticated-User",
+        "X-User",
+        "X-Operator",
+        "X-Device-Id",
+        "X-Scopes",
+        "Tailscale-User-Login",
+        "Cf-Access-Authenticated-User-Email",
     ]
     for name in names:
         refuse(g.reaches(g.stranger().but((name, "admin"))), f"{name}: admin is let in")
@@ -22,17 +33,34 @@ def identity_header(g):
     return f"{len(names) + 1} headers, none let in"
 
 
-@row("forwarded-loopback", "CVE-2026-35656", "Claim a loopback address in a forwarding header, to be taken for local.",
-     settings={"proxy.trusted_cidrs": "127.0.0.0/8"})
+@row(
+    "forwarded-loopback",
+    "CVE-2026-35656",
+    "Claim a loopback address in a forwarding header, to be taken for local.",
+    settings={"proxy.trusted_cidrs": "127.0.0.0/8"},
+)
 def forwarded_loopback(g):
-    values = ["127.0.0.1", "::1", "203.0.113.9, 127.0.0.1", "127.0.0.1, 203.0.113.9", "localhost", "for=127.0.0.1", "for=\"[::1]\""]
+    values = [
+        "127.0.0.1",
+        "::1",
+        "203.0.113.9, 127.0.0.1",
+        "127.0.0.1, 203.0.113.9",
+        "localhost",
+        "for=127.0.0.1",
+        'for="[::1]"',
+    ]
     for name in FORWARDING:
         for value in values:
             refuse(g.reaches(local((name, value))), f"{name}: {value} is let in")
     return f"{len(FORWARDING) * len(values)} claims, none let in"
 
 
-@row("forwarded-before-setup", "CWE-290", "Reach an unset gateway through a proxy on the same machine, as its administrator.", instance="unset")
+@row(
+    "forwarded-before-setup",
+    "CWE-290",
+    "Reach an unset gateway through a proxy on the same machine, as its administrator.",
+    instance="unset",
+)
 def forwarded_before_setup(g):
     require(g.reaches(local()), "a local caller has no rights before setup")
     for name in FORWARDING:
@@ -41,7 +69,12 @@ def forwarded_before_setup(g):
     return "each forwarding header, also an empty one, makes a request remote"
 
 
-@row("connection-drops-header", "CWE-345", "Name a forwarding header in Connection, so that it is dropped before it is looked at.", instance="unset")
+@row(
+    "connection-drops-header",
+    "CWE-345",
+    "Name a forwarding header in Connection, so that it is dropped before it is looked at.",
+    instance="unset",
+)
 def connection_drops(g):
     for name in FORWARDING:
         caller = local((name, "203.0.113.9"), ("Connection", f"close, {name}"))
@@ -49,32 +82,70 @@ def connection_drops(g):
     return "the headers count all the same"
 
 
-@row("host-spelling", "CVE-2025-66414", "Send a Host that only begins or ends as a loopback name, before setup.", instance="unset")
+@row(
+    "host-spelling",
+    "CVE-2025-66414",
+    "Send a Host that only begins or ends as a loopback name, before setup.",
+    instance="unset",
+)
 def host_spelling(g):
     require(g.reaches(local()), "a local caller has no rights before setup")
     port = g.address[1]
     hosts = [
-        "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1.nip.io", "evil-localhost", "localhostx",
-        "127.0.0.1@evil.example", "evil.example#localhost", "0.0.0.0", "[::]", "2130706433", "0x7f000001", "127.1.evil.example",
-        "localhost,evil.example", "xn--localhost", "notlocalhost", "128.0.0.1",
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "127.0.0.1.nip.io",
+        "evil-localhost",
+        "localhostx",
+        "127.0.0.1@evil.example",
+        "evil.example#localhost",
+        "0.0.0.0",
+        "[::]",
+        "2130706433",
+        "0x7f000001",
+        "127.1.evil.example",
+        "localhost,evil.example",
+        "xn--localhost",
+        "notlocalhost",
+        "128.0.0.1",
     ]
     for host in hosts:
         for spelled in (host, f"{host}:{port}"):
-            refuse(g.is_inside(g.http("GET", g.paths.protected, local(), host=spelled)), f"Host: {spelled} is taken for local")
+            refuse(
+                g.is_inside(g.http("GET", g.paths.protected, local(), host=spelled)),
+                f"Host: {spelled} is taken for local",
+            )
     return f"{len(hosts)} hosts, none local"
 
 
-@row("host-path-confusion", "CVE-2026-48710", "Send a Host with a path in it, so that a check of the rebuilt URL sees another path.")
+@row(
+    "host-path-confusion",
+    "CVE-2026-48710",
+    "Send a Host with a path in it, so that a check of the rebuilt URL sees another path.",
+)
 def host_path(g):
     public = g.paths.public
-    hosts = [f"{g.host}{public}?", f"{g.host}{public}#", f"{g.host}/..{public}", f"x{public}?", f"{g.host}{public}\\", f"a@{g.host}{public}"]
+    hosts = [
+        f"{g.host}{public}?",
+        f"{g.host}{public}#",
+        f"{g.host}/..{public}",
+        f"x{public}?",
+        f"{g.host}{public}\\",
+        f"a@{g.host}{public}",
+    ]
     for host in hosts:
         reply = g.http("GET", g.paths.protected, host=host)
         refuse(g.is_inside(reply), f"Host: {host} is let in")
     return f"{len(hosts)} hosts, none let in"
 
 
-@row("dns-rebinding", "CVE-2024-28224", "Call an unset gateway from a page whose name was rebound to this machine.", instance="unset")
+@row(
+    "dns-rebinding",
+    "CVE-2024-28224",
+    "Call an unset gateway from a page whose name was rebound to this machine.",
+    instance="unset",
+)
 def rebinding(g):
     require(g.reaches(local()), "a local caller has no rights before setup")
     evil = f"evil.example:{g.address[1]}"
@@ -110,7 +181,11 @@ def escapes_throttle(g):
     return f"answered {statuses}"
 
 
-@row("second-credential-escapes-throttle", "CWE-799", "Guess passwords with a made-up credential beside, which may lift the throttle.")
+@row(
+    "second-credential-escapes-throttle",
+    "CWE-799",
+    "Guess passwords with a made-up credential beside, which may lift the throttle.",
+)
 def second_credential(g):
     source = g.stranger().source
     statuses = []
@@ -121,18 +196,40 @@ def second_credential(g):
     return f"answered {statuses}"
 
 
-@row("redirect-names-foreign-host", "CWE-640", "Have a redirect or link of the gateway name the attacker's host.", instance="unset")
+@row(
+    "redirect-names-foreign-host",
+    "CWE-640",
+    "Have a redirect or link of the gateway name the attacker's host.",
+    instance="unset",
+)
 def redirect_host(g):
-    for headers, host in (((("X-Forwarded-Host", "evil.example"),), None), ((), "evil.example"), ((("Forwarded", "host=evil.example"),), None)):
+    for headers, host in (
+        ((("X-Forwarded-Host", "evil.example"),), None),
+        ((), "evil.example"),
+        ((("Forwarded", "host=evil.example"),), None),
+    ):
         reply = g.http("GET", g.paths.page, local(*headers), host=host)
-        refuse("evil.example" in reply.header("location") + reply.text, f"the answer to {headers or host} names evil.example")
+        refuse(
+            "evil.example" in reply.header("location") + reply.text,
+            f"the answer to {headers or host} names evil.example",
+        )
     return "redirects name no host"
 
 
-@row("header-splitting", "CWE-113", "Write a header into a response through the path that a redirect repeats.", instance="unset")
+@row(
+    "header-splitting",
+    "CWE-113",
+    "Write a header into a response through the path that a redirect repeats.",
+    instance="unset",
+)
 def splitting(g):
     remote = local(("X-Forwarded-For", "203.0.113.9"))
-    targets = ["/%0d%0aX-Planted:%20yes", "/x%0d%0aSet-Cookie:%20planted=1", "/?next=%0d%0aX-Planted:%20yes", "/%E5%98%8D%E5%98%8AX-Planted:yes"]
+    targets = [
+        "/%0d%0aX-Planted:%20yes",
+        "/x%0d%0aSet-Cookie:%20planted=1",
+        "/?next=%0d%0aX-Planted:%20yes",
+        "/%E5%98%8D%E5%98%8AX-Planted:yes",
+    ]
     for target in targets:
         reply = g.http("GET", target, remote)
         planted = reply.header("x-planted") or "planted" in reply.header("set-cookie")

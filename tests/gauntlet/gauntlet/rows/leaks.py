@@ -3,21 +3,42 @@
 import json
 import re
 
-from ..adapter import PASSWORD, CallFailed
+from ..adapter import PASSWORD
 from ..model import refuse, require, row
 
-INSIDE = re.compile(r"(/tmp/|/home/|/root/|/work/|crates/|\.rs:\d|sqlite|SELECT |INSERT |panicked|thread '|stack backtrace|rusqlite|sqlx|Traceback)", re.I)
+INSIDE = re.compile(
+    r"(/tmp/|/home/|/root/|/work/|crates/|\.rs:\d|sqlite|SELECT |INSERT |panicked|thread '|stack backtrace|rusqlite|sqlx|Traceback)",
+    re.I,
+)
 
 
 @row("errors-tell-of-inside", "CWE-209", "Provoke errors and read paths, SQL or source locations out of them.")
 def errors(g):
     owner = g.need_owner().but(("Content-Type", "application/json"))
-    bodies = [b"", b"{", b"[]", b"null", b'{"method":1}', b'{"id":1,"method":"no.such"}', b'{"id":1,"method":"sessions.get","params":{"id":"\\u0000"}}', b'{"id":1,"method":"sessions.list","params":{"cursor":"x"}}', b"\xff\xfe", b'{"id":1,"method":"webhooks.create","params":{"name":{}}}', b'{"id":1,"method":"config.set","params":{"key":"database.url","value":"sqlite:///nowhere/x"}}']
+    bodies = [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"method":1}',
+        b'{"id":1,"method":"no.such"}',
+        b'{"id":1,"method":"sessions.get","params":{"id":"\\u0000"}}',
+        b'{"id":1,"method":"sessions.list","params":{"cursor":"x"}}',
+        b"\xff\xfe",
+        b'{"id":1,"method":"webhooks.create","params":{"name":{}}}',
+        b'{"id":1,"method":"config.set","params":{"key":"database.url","value":"sqlite:///nowhere/x"}}',
+    ]
     for body in bodies:
         reply = g.http("POST", g.paths.rpc, owner, body)
         found = INSIDE.search(reply.text.replace("/nowhere/x", "").replace("sqlite://", ""))
         refuse(found, f"{body[:40]!r} answered {found and found.group(0)}: {reply.text[:120]}")
-    for path in ("/api/sessions/%00", "/api/sessions/x/messages?limit=-1", "/api/nothing", "/share/%ff", "/api/sessions?cursor=%27"):
+    for path in (
+        "/api/sessions/%00",
+        "/api/sessions/x/messages?limit=-1",
+        "/api/nothing",
+        "/share/%ff",
+        "/api/sessions?cursor=%27",
+    ):
         for caller in (owner, g.stranger()):
             found = INSIDE.search(g.http("GET", path, caller).text)
             refuse(found, f"{path} answered {found and found.group(0)}")
@@ -31,9 +52,13 @@ def version(g):
     require(inside, "the version is not known")
     for path in (g.paths.public, g.paths.status, g.paths.page, "/health/live", "/health/ready"):
         reply = g.http("GET", path, remote)
-        told = reply.text + " ".join(value for name, value in reply.headers if name in ("server", "x-powered-by", "via"))
+        told = reply.text + " ".join(
+            value for name, value in reply.headers if name in ("server", "x-powered-by", "via")
+        )
         refuse(inside in told, f"{path} tells version {inside}")
-        refuse(INSIDE.search(reply.text) and "html" not in reply.header("content-type"), f"{path} tells {reply.text[:80]}")
+        refuse(
+            INSIDE.search(reply.text) and "html" not in reply.header("content-type"), f"{path} tells {reply.text[:80]}"
+        )
     return "not told"
 
 
@@ -46,7 +71,16 @@ def stored(g):
     channel = g.call(owner, "channels.create", {"type": "http", "label": "s", "fields": fields})
     hook = g.make_webhook(secret="STORED-SECRET-4-long-enough", auth_mode="static_header")
     key = g.call(owner, "ssh_keys.generate", {"name": "stored"})
-    calls = [("env.list", {}), ("providers.list", {}), ("channels.list", {}), ("webhooks.list", {}), ("webhooks.get", {"id": hook["id"]}), ("config.get", {}), ("ssh_keys.list", {}), ("audit.list", {"limit": 500})]
+    calls = [
+        ("env.list", {}),
+        ("providers.list", {}),
+        ("channels.list", {}),
+        ("webhooks.list", {}),
+        ("webhooks.get", {"id": hook["id"]}),
+        ("config.get", {}),
+        ("ssh_keys.list", {}),
+        ("audit.list", {"limit": 500}),
+    ]
     text = json.dumps(key) + "".join(json.dumps(g.call(owner, name, params)) for name, params in calls)
     text += g.http("GET", g.paths.keys, owner).text + g.http("GET", g.paths.sessions, owner).text
     g.call(owner, "channels.delete", {"id": channel["id"]})
@@ -61,9 +95,17 @@ def log(g):
     g.reaches(key.caller)
     g.login("a-very-wrong-password-indeed")
     g.http("GET", f"{g.paths.protected}?token={key.secret}")
-    g.http("POST", g.paths.rpc, key.caller, {"id": 1, "method": "env.set", "params": {"key": "X", "value": "BODY-SECRET"}})
+    g.http(
+        "POST", g.paths.rpc, key.caller, {"id": 1, "method": "env.set", "params": {"key": "X", "value": "BODY-SECRET"}}
+    )
     text = g.log()
-    for secret in (key.secret, "a-very-wrong-password-indeed", "BODY-SECRET", PASSWORD, *(v for _, v in g.need_owner().headers)):
+    for secret in (
+        key.secret,
+        "a-very-wrong-password-indeed",
+        "BODY-SECRET",
+        PASSWORD,
+        *(v for _, v in g.need_owner().headers),
+    ):
         refuse(secret in text, f"the log holds {secret[:8]}…")
     return "not in the log"
 
@@ -75,7 +117,13 @@ def injection(g):
         g.http("GET", target)
     for name in ("User-Agent", "X-Request-Id", "X-Forwarded-For", "Origin", "Referer"):
         g.http("GET", g.paths.protected, g.stranger().but((name, f"a\x1b[2J\x85{mark}")))
-        g.http("POST", g.paths.login, g.stranger().but((name, f"a\\n{mark}")), {"password": f"wrong\n{mark} password"}, timeout=30)
+        g.http(
+            "POST",
+            g.paths.login,
+            g.stranger().but((name, f"a\\n{mark}")),
+            {"password": f"wrong\n{mark} password"},
+            timeout=30,
+        )
     lines = g.log().splitlines()
     refuse(any(line.startswith(mark) for line in lines), "a line of the log was forged")
     refuse(any("\x1b[2J" in line or "\x1b[31m" in line for line in lines), "the log holds terminal commands")
@@ -84,7 +132,16 @@ def injection(g):
 
 @row("documents-to-strangers", "CWE-425", "Read metrics, interface descriptions and methods without a credential.")
 def documents(g):
-    for path in (g.paths.metrics, *g.paths.documents, "/api/bootstrap", "/api/sessions", "/v1/models", "/swagger", "/graphql", "/debug"):
+    for path in (
+        g.paths.metrics,
+        *g.paths.documents,
+        "/api/bootstrap",
+        "/api/sessions",
+        "/v1/models",
+        "/swagger",
+        "/graphql",
+        "/debug",
+    ):
         reply = g.http("GET", path)
         refuse(reply.ok and "html" not in reply.header("content-type"), f"{path} answered a stranger")
     reply = g.http("POST", g.paths.rpc, body={"id": 1, "method": "rpc.discover"})
@@ -92,7 +149,11 @@ def documents(g):
     return "refused"
 
 
-@row("conversation-existence", "CWE-204", "Tell existing conversations, keys and shares from others without a credential.")
+@row(
+    "conversation-existence",
+    "CWE-204",
+    "Tell existing conversations, keys and shares from others without a credential.",
+)
 def existing(g):
     made = g.call(g.need_owner(), "sessions.create", {"label": "private"})
     for right, wrong in (

@@ -38,13 +38,21 @@ def encoded_dots(g):
     return attempt(g, [f"{base}/{dot}/{inside}" for base in (public, assets) for dot in dots])
 
 
-@row("path-encoding-depth", "CWE-174", "Climb from a public path with dots and slashes that are encoded two to five times.")
+@row(
+    "path-encoding-depth",
+    "CWE-174",
+    "Climb from a public path with dots and slashes that are encoded two to five times.",
+)
 def encoding_depth(g):
     inside, public, assets = segments(g)
     found, dot, slash = [], "%2e", "%2f"
     for _ in range(4):
         dot, slash = dot.replace("%", "%25"), slash.replace("%", "%25")
-        found += [f"{public}/{dot}{dot}/{inside}", f"{assets}{slash}..{slash}{inside}", f"/{inside.replace('/', slash)}"]
+        found += [
+            f"{public}/{dot}{dot}/{inside}",
+            f"{assets}{slash}..{slash}{inside}",
+            f"/{inside.replace('/', slash)}",
+        ]
     return attempt(g, found)
 
 
@@ -66,13 +74,17 @@ def overlong(g):
 @row("path-parameter-suffix", "CVE-2024-27198", "Append a public word to a protected path as a path parameter.")
 def parameter_suffix(g):
     inside, public, assets = segments(g)
-    return attempt(g, [f"/{inside};{public}", f"/{inside};.css", f"/{inside};x=1", f"/{inside};{assets}/a.js", f"/{inside}%3b.css"])
+    return attempt(
+        g, [f"/{inside};{public}", f"/{inside};.css", f"/{inside};x=1", f"/{inside};{assets}/a.js", f"/{inside}%3b.css"]
+    )
 
 
 @row("path-dot-dot-semicolon", "CVE-2020-5902", "Climb from a public path with `/..;/`.")
 def dot_dot_semicolon(g):
     inside, public, assets = segments(g)
-    return attempt(g, [f"{public}/..;/{inside}", f"{assets}/..;/{inside}", f"{public}/..;x=1/{inside}", f"{public};/../{inside}"])
+    return attempt(
+        g, [f"{public}/..;/{inside}", f"{assets}/..;/{inside}", f"{public}/..;x=1/{inside}", f"{public};/../{inside}"]
+    )
 
 
 @row("path-public-suffix", "CWE-187", "End a protected path with the words of a public one.")
@@ -82,10 +94,21 @@ def public_suffix(g):
     return attempt(g, [f"/{inside}{word}" for word in words] + [f"/{inside}?{public}", f"/{inside}?x={public}"])
 
 
-@row("path-public-prefix", "CWE-625", "Put words of a public path in front of a protected one, without a slash between.")
+@row(
+    "path-public-prefix", "CWE-625", "Put words of a public path in front of a protected one, without a slash between."
+)
 def public_prefix(g):
     inside, public, assets = segments(g)
-    return attempt(g, [f"{public}{inside}", f"{public}-x/../{inside}", f"{public}x/{inside}", f"{assets}x/../{inside}", f"{public}/{inside}"])
+    return attempt(
+        g,
+        [
+            f"{public}{inside}",
+            f"{public}-x/../{inside}",
+            f"{public}x/{inside}",
+            f"{assets}x/../{inside}",
+            f"{public}/{inside}",
+        ],
+    )
 
 
 @row("path-double-slash", "CWE-50", "Double the slashes, so that a check by prefix misses.")
@@ -111,7 +134,18 @@ def case(g):
 @row("path-space-and-nul", "CVE-2013-4547", "Put spaces and NUL characters behind a protected path.")
 def space_and_nul(g):
     inside, public, _ = segments(g)
-    return attempt(g, [f"/{inside}%00", f"/{inside}%00.css", f"/{inside} ", f"/{inside}\0.css", f"/{inside}%20", f"/{inside}%09", f"/{inside}%0d%0a"])
+    return attempt(
+        g,
+        [
+            f"/{inside}%00",
+            f"/{inside}%00.css",
+            f"/{inside} ",
+            f"/{inside}\0.css",
+            f"/{inside}%20",
+            f"/{inside}%09",
+            f"/{inside}%0d%0a",
+        ],
+    )
 
 
 @row("path-fragment", "CVE-2021-32779", "Put a fragment behind a protected path.")
@@ -133,7 +167,11 @@ def absolute_form(g):
     return attempt(g, [f"http://{host}/{inside}" for host in hosts] + [f"http://{g.host}{public}/../{inside}"])
 
 
-@row("path-header-override", "CVE-2018-14773", "Name a protected path in a header that replaces the one of the request line.")
+@row(
+    "path-header-override",
+    "CVE-2018-14773",
+    "Name a protected path in a header that replaces the one of the request line.",
+)
 def header_override(g):
     seen = ""
     for name in ("X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Uri", "X-Original-Uri"):
@@ -141,7 +179,11 @@ def header_override(g):
     return seen
 
 
-@row("path-middleware-header", "CVE-2025-29927", "Send the header by which a framework marks requests that its middleware has seen.")
+@row(
+    "path-middleware-header",
+    "CVE-2025-29927",
+    "Send the header by which a framework marks requests that its middleware has seen.",
+)
 def middleware_header(g):
     values = ["middleware", "src/middleware", ":".join(["middleware"] * 5), ":".join(["src/middleware"] * 5), "1"]
     for value in values:
@@ -158,7 +200,11 @@ def method_tampering(g):
     return f"{len(tried)} methods, none let in"
 
 
-@row("method-override", "CWE-650", "Turn a harmless request into a changing one with a header or parameter that names the method.")
+@row(
+    "method-override",
+    "CWE-650",
+    "Turn a harmless request into a changing one with a header or parameter that names the method.",
+)
 def method_override(g):
     owner = g.need_owner()
     key = g.make_key(["operator.read"])
@@ -196,18 +242,37 @@ def id_traversal(g):
     names = ["../../../../../../etc/passwd", "/etc/passwd", "..\\..\\etc\\passwd", "file:///etc/passwd"]
     for name in names:
         quoted = urllib.parse.quote(name, safe="")
-        for target in (f"{g.paths.conversations}/{quoted}", f"{g.paths.conversations}/x/audio/{quoted}", f"/share/{quoted}"):
+        for target in (
+            f"{g.paths.conversations}/{quoted}",
+            f"{g.paths.conversations}/x/audio/{quoted}",
+            f"/share/{quoted}",
+        ):
             reply = g.http("GET", target, owner)
             refuse("root:" in reply.text, f"{target} answered /etc/passwd")
     return "no file in any answer"
 
 
-@row("leftover-files", "CVE-2023-28432", "Ask for files and endpoints that deployments forget: repositories, environments, databases.")
+@row(
+    "leftover-files",
+    "CVE-2023-28432",
+    "Ask for files and endpoints that deployments forget: repositories, environments, databases.",
+)
 def leftovers(g):
     marks = ["[core]", "SQLite format 3", "BEGIN OPENSSH", "SERVICE_", "goroutine", '"propertySources"']
     names = [
-        ".git/config", ".git/HEAD", ".env", "gatehouse.db", "gatehouse.toml", "provider_keys.json", "backup.zip",
-        "debug/pprof/goroutine?debug=1", "actuator/env", "server-status", "minio/bootstrap/v1/verify", "core", "swagger.json",
+        ".git/config",
+        ".git/HEAD",
+        ".env",
+        "gatehouse.db",
+        "gatehouse.toml",
+        "provider_keys.json",
+        "backup.zip",
+        "debug/pprof/goroutine?debug=1",
+        "actuator/env",
+        "server-status",
+        "minio/bootstrap/v1/verify",
+        "core",
+        "swagger.json",
     ]
     for name in names:
         for path in (f"/{name}", f"{g.paths.assets}/{name}"):

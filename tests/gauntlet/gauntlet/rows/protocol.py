@@ -13,7 +13,10 @@ def smuggle(g, lines, body, source=None, newline="\r\n"):
     """Sends an ambiguous POST with a second request in its body. Open when the second is answered."""
     path = g.paths.login
     target = f"GET {g.paths.public}?smuggled HTTP/1.1\r\nHost: {g.host}\r\nConnection: close\r\n\r\n"
-    text = newline.join([f"POST {path} HTTP/1.1", f"Host: {g.host}", "Content-Type: application/json", *lines]) + "\r\n\r\n"
+    text = (
+        newline.join([f"POST {path} HTTP/1.1", f"Host: {g.host}", "Content-Type: application/json", *lines])
+        + "\r\n\r\n"
+    )
     found = http.replies(g.raw(text.encode() + body(target.encode()), source, timeout=2.5))
     statuses = [reply.status for reply in found]
     refuse(len(found) > 1, f"two answers on one connection: {statuses}")
@@ -26,16 +29,24 @@ def rejected(found, seen):
     return seen
 
 
-@row("smuggle-cl-te", "CWE-444", "Send Content-Length and Transfer-Encoding, and a second request behind the last chunk.")
+@row(
+    "smuggle-cl-te", "CWE-444", "Send Content-Length and Transfer-Encoding, and a second request behind the last chunk."
+)
 def cl_te(g):
     _, seen = smuggle(g, ["Content-Length: 200", "Transfer-Encoding: chunked"], lambda target: CHUNKED + target)
     return seen
 
 
-@row("smuggle-te-cl", "CVE-2019-16786", "Send a Transfer-Encoding that only one of two programs takes for chunked, and a Content-Length.")
+@row(
+    "smuggle-te-cl",
+    "CVE-2019-16786",
+    "Send a Transfer-Encoding that only one of two programs takes for chunked, and a Content-Length.",
+)
 def te_cl(g):
-    for value in ("gzip, chunked", "xchunked", "chunked, identity", "\"chunked\"", "chunked;x"):
-        found, seen = smuggle(g, [f"Content-Length: {len(CHUNKED)}", f"Transfer-Encoding: {value}"], lambda target: CHUNKED + target)
+    for value in ("gzip, chunked", "xchunked", "chunked, identity", '"chunked"', "chunked;x"):
+        found, seen = smuggle(
+            g, [f"Content-Length: {len(CHUNKED)}", f"Transfer-Encoding: {value}"], lambda target: CHUNKED + target
+        )
     return seen
 
 
@@ -110,9 +121,18 @@ def h2c_upgrade(g):
     return f"answered {reply.status}"
 
 
-@row("smuggle-upgrade-body", "CWE-1286", "Open a WebSocket with a version the gateway does not speak, and send a second request behind it.")
+@row(
+    "smuggle-upgrade-body",
+    "CWE-1286",
+    "Open a WebSocket with a version the gateway does not speak, and send a second request behind it.",
+)
 def upgrade_body(g):
-    headers = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "1337"), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")]
+    headers = [
+        ("Connection", "Upgrade"),
+        ("Upgrade", "websocket"),
+        ("Sec-WebSocket-Version", "1337"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ]
     text = http.head("GET", g.paths.socket, g.host, headers)
     reply = http.parse(g.raw(text, timeout=1.5))[0]
     refuse(reply.status == 101, "a version that does not exist was accepted")
@@ -123,7 +143,11 @@ def upgrade_body(g):
 def header_nul(g):
     require(g.paths.public, "there is no public path")
     for value in (b"a\0b", b"a\rb", b"a\x7fb", b"a\x01b"):
-        text = f"GET {g.paths.public} HTTP/1.1\r\nHost: {g.host}\r\nConnection: close\r\nX-Note: ".encode() + value + b"\r\n\r\n"
+        text = (
+            f"GET {g.paths.public} HTTP/1.1\r\nHost: {g.host}\r\nConnection: close\r\nX-Note: ".encode()
+            + value
+            + b"\r\n\r\n"
+        )
         reply = http.parse(g.raw(text))[0]
         refuse(reply.ok, f"a header with {value!r} was taken")
     return f"answered {reply.status or 'by closing'}"

@@ -1,11 +1,8 @@
 """The time before an owner exists."""
 
-import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 
-from .. import http
-from ..adapter import PASSWORD, Caller, CallFailed
+from ..adapter import PASSWORD, Caller
 from ..model import refuse, require, row
 from .credentials import trickle
 
@@ -15,7 +12,11 @@ LOCAL = Caller((), "127.0.0.1")
 
 @row("setup-by-stranger", "CVE-2018-19367", "Set the first password from another machine.", instance="unset")
 def by_stranger(g):
-    for body in ({"password": PASSWORD}, {"password": PASSWORD, "setup_code": ""}, {"password": PASSWORD, "setup_code": "000000"}):
+    for body in (
+        {"password": PASSWORD},
+        {"password": PASSWORD, "setup_code": ""},
+        {"password": PASSWORD, "setup_code": "000000"},
+    ):
         reply = g.http("POST", g.paths.setup, REMOTE, body, timeout=30)
         refuse(reply.ok, f"a stranger set the password with {body.get('setup_code', 'no code')!r}")
     reply = g.http("POST", f"{g.paths.passkeys}/register/begin", REMOTE, {})
@@ -29,6 +30,7 @@ def by_stranger(g):
 def race(g):
     def attempt(number):
         return g.http("POST", g.paths.setup, LOCAL, {"password": f"{PASSWORD} {number}"}, timeout=50).status
+
     with ThreadPoolExecutor(8) as pool:
         statuses = list(pool.map(attempt, range(8)))
     won = statuses.count(200)
@@ -46,11 +48,14 @@ def twice(g):
     return f"answered {reply.status}"
 
 
-@row("setup-code-guesses", "CWE-1241", "Guess the setup code with many requests at once.", instance="unset", deadline=60)
+@row(
+    "setup-code-guesses", "CWE-1241", "Guess the setup code with many requests at once.", instance="unset", deadline=60
+)
 def code_guesses(g):
     def attempt(number):
         body = {"password": PASSWORD, "setup_code": f"{number:06}"}
         return g.http("POST", g.paths.setup, REMOTE, body, timeout=50).status
+
     with ThreadPoolExecutor(20) as pool:
         statuses = list(pool.map(attempt, range(60)))
     looked_at = statuses.count(403)
@@ -60,7 +65,12 @@ def code_guesses(g):
     return f"{looked_at} of 60 were looked at"
 
 
-@row("setup-outlived-by-request", "CWE-664", "Begin a request before setup, when no credential is needed, and end it afterwards.", instance="unset")
+@row(
+    "setup-outlived-by-request",
+    "CWE-664",
+    "Begin a request before setup, when no credential is needed, and end it afterwards.",
+    instance="unset",
+)
 def outlived(g):
     body = {"id": 1, "method": "env.set", "params": {"key": "BEFORE_SETUP", "value": "1"}}
     reply = trickle(g, LOCAL, g.set_up, body, g.paths.rpc)
@@ -69,8 +79,13 @@ def outlived(g):
     return f"answered {reply.status}"
 
 
-@row("setup-local-key-without-code", "CWE-1188", "Make an administrator's key before setup as another user of the machine, where the code is asked for.",
-     instance="unset", settings={"auth.local_setup_code": "true"})
+@row(
+    "setup-local-key-without-code",
+    "CWE-1188",
+    "Make an administrator's key before setup as another user of the machine, where the code is asked for.",
+    instance="unset",
+    settings={"auth.local_setup_code": "true"},
+)
 def local_key(g):
     reply = g.http("POST", g.paths.keys, LOCAL, {"label": "mine", "scopes": ["operator.admin"]})
     if not reply.ok:
@@ -83,7 +98,12 @@ def local_key(g):
     return "the key ended with setup"
 
 
-@row("setup-foreign-page", "CWE-352", "Complete setup from a foreign page in a browser on the same machine.", instance="unset")
+@row(
+    "setup-foreign-page",
+    "CWE-352",
+    "Complete setup from a foreign page in a browser on the same machine.",
+    instance="unset",
+)
 def foreign_page(g):
     for headers in ((("Origin", "https://evil.example"),), (("Origin", "null"),), (("Sec-Fetch-Site", "cross-site"),)):
         reply = g.http("POST", g.paths.setup, LOCAL.but(*headers), {"password": PASSWORD}, timeout=30)

@@ -7,7 +7,7 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from ..adapter import Caller, CallFailed
+from ..adapter import CallFailed
 from ..model import refuse, require, row
 from ..recorder import Recorder
 
@@ -29,7 +29,11 @@ def code_host(g, **fields):
 
 
 def signed(hook, body, delivery, **more):
-    headers = {"X-Hub-Signature-256": f"sha256={mac(hook['secret'], body)}", "X-GitHub-Event": "push", "X-GitHub-Delivery": delivery}
+    headers = {
+        "X-Hub-Signature-256": f"sha256={mac(hook['secret'], body)}",
+        "X-GitHub-Event": "push",
+        "X-GitHub-Delivery": delivery,
+    }
     return [*(headers | more).items()]
 
 
@@ -44,7 +48,12 @@ BODY = b'{"action":"opened","n":1}'
 def unsigned(g):
     hook = code_host(g)
     require(accepted(g.deliver(hook, BODY, signed(hook, BODY, "unsigned-0"))), "a signed delivery is not accepted")
-    for headers in ([], [("X-GitHub-Event", "push")], [("X-Hub-Signature-256", mac("guess", BODY))], [("Authorization", "Bearer x")]):
+    for headers in (
+        [],
+        [("X-GitHub-Event", "push")],
+        [("X-Hub-Signature-256", mac("guess", BODY))],
+        [("Authorization", "Bearer x")],
+    ):
         reply = g.deliver(hook, BODY, headers)
         refuse(reply.ok, f"accepted with {headers}")
     return f"answered {reply.status}"
@@ -53,10 +62,28 @@ def unsigned(g):
 @row("webhook-empty-signature", "CWE-354", "Send an empty or malformed signature.")
 def empty_signature(g):
     hook = code_host(g)
-    for value in ("", "sha256=", "=", "sha256", "sha256=null", "sha256=0", "sha256=" + "0" * 64, "sha256=" + "zz" * 32, ",", "v1="):
+    for value in (
+        "",
+        "sha256=",
+        "=",
+        "sha256",
+        "sha256=null",
+        "sha256=0",
+        "sha256=" + "0" * 64,
+        "sha256=" + "zz" * 32,
+        ",",
+        "v1=",
+    ):
         refuse(g.deliver(hook, BODY, [("X-Hub-Signature-256", value)]).ok, f"{value!r} was accepted")
     paid = g.make_webhook(source_profile="payments", deliver_only=True)
-    for value in ("", "t=,v1=", f"t={int(time.time())}", f"t={int(time.time())},v1=", "v1=" + "0" * 64, f"t={int(time.time())},v0={'0' * 64}"):
+    for value in (
+        "",
+        "t=,v1=",
+        f"t={int(time.time())}",
+        f"t={int(time.time())},v1=",
+        "v1=" + "0" * 64,
+        f"t={int(time.time())},v0={'0' * 64}",
+    ):
         refuse(g.deliver(paid, BODY, [("Stripe-Signature", value)]).ok, f"{value!r} was accepted")
     return "none accepted"
 
@@ -66,12 +93,17 @@ def truncated(g):
     hook = code_host(g)
     right = mac(hook["secret"], BODY)
     for size in (1, 2, 8, 16, 32, 62, 63):
-        refuse(g.deliver(hook, BODY, [("X-Hub-Signature-256", f"sha256={right[:size]}")]).ok, f"{size} of 64 digits were accepted")
+        refuse(
+            g.deliver(hook, BODY, [("X-Hub-Signature-256", f"sha256={right[:size]}")]).ok,
+            f"{size} of 64 digits were accepted",
+        )
     for text in (right + "00", right[:32] + right[:32], right + right):
         refuse(g.deliver(hook, BODY, [("X-Hub-Signature-256", f"sha256={text}")]).ok, "a longer signature was accepted")
     token = g.make_webhook(source_profile="codehost_b", deliver_only=True)
     for text in (token["secret"][:-1], token["secret"] + "x", token["secret"][:8]):
-        refuse(g.deliver(token, BODY, [("X-Gitlab-Token", text)]).ok, f"{len(text)} characters of a token were accepted")
+        refuse(
+            g.deliver(token, BODY, [("X-Gitlab-Token", text)]).ok, f"{len(text)} characters of a token were accepted"
+        )
     return "none accepted"
 
 
@@ -83,7 +115,12 @@ def other_algorithm(g):
         for header in ("X-Hub-Signature", "X-Hub-Signature-256"):
             refuse(g.deliver(hook, BODY, [(header, f"{name}={text}")]).ok, f"{header}: {name} was accepted")
     plain = hashlib.sha256(BODY).hexdigest()
-    for text in (f"sha256={plain}", f"none={plain}", "none", f"sha256={hashlib.sha256(hook['secret'].encode() + BODY).hexdigest()}"):
+    for text in (
+        f"sha256={plain}",
+        f"none={plain}",
+        "none",
+        f"sha256={hashlib.sha256(hook['secret'].encode() + BODY).hexdigest()}",
+    ):
         refuse(g.deliver(hook, BODY, [("X-Hub-Signature-256", text)]).ok, f"{text[:12]} was accepted")
     return "none accepted"
 
@@ -92,16 +129,24 @@ def other_algorithm(g):
 def empty_secret(g):
     hook = code_host(g)
     for secret in ("", " ", "null", "undefined", "None", "secret", hook["public_id"], hook["id"]):
-        refuse(g.deliver(hook, BODY, [("X-Hub-Signature-256", f"sha256={mac(secret, BODY)}")]).ok, f"the secret {secret!r} was accepted")
+        refuse(
+            g.deliver(hook, BODY, [("X-Hub-Signature-256", f"sha256={mac(secret, BODY)}")]).ok,
+            f"the secret {secret!r} was accepted",
+        )
     try:
         bare = code_host(g, secret="")
     except CallFailed:
         return "none accepted, and no webhook can have one"
-    refuse(g.deliver(bare, BODY, [("X-Hub-Signature-256", f"sha256={mac('', BODY)}")]).ok, "a webhook with an empty secret accepts")
+    refuse(
+        g.deliver(bare, BODY, [("X-Hub-Signature-256", f"sha256={mac('', BODY)}")]).ok,
+        "a webhook with an empty secret accepts",
+    )
     return "none accepted"
 
 
-@row("webhook-fresh-id-replay", "CWE-294", "Send a captured delivery again under a fresh id, which no signature covers.")
+@row(
+    "webhook-fresh-id-replay", "CWE-294", "Send a captured delivery again under a fresh id, which no signature covers."
+)
 def fresh_id(g):
     try:
         hook = code_host(g, replay_guard="bytes")
@@ -138,10 +183,16 @@ def same_id(g):
 def old_timestamp(g):
     hook = g.make_webhook(source_profile="payments", deliver_only=True)
     now = int(time.time())
-    require(accepted(g.deliver(hook, b'{"id":"evt_now"}', payments_header(hook["secret"], b'{"id":"evt_now"}', now))), "a fresh message is not accepted")
+    require(
+        accepted(g.deliver(hook, b'{"id":"evt_now"}', payments_header(hook["secret"], b'{"id":"evt_now"}', now))),
+        "a fresh message is not accepted",
+    )
     for number, stamp in enumerate((now - 3600, now - 310, now + 310, now + 10**6, 0, -now)):
         body = b'{"id":"evt_%d"}' % number
-        refuse(g.deliver(hook, body, payments_header(hook["secret"], body, stamp)).ok, f"a message of {stamp - now:+} s was accepted")
+        refuse(
+            g.deliver(hook, body, payments_header(hook["secret"], body, stamp)).ok,
+            f"a message of {stamp - now:+} s was accepted",
+        )
     return "only within the tolerance"
 
 
@@ -160,7 +211,9 @@ def changed_timestamp(g):
 def overlap_zero(g):
     hook = code_host(g)
     old = dict(hook)
-    hook["secret"] = g.call(g.need_owner(), "webhooks.rotate_secret", {"id": hook["id"], "overlap_seconds": 0})["secret"]
+    hook["secret"] = g.call(g.need_owner(), "webhooks.rotate_secret", {"id": hook["id"], "overlap_seconds": 0})[
+        "secret"
+    ]
     refuse(g.deliver(old, BODY, signed(old, BODY, "old-secret")).ok, "the old secret is accepted")
     require(accepted(g.deliver(hook, BODY, signed(hook, BODY, "new-secret"))), "the new secret is not accepted")
     return "the old secret ended at once"
@@ -189,14 +242,20 @@ def weak_secret(g):
     return "refused or warned of"
 
 
-@row("webhook-refusal-rows", "CWE-779", "Fill the list of deliveries with refusals, so that the record of wrong signatures is pushed out.")
+@row(
+    "webhook-refusal-rows",
+    "CWE-779",
+    "Fill the list of deliveries with refusals, so that the record of wrong signatures is pushed out.",
+)
 def refusal_rows(g):
     hook = code_host(g, allowed_cidrs=["203.0.113.0/24"])
     caller = g.stranger()
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda n: g.deliver(hook, b"{}", [("X-GitHub-Delivery", str(n))], caller.source), range(150)))
     time.sleep(1.0)
-    rows = g.call(g.need_owner(), "webhooks.deliveries", {"id": hook["id"], "status": "rejected", "limit": 500})["deliveries"]
+    rows = g.call(g.need_owner(), "webhooks.deliveries", {"id": hook["id"], "status": "rejected", "limit": 500})[
+        "deliveries"
+    ]
     refuse(len(rows) > 60, f"150 refused requests of one client in a moment left {len(rows)} rows")
     return f"150 refusals left {len(rows)} rows"
 
@@ -207,16 +266,35 @@ def existence(g):
     disabled = g.deliver(hook, BODY)
     unknown = g.deliver({"path": f"{g.paths.ingest}/wh_{'0' * 36}"}, BODY)
     strip = lambda reply: (reply.status, reply.text, sorted(k for k, _ in reply.headers))
-    refuse(strip(disabled) != strip(unknown), f"{disabled.status} {disabled.text[:60]} is told from {unknown.status} {unknown.text[:60]}")
+    refuse(
+        strip(disabled) != strip(unknown),
+        f"{disabled.status} {disabled.text[:60]} is told from {unknown.status} {unknown.text[:60]}",
+    )
     return f"both are answered {unknown.status}"
 
 
-@row("webhook-template-twice", "CWE-1336", "Send a value that is itself a template, or an expression of a template language.")
+@row(
+    "webhook-template-twice",
+    "CWE-1336",
+    "Send a value that is itself a template, or an expression of a template language.",
+)
 def template(g):
     hook = g.make_webhook(auth_mode="none", deliver_only=True, deliver_to="inbox", prompt_template="T:{a}|{x}|{n.m}")
-    attacks = ["{secret}", "{__raw__}", "{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{a.__class__}", "{0.__init__.__globals__}", "{constructor.name}"]
+    attacks = [
+        "{secret}",
+        "{__raw__}",
+        "{{7*7}}",
+        "${7*7}",
+        "<%= 7*7 %>",
+        "#{7*7}",
+        "{a.__class__}",
+        "{0.__init__.__globals__}",
+        "{constructor.name}",
+    ]
     for number, attack in enumerate(attacks):
-        g.deliver(hook, json.dumps({"a": attack, "secret": "S3CRET", "k": number}).encode(), [("X-Delivery-Id", f"t{number}")])
+        g.deliver(
+            hook, json.dumps({"a": attack, "secret": "S3CRET", "k": number}).encode(), [("X-Delivery-Id", f"t{number}")]
+        )
     end = time.monotonic() + 8
     texts = []
     while time.monotonic() < end and len(texts) < len(attacks):
@@ -230,7 +308,15 @@ def template(g):
 
 @row("webhook-template-reaches-inside", "CWE-94", "Write a template that names the program's own objects.")
 def template_inside(g):
-    names = ["__class__", "__init__.__globals__", "constructor.constructor", "__proto__", "a.__class__.__mro__", "toString", "env.PATH"]
+    names = [
+        "__class__",
+        "__init__.__globals__",
+        "constructor.constructor",
+        "__proto__",
+        "a.__class__.__mro__",
+        "toString",
+        "env.PATH",
+    ]
     template = "U:" + "|".join("{" + name + "}" for name in names)
     hook = g.make_webhook(auth_mode="none", deliver_only=True, deliver_to="inbox", prompt_template=template)
     g.deliver(hook, b'{"a":"x"}')
@@ -246,10 +332,16 @@ def template_inside(g):
 @row("webhook-payload-names-target", "CWE-918", "Have a payload choose the address that a delivery is sent to.")
 def payload_target(g):
     with Recorder() as own, Recorder() as planted:
-        channel = g.call(g.need_owner(), "channels.create", {"type": "http", "label": "own", "fields": {"url": own.url}})
+        channel = g.call(
+            g.need_owner(), "channels.create", {"type": "http", "label": "own", "fields": {"url": own.url}}
+        )
         extra = {name: "{target}" for name in ("url", "to", "webhook_url", "base_url", "host")}
         hook = g.make_webhook(
-            auth_mode="none", deliver_only=True, deliver_to=f"http:{channel['id']}", deliver_extra=extra, prompt_template="x"
+            auth_mode="none",
+            deliver_only=True,
+            deliver_to=f"http:{channel['id']}",
+            deliver_extra=extra,
+            prompt_template="x",
         )
         body = {name: planted.url for name in ("target", "url", "webhook_url", "callback", "response_url")}
         g.deliver(hook, json.dumps(body).encode())
@@ -268,19 +360,29 @@ def header_injection(g):
         channel = g.call(g.need_owner(), "channels.create", {"type": "ntfy", "label": "n", "fields": fields})
         extra = {"title": "{t}", "tags": "{t}", "priority": "{t}"}
         hook = g.make_webhook(
-            auth_mode="none", deliver_only=True, deliver_to=f"ntfy:{channel['id']}", deliver_extra=extra, prompt_template="x"
+            auth_mode="none",
+            deliver_only=True,
+            deliver_to=f"ntfy:{channel['id']}",
+            deliver_extra=extra,
+            prompt_template="x",
         )
         g.deliver(hook, json.dumps({"t": "a\r\nX-Planted: yes\r\n\r\nGET /planted HTTP/1.1\r\n"}).encode())
         hits = ntfy.wait(1)
         require(hits, "nothing was sent")
-        refuse(any(h.header("X-Planted") for h in hits) or any("planted" in h.path for h in hits), "a header was planted")
+        refuse(
+            any(h.header("X-Planted") for h in hits) or any("planted" in h.path for h in hits), "a header was planted"
+        )
     return "no header was planted"
 
 
 @row("webhook-record-holds-secret", "CWE-532", "Read a sender's secret from the record of its delivery.")
 def record_secret(g):
     hook = g.make_webhook(source_profile="generic", deliver_only=True)
-    headers = [("X-Webhook-Secret", hook["secret"]), ("Cookie", "a=COOKIE-VALUE"), ("Authorization", "Bearer TOKEN-VALUE")]
+    headers = [
+        ("X-Webhook-Secret", hook["secret"]),
+        ("Cookie", "a=COOKIE-VALUE"),
+        ("Authorization", "Bearer TOKEN-VALUE"),
+    ]
     reply = g.deliver(hook, BODY, headers)
     require(accepted(reply), f"answered {reply.status}")
     record = g.call(g.need_owner(), "webhooks.delivery.get", {"id": reply.json()["delivery_id"]})
