@@ -37,7 +37,7 @@ def _path(identifier):
 
 
 def address(identifier):
-    """The address where the identifier was confirmed; a class of MITRE's list has its own page."""
+    """The address where the identifier was confirmed. Classes were looked up in MITRE's list, version 4."""
     if identifier in ELSEWHERE:
         return ELSEWHERE[identifier]
     if identifier in OLDER:

@@ -171,7 +171,7 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
             headers, body = [*headers, ("Content-Type", "application/json")], json.dumps(body).encode()
         if b"<html" in body[:20] and "content-security-policy" not in names:
             if not self.weak("page-scripts"):
-                policy = POLICY if not self.weak("origin-other-port") else POLICY.split("; frame")[0]
+                policy = POLICY if not self.weak("page-in-frame") else POLICY.split("; frame")[0]
                 headers.append(("content-security-policy", policy))
         self.log(f"{request.method} {path} {status} {request.peer}")
         if request.method == "HEAD":

@@ -86,7 +86,7 @@ def key_in_url(g):
 
 @row(
     "key-truncated",
-    "CWE-1023",
+    "CWE-187",
     "Send the beginning of a key, its prefix as lists show it, or a key with something behind it.",
 )
 def truncated(g):
@@ -239,7 +239,7 @@ def outlives_session(g):
 
 @row(
     "body-outlives-session-reset",
-    "CWE-672",
+    "CWE-367",
     "Begin a request that removes all credentials, end its session, and send the rest.",
     instance="fresh",
 )
@@ -280,7 +280,7 @@ def batch_outlives(g):
 
 @row(
     "children-of-revoked-key",
-    "CWE-1220",
+    "CWE-672",
     "Let a key make another key or device, and use that after the first was revoked.",
 )
 def children(g):

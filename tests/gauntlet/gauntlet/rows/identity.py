@@ -198,7 +198,7 @@ def second_credential(g):
 
 @row(
     "redirect-names-foreign-host",
-    "CWE-640",
+    "CWE-348",
     "Have a redirect or link of the gateway name the attacker's host.",
     instance="unset",
 )

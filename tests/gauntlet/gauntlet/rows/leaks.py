@@ -89,7 +89,7 @@ def stored(g):
     return f"{len(calls) + 2} lists, no secret"
 
 
-@row("secrets-in-log", "CWE-534", "Read passwords, keys and bodies in the gateway's log.")
+@row("secrets-in-log", "CWE-532", "Read passwords, keys and bodies in the gateway's log.")
 def log(g):
     key = g.make_key(["operator.read"])
     g.reaches(key.caller)

@@ -95,7 +95,7 @@ def truncation(g):
 
 @row(
     "password-change-leaves-sessions",
-    "CWE-620",
+    "CWE-613",
     "Keep a stolen session and its socket after the owner changed the password.",
     instance="fresh",
 )

@@ -49,7 +49,7 @@ def octal(g):
         )
 
 
-@row("fetch-ipv6-embedded", "CWE-1389", "Fetch a local IPv4 address that is embedded in an IPv6 address.")
+@row("fetch-ipv6-embedded", "CWE-918", "Fetch a local IPv4 address that is embedded in an IPv6 address.")
 def ipv6(g):
     with Recorder() as r:
         return fetch_all(
@@ -72,7 +72,7 @@ def ipv6(g):
 
 @row(
     "fetch-local-names",
-    "CWE-350",
+    "CWE-918",
     "Fetch a local address by a name, or with user data and characters that normalise to one.",
 )
 def names(g):
@@ -235,7 +235,9 @@ def redirect_channel(g):
     return "not followed"
 
 
-@row("redirect-search", "CWE-441", "Redirect a search request to another host, to have its key.", instance="fresh")
+@row(
+    "redirect-search", "CVE-2022-27774", "Redirect a search request to another host, to have its key.", instance="fresh"
+)
 def redirect_search(g):
     with Recorder() as away, Recorder(redirect(f"{away.url}/search")) as first:
         set_keys(g, {"tools.web_search.provider": "tavily", "tools.web_search.base_url": first.url})
@@ -247,7 +249,10 @@ def redirect_search(g):
 
 
 @row(
-    "redirect-mcp", "CWE-441", "Redirect an MCP server's address to another host, to have its token.", instance="fresh"
+    "redirect-mcp",
+    "CVE-2022-27774",
+    "Redirect an MCP server's address to another host, to have its token.",
+    instance="fresh",
 )
 def redirect_mcp(g):
     with Recorder() as away, Recorder(redirect(f"{away.url}/mcp")) as first:
@@ -259,7 +264,10 @@ def redirect_mcp(g):
 
 
 @row(
-    "redirect-voice", "CWE-441", "Redirect a voice request to another host, to have its key and text.", instance="fresh"
+    "redirect-voice",
+    "CVE-2022-27774",
+    "Redirect a voice request to another host, to have its key and text.",
+    instance="fresh",
 )
 def redirect_voice(g):
     with Recorder() as away, Recorder(redirect(f"{away.url}/v1/audio/speech")) as first:
@@ -303,7 +311,7 @@ def model_address(g):
 
 @row(
     "key-follows-model-kind",
-    "CWE-843",
+    "CWE-522",
     "Change the kind of a model provider, so that its key goes to another vendor's interface.",
     instance="fresh",
 )
@@ -331,7 +339,7 @@ def model_kind(g):
 
 @row(
     "key-follows-search-address",
-    "CWE-441",
+    "CWE-522",
     "Move the search service to another address, and have the stored key sent there.",
     instance="fresh",
 )
@@ -345,7 +353,7 @@ def search_address(g):
 
 @row(
     "key-follows-mcp-address",
-    "CWE-441",
+    "CWE-522",
     "Move an MCP server to another address, and have its token sent there.",
     instance="fresh",
 )
@@ -361,7 +369,7 @@ def mcp_address(g):
 
 @row(
     "key-follows-voice-address",
-    "CWE-441",
+    "CWE-522",
     "Move a voice provider to another address, and have the stored key sent there.",
     instance="fresh",
 )
@@ -375,7 +383,7 @@ def voice_address(g):
         )
 
 
-@row("key-follows-channel-address", "CWE-441", "Move a channel to another address, and have its headers sent there.")
+@row("key-follows-channel-address", "CWE-522", "Move a channel to another address, and have its headers sent there.")
 def channel_address(g):
     with Recorder() as away, Recorder() as first:
         fields = {"url": first.url, "headers": f"Authorization: Bearer {KEY}"}

@@ -51,7 +51,7 @@ def replay(g):
 
 @row(
     "passkey-other-origin",
-    "CWE-940",
+    "CWE-346",
     "Send a passkey's answer that another program's page on the same host got from the authenticator.",
     instance="fresh",
 )

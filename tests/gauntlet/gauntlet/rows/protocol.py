@@ -104,7 +104,7 @@ def space_before_colon(g):
     return seen
 
 
-@row("smuggle-folded-header", "CWE-115", "Fold Transfer-Encoding over two lines.")
+@row("smuggle-folded-header", "CWE-444", "Fold Transfer-Encoding over two lines.")
 def folded(g):
     for line in ("Transfer-Encoding:\r\n chunked", "X-Note: a\r\n Transfer-Encoding: chunked"):
         found, seen = smuggle(g, [line, f"Content-Length: {len(CHUNKED)}"], lambda target: CHUNKED + target)
@@ -112,7 +112,7 @@ def folded(g):
     return seen
 
 
-@row("smuggle-h2c-upgrade", "CWE-441", "Upgrade to HTTP/2 in clear, past a proxy that sees one request only.")
+@row("smuggle-h2c-upgrade", "CWE-444", "Upgrade to HTTP/2 in clear, past a proxy that sees one request only.")
 def h2c_upgrade(g):
     headers = [("Connection", "Upgrade, HTTP2-Settings"), ("Upgrade", "h2c"), ("HTTP2-Settings", "AAMAAABkAAQAAP__")]
     data = g.raw(http.head("GET", g.paths.public, g.host, headers), timeout=1.5)

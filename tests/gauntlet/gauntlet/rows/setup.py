@@ -48,9 +48,7 @@ def twice(g):
     return f"answered {reply.status}"
 
 
-@row(
-    "setup-code-guesses", "CWE-1241", "Guess the setup code with many requests at once.", instance="unset", deadline=60
-)
+@row("setup-code-guesses", "CWE-307", "Guess the setup code with many requests at once.", instance="unset", deadline=60)
 def code_guesses(g):
     def attempt(number):
         body = {"password": PASSWORD, "setup_code": f"{number:06}"}
@@ -67,7 +65,7 @@ def code_guesses(g):
 
 @row(
     "setup-outlived-by-request",
-    "CWE-664",
+    "CWE-367",
     "Begin a request before setup, when no credential is needed, and end it afterwards.",
     instance="unset",
 )

@@ -88,7 +88,7 @@ def empty_signature(g):
     return "none accepted"
 
 
-@row("webhook-truncated-signature", "CWE-697", "Send the beginning of the right signature.")
+@row("webhook-truncated-signature", "CWE-187", "Send the beginning of the right signature.")
 def truncated(g):
     hook = code_host(g)
     right = mac(hook["secret"], BODY)
@@ -179,7 +179,7 @@ def same_id(g):
     return "the signed id counts"
 
 
-@row("webhook-old-timestamp", "CWE-672", "Send a message whose signed time is long past or far ahead.")
+@row("webhook-old-timestamp", "CWE-294", "Send a message whose signed time is long past or far ahead.")
 def old_timestamp(g):
     hook = g.make_webhook(source_profile="payments", deliver_only=True)
     now = int(time.time())
@@ -219,7 +219,7 @@ def overlap_zero(g):
     return "the old secret ended at once"
 
 
-@row("webhook-secret-guesses", "CWE-1390", "Guess a short secret that is compared as a token.")
+@row("webhook-secret-guesses", "CWE-307", "Guess a short secret that is compared as a token.")
 def secret_guesses(g):
     hook = g.make_webhook(auth_mode="static_header", secret="tiger7", deliver_only=True)
     source = g.stranger().source
@@ -375,7 +375,7 @@ def header_injection(g):
     return "no header was planted"
 
 
-@row("webhook-record-holds-secret", "CWE-532", "Read a sender's secret from the record of its delivery.")
+@row("webhook-record-holds-secret", "CWE-312", "Read a sender's secret from the record of its delivery.")
 def record_secret(g):
     hook = g.make_webhook(source_profile="generic", deliver_only=True)
     headers = [
@@ -392,7 +392,7 @@ def record_secret(g):
     return "no secret in the record"
 
 
-@row("webhook-wildcard-tools", "CWE-1427", "Have a stranger's text run with tools that are for the owner only.")
+@row("webhook-wildcard-tools", "CWE-862", "Have a stranger's text run with tools that are for the owner only.")
 def wildcard_tools(g):
     model = g.model()
     hook = g.make_webhook(auth_mode="none", toolPolicy={"allow": ["*", "webhook", "speak", "webhook_get_full_payload"]})
