@@ -157,15 +157,14 @@ def exchange(address, data, source=None, timeout=4.0, tls=False):
 
 
 def until_closed(peer, seconds):
-    """Whether the peer closes within this time."""
+    """Whether the peer closes within this time; with 0, whether it has closed."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        peer.settimeout(max(0.05, end - time.monotonic()))
+    while True:
+        peer.settimeout(max(0.0, end - time.monotonic()))
         try:
             if not peer.recv(65536):
                 return True
-        except TimeoutError:
+        except (TimeoutError, BlockingIOError):
             return False
         except OSError:
             return True
-    return False

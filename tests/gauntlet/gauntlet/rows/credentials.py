@@ -171,7 +171,7 @@ def program_settings(g):
         ("network.allow_private", True),
         ("auth.step_up", False),
         ("models.providers.openai.base_url", "http://127.0.0.1:9/v1"),
-        ("models.providers.fake.kind", "anthropic"),
+        ("models.providers.openai.kind", "anthropic"),
         ("tools.require_approval", []),
         ("server.allowed_origins", ["https://evil.example"]),
     ]

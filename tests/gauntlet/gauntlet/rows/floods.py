@@ -138,21 +138,21 @@ def unread(g, one, size):
 def idle(g):
     speaks_http2(g).close()
     peers, source = [], g.stranger().source
-    require(
-        resource.getrlimit(resource.RLIMIT_NOFILE)[0] > g.too_many_connections + 1000,
-        "this machine allows too few open files",
-    )
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    require(files > g.too_many_connections + 1000, "this machine allows too few open files")
     try:
-        for number in range(g.too_many_connections):
+        for _ in range(g.too_many_connections):
             try:
-                connection = Connection(g.address, source, 2)
+                peers.append(Connection(g.address, source, 2))
             except OSError:
                 break
-            peers.append(connection)
-            if number % 100 == 99 and not connection.alive(4):
-                return f"one client gets no more than about {number + 1} connections"
-        refuse(len(peers) >= g.too_many_connections, f"one client holds {len(peers)} idle connections")
-        return f"one client got {len(peers)} connections"
+            if len(peers) % 100 == 0 and not peers[-1].alive(4):
+                break
+        time.sleep(0.5)
+        held = sum(not http.until_closed(connection.peer, 0.0) for connection in peers)
+        refuse(held >= g.too_many_connections, f"one client holds {held} idle connections")
+        refuse(not g.http("GET", g.paths.public).ok, "nobody else is answered")
+        return f"one client holds {held} of {len(peers)} connections"
     finally:
         for connection in peers:
             connection.close()
