@@ -88,7 +88,12 @@ class Adapter:
             )
         lines = self.read_start(process, base)
         address = re.search(r"https?://([\d.]+):(\d+)", lines)
-        gateway = Gatehouse(address=(address.group(1), int(address.group(2))), process=process, folder=folder)
+        gateway = Gatehouse(
+            address=(address.group(1), int(address.group(2))),
+            process=process,
+            folder=folder,
+            too_many_connections=2500,
+        )
         gateway.fake_model, gateway.scheme = model, scheme
         code = re.search(r"Setup code: (\d+)", lines)
         gateway.code = code.group(1) if code else None
