@@ -10,10 +10,11 @@ class Wire(Gateway):
 
     fake_model = None
 
-    def set_up(self, password=PASSWORD):
-        """Completes setup as a local caller; afterwards `owner` is a session."""
+    def set_up(self, password=PASSWORD, code=None):
+        """Completes setup as a local caller, or with the code; afterwards `owner` is a session."""
         local = Caller((), "127.0.0.1")
-        reply = self.http("POST", self.paths.setup, local, {"password": password}, timeout=60)
+        body = {"password": password} | ({"setup_code": code} if code else {})
+        reply = self.http("POST", self.paths.setup, local, body, timeout=60)
         token = reply.cookie(self.cookie)
         if not reply.ok or not token:
             raise RuntimeError(f"setup was refused: {reply.status} {reply.text[:200]}")

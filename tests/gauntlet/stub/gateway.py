@@ -250,6 +250,9 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
             return not self.weak("origin-null")
         ours = [host, *request.all("x-forwarded-host")]
         name = urlsplit(origin).netloc
+        over_tls = request.header("x-forwarded-proto") == "https"
+        if over_tls and urlsplit(origin).scheme != "https" and not self.weak("origin-without-tls"):
+            return True
         if self.weak("socket-foreign-origin-behind-proxy"):
             return not any(name.endswith(our) for our in ours)
         if self.weak("origin-other-port"):
@@ -325,6 +328,8 @@ class Stub(Endpoints, Methods, Ingest, Passkeys):
         return self.lives(identity.made_by)
 
     def from_here(self, key, request):
+        if self.weak("networks-by-forged-header") and request.header("x-forwarded-for"):
+            return True
         return not key.networks or any(
             ipaddress.ip_address(request.peer) in ipaddress.ip_network(n) for n in key.networks
         )

@@ -213,3 +213,18 @@ def share(g):
     refuse(len(shared["share_id"]) < 20, "the address can be guessed")
     refuse("noindex" not in reply.text + reply.header("x-robots-tag"), "search engines may list it")
     return "the markup is text"
+
+
+@row(
+    "origin-without-tls",
+    "CWE-346",
+    "Change something from a page that the same host serves without TLS, where the gateway is behind TLS.",
+    settings={"proxy.trusted_cidrs": "127.0.0.0/8"},
+)
+def without_tls(g):
+    proxied = (("X-Forwarded-For", "203.0.113.9"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "gate.example"))
+    require(changes(g, *proxied, ("Origin", "https://gate.example")), "the gateway's own page cannot change either")
+    refuse(changes(g, *proxied, ("Origin", "http://gate.example")), "a page of http://gate.example changes")
+    with g.socket(g.owner.but(*proxied, ("Origin", "http://gate.example"))) as socket:
+        refuse(socket.status == 101, "a page of http://gate.example opens a socket")
+    return "only the page over TLS"

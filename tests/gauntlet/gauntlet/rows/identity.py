@@ -251,3 +251,23 @@ def open_redirect(g):
         reply = g.http("GET", target)
         refuse(reply.header("location").startswith(("//", "/\\")), f"{target} redirects to {reply.header('location')}")
     return "no redirect leaves the site"
+
+
+@row(
+    "networks-by-forged-header",
+    "CWE-291",
+    "Claim an address of a key's networks in a forwarding header that no trusted proxy wrote.",
+    instance="unset",
+    settings={"SERVICE_BEHIND_PROXY": "true"},
+)
+def forged_network(g):
+    g.set_up(code=g.setup_code())
+    key = g.make_key(["operator.read"], allowed_cidrs=["203.0.113.0/24"])
+    for headers in (
+        (),
+        (("X-Forwarded-For", "203.0.113.9"),),
+        (("X-Real-IP", "203.0.113.9"),),
+        (("Forwarded", "for=203.0.113.9"),),
+    ):
+        refuse(g.reaches(key.caller.but(*headers)), f"the key works from elsewhere with {headers or 'nothing'}")
+    return "the key works from its networks only"
