@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask run | test | check | page | gen | bench | fuzz`.
+//! What a developer runs: `cargo xtask run | test | check | page | gen | gauntlet | bench | fuzz`.
 //! Owns the rules of the house that the compiler cannot check. No part of the product depends on it.
 #![expect(
     clippy::disallowed_methods,
@@ -8,6 +8,7 @@
 mod bench;
 mod check;
 mod fuzz;
+mod gauntlet;
 mod generate;
 mod page;
 mod process;
@@ -39,6 +40,8 @@ enum Command {
     Page(page::Args),
     /// Write the generated files: docs/generated, and the page's client
     Gen(generate::Args),
+    /// Try published attacks against the built binary, and show that each row can fail
+    Gauntlet(gauntlet::Args),
     /// Measure, in release mode, and print one table
     Bench(bench::Args),
     /// Fuzz one target, or list them
@@ -63,6 +66,7 @@ fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Check => check::run(&root),
         Command::Page(args) => page::run(&root, &args),
         Command::Gen(args) => generate::run(&root, &args),
+        Command::Gauntlet(args) => gauntlet::run(&root, &args),
         Command::Bench(args) => bench::run(&root, &args),
         Command::Fuzz(args) => fuzz::run(&root, &args),
     }

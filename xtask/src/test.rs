@@ -8,7 +8,7 @@ mod node;
 mod openai;
 mod page;
 mod postgres;
-mod python;
+pub mod python;
 mod report;
 mod voice;
 
@@ -18,6 +18,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::check::Metadata;
+use crate::gauntlet::Gauntlet;
 use crate::page::Page;
 use crate::process::{cargo, find_program, is_set, run as run_command};
 use crate::{check, generate};
@@ -242,6 +243,7 @@ impl Session<'_> {
         self.report.step("generated files", || {
             generate::check(root, Command::new(&binary))
         });
+        self.gauntlet(target, &binary);
         if let Some(page) = page {
             self.check_page(page);
         }
@@ -249,6 +251,20 @@ impl Session<'_> {
             self.browser(folder, &binary, page.is_some());
         }
         Ok(())
+    }
+
+    /// Published attacks against the binary, after the test that each can succeed.
+    fn gauntlet(&mut self, target: &Path, binary: &Path) {
+        let gauntlet = match Gauntlet::prepare(self.root, target) {
+            Ok(gauntlet) => gauntlet,
+            Err(error) => return self.report.left_out("the gauntlet", &error),
+        };
+        let binary = binary.to_string_lossy().into_owned();
+        self.report
+            .step("gauntlet: self-test", || gauntlet.run(&["--self-test"]));
+        self.report.step("gauntlet", || {
+            gauntlet.run(&["--check", "--target", &binary])
+        });
     }
 
     /// Journeys through the page, which the binary serves.

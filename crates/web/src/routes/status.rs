@@ -9,7 +9,7 @@ use gatehouse_auth::Decision;
 use gatehouse_domain::Problem;
 use gatehouse_rpc::gon;
 use http::HeaderValue;
-use http::header::CONTENT_TYPE;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,7 +36,9 @@ pub(super) async fn metrics(State(app): State<App>) -> Response {
     };
     let mut response = handle.render().into_response();
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, kind);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

@@ -1,0 +1,1 @@
+"""Published attacks, tried against a gateway from outside."""

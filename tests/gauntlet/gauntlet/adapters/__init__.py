@@ -1,0 +1,1 @@
+"""What the rows need to know about one gateway."""

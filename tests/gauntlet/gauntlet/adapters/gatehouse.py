@@ -1,0 +1,119 @@
+"""Gatehouse, started from its binary in a temporary data directory on a loopback port."""
+
+import os
+import re
+import select
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..model_server import ModelServer
+from ..wire import Wire
+
+
+def variable(name):
+    """The environment variable of a setting."""
+    return "SERVICE_" + name.upper().replace(".", "__").replace("-", "_")
+
+
+@dataclass
+class Gatehouse(Wire):
+    process: subprocess.Popen | None = None
+    folder: tempfile.TemporaryDirectory | None = None
+
+    def stop(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        if self.fake_model:
+            self.fake_model.__exit__()
+        if self.folder:
+            self.folder.cleanup()
+
+    def log(self):
+        return (Path(self.folder.name) / "log").read_text(errors="replace")
+
+    def memory_bytes(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) * 1024
+
+    def setup_code(self):
+        return self.code
+
+
+class Adapter:
+    """Starts instances. `where` is the path of the binary."""
+
+    name = "gatehouse"
+
+    def __init__(self, where):
+        self.binary = Path(where).resolve()
+        if not self.binary.is_file():
+            raise SystemExit(f"{self.binary} is not there; build it, or pass --target")
+
+    def version(self):
+        shown = subprocess.run([self.binary, "--version"], capture_output=True, text=True, timeout=30)
+        return shown.stdout.strip() or "gatehouse"
+
+    def start(self, settings, owner=True):
+        """A new instance; `settings` may hold TOML under `toml`."""
+        folder = tempfile.TemporaryDirectory(prefix="gauntlet-")
+        model = ModelServer()
+        settings = dict(settings)
+        scheme = "https" if settings.get("server.tls.self_signed") else "http"
+        toml = settings.pop("toml", "")
+        settings = {
+            "models.providers.fake.base_url": model.base_url,
+            "models.providers.fake.kind": "openai",
+            "models.default": "fake/m",
+            "models.autodetect": "false",
+            "webhooks.global_rate_limit_per_minute": "10000",
+            **settings,
+        }
+        base = Path(folder.name)
+        (base / "settings.toml").write_text(toml)
+        environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        environment |= {variable(name): str(value) for name, value in settings.items() if "." in name}
+        environment |= {name: str(value) for name, value in settings.items() if "." not in name}
+        command = [self.binary, "serve", "--bind", "127.0.0.1:0", "--data-dir", base / "data"]
+        with open(base / "log", "wb") as log:
+            process = subprocess.Popen(
+                [*command, "--config", base / "settings.toml"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        lines = self.read_start(process, base)
+        address = re.search(r"https?://([\d.]+):(\d+)", lines)
+        gateway = Gatehouse(
+            address=(address.group(1), int(address.group(2))),
+            process=process,
+            folder=folder,
+            too_many_connections=2500,
+        )
+        gateway.fake_model, gateway.scheme = model, scheme
+        code = re.search(r"Setup code: (\d+)", lines)
+        gateway.code = code.group(1) if code else None
+        if owner:
+            gateway.set_up()
+        return gateway
+
+    @staticmethod
+    def read_start(process, base, seconds=30.0):
+        """The address line and the line of the setup code."""
+        end, text = time.monotonic() + seconds, ""
+        while "Setup code" not in text and time.monotonic() < end:
+            poll = select.poll()
+            poll.register(process.stdout, select.POLLIN | select.POLLHUP)
+            if poll.poll(200):
+                part = os.read(process.stdout.fileno(), 4096).decode(errors="replace")
+                if not part:
+                    break
+                text += part
+        if "Listening on" not in text:
+            process.kill()
+            raise RuntimeError(f"it did not start: {text} {(base / 'log').read_text()[-600:]}")
+        return text

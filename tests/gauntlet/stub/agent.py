@@ -1,0 +1,118 @@
+"""The stub's agent, its tools, and its voice."""
+
+import json
+import re
+import secrets
+import threading
+
+from . import outbound
+from .base import CallError
+
+HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\U000e0000-\U000e007f]")
+
+
+class Agent:
+    def do_chat_history(self, identity, params):
+        return {"messages": self.conversations[params["session"]]}
+
+    def do_chat_send_sync(self, identity, params):
+        name = params.get("session") or self.do_sessions_create(identity, {})["id"]
+        text = self.turn(params["text"], params.get("model"))
+        self.conversations[name] += [params["text"], text]
+        self.speak_tagged(text)
+        return {"session": name, "text": text}
+
+    def turn(self, text, model=None, tools=None):
+        """Runs the model, and the tools that it calls, until it answers."""
+        provider, _, name = (model or self.settings.get("models.default", "fake/m")).partition("/")
+        base = self.settings[f"models.providers.{provider}.base_url"]
+        other = self.settings.get(f"models.providers.{provider}.kind") == "anthropic"
+        key = self.key_of(provider, "key-follows-model-address", "key-follows-model-kind")
+        if provider != "fake" and key is None:
+            raise CallError(-32012, "NOT_CONFIGURED", "no key")
+        messages, offered = [{"role": "user", "content": text}], self.tools()
+        for _ in range(4):
+            shown = [
+                {"type": "function", "function": {"name": n.strip(), "description": t[0]}}
+                for n, t in offered.items()
+                if tools is None or n in tools
+            ]
+            body = json.dumps({"model": name, "messages": messages, "tools": shown}).encode()
+            header = "x-api-key" if other else "Authorization"
+            status, data = outbound.call_vendor(
+                f"{base}/chat/completions", key or "", body, self.weak("redirect-model"), header
+            )
+            if status != 200:
+                raise CallError(-32013, "PROVIDER_FAILED", "the model failed")
+            message = json.loads(data)["choices"][0]["message"]
+            messages.append(message)
+            if not message.get("tool_calls"):
+                return message["content"]
+            for call in message["tool_calls"]:
+                arguments = json.loads(call["function"]["arguments"])
+                result = self.run_tool(call["function"]["name"], arguments, offered)
+                messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+        return ""
+
+    def run_tool(self, name, arguments, offered):
+        if name in self.settings.get("tools.require_approval", []) and not self.approved(name, arguments):
+            return "The call was not allowed."
+        if name == "web_fetch":
+            return outbound.web_fetch(self, arguments["url"])
+        if name == "web_search":
+            return self.search()
+        _, program, inside = offered.get(name, (None, None, None))
+        if program is None:
+            return "no such tool"
+        return program.ask("tools/call", {"name": inside, "arguments": arguments})["content"][0]["text"]
+
+    def search(self):
+        url = self.settings["tools.web_search.base_url"]
+        first = self.last_address.setdefault("search", url)
+        key = self.env["TAVILY_API_KEY"] if url == first or self.weak("key-follows-search-address") else ""
+        self.reach(url, key, "redirect-search", b'{"query":"x"}')
+        return "found"
+
+    def approved(self, name, arguments):
+        number, event = "app_" + secrets.token_hex(6), threading.Event()
+        record = {"id": number, "tool": name, "arguments": arguments}
+        if not self.weak("approval-bidirectional") and not self.weak("approval-invisible"):
+            record["shown"] = HIDDEN.sub(
+                lambda m: f"\\u{{{ord(m.group(0)):X}}}", json.dumps(arguments, ensure_ascii=False)
+            )
+        self.waiting[number] = [record, event, False]
+        event.wait(20)
+        return self.waiting.pop(number)[2]
+
+    def do_approval_list(self, identity, params):
+        return {"approvals": [entry[0] for entry in self.waiting.values()]}
+
+    def do_approval_resolve(self, identity, params):
+        self.waiting[params["id"]][2] = params["allow"]
+        self.waiting[params["id"]][1].set()
+        return {"ok": True}
+
+    # Voice.
+
+    def do_tts_convert(self, identity, params):
+        url = self.settings["voice.tts.tts_cloud_2.base_url"]
+        key = self.key_of("tts_cloud_2", "key-follows-voice-address")
+        if key is None:
+            raise CallError(-32012, "NOT_CONFIGURED", "no key")
+        body = json.dumps({"input": params["text"]}).encode()
+        self.reach(f"{url}/audio/speech", key, "redirect-voice", body)
+        return {"ok": True}
+
+    def do_voice_personas_create(self, identity, params):
+        self.personas[params["id"]] = params
+        return {"id": params["id"]}
+
+    def speak_tagged(self, text):
+        tag = re.search(r"\[\[tts:persona=(\w+)\]\]", text or "")
+        if not tag or self.settings.get("voice.tts.auto") != "tagged":
+            return
+        provider = self.settings["voice.tts.provider"]
+        if self.weak("answer-markup-moves-vendor"):
+            provider = self.personas[tag.group(1)]["provider"]
+        key = "base_url" if provider.startswith("tts_cloud") else "endpoint"
+        self.reach(self.settings[f"voice.tts.{provider}.{key}"], "", "redirect-voice", text.encode())
