@@ -7,6 +7,7 @@ mod bodies;
 mod credentials;
 mod gate;
 mod limits;
+mod liveness;
 mod locality;
 mod logs;
 mod setup;
