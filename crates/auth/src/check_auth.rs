@@ -169,7 +169,8 @@ impl Auth {
             }
             _ => None,
         };
-        let live = found.filter(|device| device.is_live());
+        let live =
+            found.filter(|device| device.is_live(now) && device.may_be_used_from(input.client.ip));
         if let Some(device) = &live {
             device.touch(now);
         }

@@ -7,7 +7,7 @@ use crate::check_auth::CheckInput;
 use crate::cookie::MAX_SESSION_VALUES;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Decision};
-use crate::state::Auth;
+use crate::state::{Auth, password_mark};
 use crate::throttle::ThrottleClass;
 use crate::visit::Visit;
 use gatehouse_domain::Problem;
@@ -15,7 +15,6 @@ use gatehouse_store::{AuditEntry, StoreError};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Auth {
     /// Recognises a socket by what its `connect` message carries.
@@ -52,15 +51,11 @@ impl Auth {
             return Err(wait.into());
         }
         if let (None, Some(password)) = (&auth.api_key, &auth.password) {
-            // Read first: a password that is replaced while it is checked is not the current one.
-            let generation = self.0.password_generation.load(Ordering::Acquire);
             self.may_try_password(visit)?;
-            if self
-                .verify_password(visit.client.key, password)
-                .await?
-                .is_some()
-            {
-                let identity = AuthIdentity::socket_password(generation, self.0.now());
+            if let Some(verified) = self.verify_password(visit.client.key, password).await? {
+                // Bound to the hash that was checked: a password replaced meanwhile lets nobody in.
+                let mark = password_mark(&verified);
+                let identity = AuthIdentity::socket_password(mark, self.0.now());
                 self.note_socket_login(visit).await?;
                 return Ok(identity);
             }

@@ -190,7 +190,7 @@ impl Connection {
 
     fn event(&self, event: &Event, out: &mut Vec<Output>) {
         if let State::Ready(identity) = &self.state
-            && identity.scopes.allows(event.scope)
+            && event.may_be_heard_by(identity)
         {
             out.push(Output::Send(event.frame.clone()));
         }

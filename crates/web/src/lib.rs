@@ -2,6 +2,7 @@
 //! each handler reads its request, calls the one function of the room that owns the subject, and
 //! turns the answer into a response. No decision about credentials is made here.
 
+mod alive;
 mod app;
 mod arrival;
 mod body;
@@ -14,6 +15,7 @@ mod respond;
 mod routes;
 mod serve;
 mod socket;
+mod targets;
 mod tls;
 
 pub use app::App;
@@ -22,4 +24,5 @@ pub use observe::install_metrics;
 pub use openapi::openapi;
 pub use routes::{Access, ROUTES, Route, StepUp, Verb};
 pub use serve::{ServeOptions, serve};
+pub use targets::targets;
 pub use tls::{TlsError, TlsSource, server_config};

@@ -3,13 +3,17 @@
 use crate::harness::House;
 use gatehouse_auth::api::ConnectAuth;
 use gatehouse_auth::{Decision, Visit};
-use gatehouse_domain::{Clock, Scope};
+use gatehouse_domain::{Clock, ErrorCode, Problem, Scope};
 use gatehouse_rpc::METHODS;
-use gatehouse_store::StoreError;
+use gatehouse_rpc::events::EVENTS;
+use gatehouse_rpc::method::Call;
 use gatehouse_store::testing::CommitWatch;
+use gatehouse_store::{Guard, StoreError};
 use secrecy::SecretString;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The methods that only read, by their scope.
 fn only_reads(scope: Option<Scope>) -> bool {
@@ -89,7 +93,7 @@ async fn changing_calls(house: &House) -> Vec<(&'static str, Value)> {
             "channels.update",
             json!({ "id": channel, "label": "other" }),
         ),
-        ("channels.test", json!({ "id": channel })),
+        ("channels.test", json!({ "id": "inbox" })),
         ("channels.delete", json!({ "id": channel })),
         ("inbox.mark_read", json!({ "id": "msg_none" })),
         ("webhooks.create", json!({ "name": "second" })),
@@ -162,6 +166,56 @@ async fn every_method_that_changes_something_is_refused_once_its_caller_has_ende
     assert!(keys.is_empty(), "a key is in a file");
 }
 
+/// Refuses every write.
+fn closed() -> Guard {
+    Guard::new(|_| {
+        Box::pin(async move {
+            let problem = Problem::new(ErrorCode::NotAuthenticated, "ended");
+            Err(StoreError::Refused(Box::new(problem)))
+        })
+    })
+}
+
+/// The check before each call is left out here: what is left is the one in the transactions.
+#[tokio::test]
+async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
+    let house = House::new().await;
+    let calls = changing_calls(&house).await;
+    let visit = Arc::new(house.visit(&[]).await);
+    let identity = visit.decision.identity().unwrap().clone();
+    let mut watch = CommitWatch::on(house.location()).await;
+    let before = watch.version().await;
+    for (name, params) in calls {
+        // Its deliveries are stored by the task that stores all deliveries.
+        if name == "webhooks.test" {
+            continue;
+        }
+        let method = METHODS.iter().find(|method| method.name == name).unwrap();
+        let call = Call {
+            rooms: Arc::clone(house.rooms()),
+            visit: Arc::clone(&visit),
+            identity: identity.clone(),
+        };
+        let params = RawValue::from_string(params.to_string()).unwrap();
+        let work = (method.handler)(call, Some(&params));
+        let outcome = closed().over(work).await;
+        assert_eq!(watch.version().await, before, "{name} wrote something");
+        if let Ok(answer) = outcome {
+            assert!(STORES_NOTHING.contains(&name), "{name}: {answer}");
+        }
+    }
+    let keys = house.rooms().secrets.list_provider_keys().await.unwrap();
+    assert!(keys.is_empty(), "a key is in a file");
+}
+
+/// Methods that change nothing that is stored, or had nothing to change here.
+const STORES_NOTHING: [&str; 4] = [
+    "chat.abort",
+    "tts.convert",
+    "stt.transcribe",
+    "sessions.unshare",
+];
+
 /// Somebody who connects with a device of these scopes, and its id.
 async fn device(house: &House, scopes: Value) -> (Visit, String) {
     let made = json!({ "label": "telephone", "scopes": scopes });
@@ -214,4 +268,17 @@ async fn a_batch_that_ends_its_own_credential_does_no_more() {
     }
     let stored = house.rooms().secrets.list_env_variables().await.unwrap();
     assert!(stored.is_empty());
+}
+
+#[test]
+fn what_tells_an_event_exists() {
+    for event in EVENTS {
+        // Each by what it tells of.
+        let by_params = event.name == "records.changed";
+        assert_eq!(event.told_by.is_empty(), by_params, "{}", event.name);
+        for name in event.told_by {
+            let is_method = METHODS.iter().any(|method| method.name == *name);
+            assert!(is_method || name.starts_with("/api/auth/"), "{name}");
+        }
+    }
 }

@@ -17,6 +17,7 @@ impl Secrets {
             if view.status == Status::Sealed {
                 return Ok(Status::Sealed);
             }
+            inner.store.check_guard().await?;
             // First of all: whether the row below can be written must not decide about it.
             let status = inner.forget()?;
             let job = Arc::clone(&inner);

@@ -272,3 +272,24 @@ async fn a_key_survives_the_logout_and_the_end_of_the_session_that_made_it() {
     owner.post("/api/auth/logout", json!({})).await.expect(200);
     assert!(is_let_in(&key).await);
 }
+
+#[tokio::test]
+async fn a_key_with_limits_opens_no_way_in_without_them() {
+    let (clock, options) = by_clock();
+    let (server, owner) = light_owner(options).await;
+    for limit in [
+        json!({ "expires_at": after(&clock, 100) }),
+        json!({ "allowed_cidrs": ["127.0.0.0/8"] }),
+        json!({ "only": ["/api/auth/*"] }),
+    ] {
+        let (key, _) = make(&server, &owner, limit).await;
+        let key = key.with("host", "localhost");
+        for path in ["/api/auth/passkey/register/begin", "/api/auth/reset"] {
+            key.post(path, json!({})).await.refused(403, "FORBIDDEN");
+        }
+    }
+    let (key, _) = make(&server, &owner, json!({})).await;
+    let key = key.with("host", "localhost");
+    let path = "/api/auth/passkey/register/begin";
+    key.post(path, json!({})).await.expect(200);
+}

@@ -66,7 +66,8 @@ async fn with_the_code_setup_completes_by_every_way() {
     let by_passkey = server().await;
     let body = json!({ "setup_code": by_passkey.setup_code() });
     let path = "/api/auth/passkey/register/begin";
-    by_passkey.local().post(path, body).await.expect(200);
+    let by_name = by_passkey.local().with("host", "localhost");
+    by_name.post(path, body).await.expect(200);
 }
 
 #[tokio::test]
@@ -87,4 +88,19 @@ async fn while_auth_is_disabled_the_setting_holds_too() {
         let refused = caller.post("/api/auth/api-keys", body).await;
         refused.refused(403, "FORBIDDEN");
     }
+}
+
+#[tokio::test]
+async fn a_first_password_by_change_still_encrypts_what_was_stored_before() {
+    let server = TestServer::fresh().await;
+    let local = server.local();
+    let stored = json!({ "key": "A", "value": "b" });
+    let stored = local.rpc("env.set", stored).await.unwrap();
+    assert_eq!(stored["encrypted"], 0);
+    let body = json!({ "new_password": PASSWORD });
+    let changed = local.post("/api/auth/password/change", body).await;
+    changed.expect(200);
+    let owner = server.local().session(&changed.session_cookie().unwrap());
+    let listed = owner.rpc("env.list", json!({})).await.unwrap();
+    assert_eq!(listed["env_variables"][0]["encrypted"], 1, "{listed}");
 }

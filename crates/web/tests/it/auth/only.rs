@@ -55,7 +55,6 @@ async fn a_key_for_one_purpose_calls_what_it_names_and_no_more() {
         "/api/sessions",
         KEYS,
         "/api/openapi.json",
-        "/",
     ] {
         refused_path(&key, "GET", path).await;
     }
@@ -97,7 +96,6 @@ async fn a_pattern_that_matches_nothing_is_refused() {
         "envx.*",
         "e*",
         "env.*.x",
-        "/",
         "/nowhere",
         "/v1/nothing/*",
         "/metricsx",
@@ -172,6 +170,32 @@ async fn what_a_key_for_one_purpose_makes_has_no_other() {
     assert_eq!(answer["error"]["data"]["code"], "FORBIDDEN");
     let answer = socket.call("env.list", json!({})).await.unwrap();
     assert!(answer["result"].is_object(), "{answer}");
+}
+
+#[tokio::test]
+async fn the_presets_that_the_list_offers_make_keys() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let list = owner.get(KEYS).await.expect(200);
+    let presets = list["presets"].as_array().unwrap();
+    for wanted in ["voice", "chat", "ingest", "metrics"] {
+        let preset = presets.iter().find(|preset| preset["id"] == wanted);
+        let preset = preset.unwrap_or_else(|| panic!("{wanted}"));
+        let body = json!({
+            "label": wanted, "scopes": preset["scopes"], "only": preset["only"],
+        });
+        let made = owner.post(KEYS, body).await.expect(200);
+        let key = server.local().bearer(made["key"].as_str().unwrap());
+        refused_call(&key, "env.list").await;
+        let metrics = key.get("/metrics").await.status == 200;
+        assert_eq!(metrics, wanted == "metrics");
+        let chats = key.rpc("chat.history", json!({ "session": "x" })).await;
+        let code = if wanted == "chat" {
+            "NOT_FOUND"
+        } else {
+            "FORBIDDEN"
+        };
+        assert_eq!(chats, Err(code.to_owned()), "{wanted}");
+    }
 }
 
 #[cfg(feature = "voice")]
