@@ -23,32 +23,10 @@ fn only_reads(scope: Option<Scope>) -> bool {
 /// Reads under a scope that others write under.
 const READS: [&str; 3] = ["audit.list", "approval.list", "pairing.list"];
 
-/// What each method that changes something can be called with, in a house that has one of everything.
-async fn changing_calls(house: &House) -> Vec<(&'static str, Value)> {
-    let id = |made: &Value| made["id"].as_str().unwrap().to_owned();
-    house
-        .call("agents.create", json!({ "id": "helper", "name": "Helper" }))
-        .await;
-    let session = id(&house.call("sessions.create", json!({})).await);
-    let hook = id(&house
-        .call("webhooks.create", json!({ "name": "hook" }))
-        .await);
-    let tested = house.call("webhooks.test", json!({ "id": hook })).await;
-    let account = json!({ "type": "ntfy", "label": "one", "fields": { "topic": "a" } });
-    let channel = id(&house.call("channels.create", account).await);
-    house
-        .call("env.set", json!({ "key": "HAVE", "value": "it" }))
-        .await;
-    let device = id(&house
-        .call("pairing.create", json!({ "label": "telephone" }))
-        .await);
-    let here = json!({ "session": session });
-    let text = json!({ "session": session, "text": "hello" });
-    #[cfg_attr(
-        not(feature = "voice"),
-        expect(unused_mut, reason = "with voice there are more")
-    )]
-    let mut calls = vec![
+type Calls = Vec<(&'static str, Value)>;
+
+fn calls_for_settings_and_secrets(device: &str) -> Calls {
+    vec![
         (
             "config.set",
             json!({ "key": "metrics.enabled", "value": false }),
@@ -67,6 +45,14 @@ async fn changing_calls(house: &House) -> Vec<(&'static str, Value)> {
         ),
         ("providers.remove_key", json!({ "id": "openai" })),
         ("providers.test", json!({ "id": "openai" })),
+        ("pairing.create", json!({ "label": "second" })),
+        ("pairing.revoke", json!({ "id": device })),
+    ]
+}
+
+fn calls_for_conversations(session: &str) -> Calls {
+    let text = json!({ "session": session, "text": "hello" });
+    vec![
         ("agents.create", json!({ "id": "second", "name": "Second" })),
         ("agents.update", json!({ "id": "helper", "name": "Other" })),
         ("agents.delete", json!({ "id": "helper" })),
@@ -79,16 +65,19 @@ async fn changing_calls(house: &House) -> Vec<(&'static str, Value)> {
         ("sessions.unshare", json!({ "id": session })),
         ("chat.send", text.clone()),
         ("chat.send_sync", text),
-        ("chat.abort", here),
+        ("chat.abort", json!({ "session": session })),
         ("sessions.delete", json!({ "id": session })),
         (
             "approval.resolve",
             json!({ "id": "apr_none", "allow": true }),
         ),
-        (
-            "channels.create",
-            json!({ "type": "ntfy", "label": "two", "fields": { "topic": "b" } }),
-        ),
+    ]
+}
+
+fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Calls {
+    let account = json!({ "type": "ntfy", "label": "two", "fields": { "topic": "b" } });
+    vec![
+        ("channels.create", account),
         (
             "channels.update",
             json!({ "id": channel, "label": "other" }),
@@ -100,16 +89,14 @@ async fn changing_calls(house: &House) -> Vec<(&'static str, Value)> {
         ("webhooks.update", json!({ "id": hook, "name": "other" })),
         ("webhooks.rotate_secret", json!({ "id": hook })),
         ("webhooks.test", json!({ "id": hook })),
-        (
-            "webhooks.delivery.replay",
-            json!({ "id": tested["delivery_id"] }),
-        ),
+        ("webhooks.delivery.replay", json!({ "id": delivery })),
         ("webhooks.delete", json!({ "id": hook })),
-        ("pairing.create", json!({ "label": "second" })),
-        ("pairing.revoke", json!({ "id": device })),
-    ];
-    #[cfg(feature = "voice")]
-    calls.extend([
+    ]
+}
+
+#[cfg(feature = "voice")]
+fn calls_for_voice() -> Calls {
+    vec![
         ("tts.enable", json!({})),
         ("tts.disable", json!({})),
         ("tts.convert", json!({ "text": "hello" })),
@@ -123,7 +110,40 @@ async fn changing_calls(house: &House) -> Vec<(&'static str, Value)> {
         ("voice.personas.update", json!({ "id": "p", "label": "Q" })),
         ("voice.personas.set_active", json!({ "id": "p" })),
         ("voice.personas.delete", json!({ "id": "p" })),
-    ]);
+    ]
+}
+
+#[cfg(not(feature = "voice"))]
+const fn calls_for_voice() -> Calls {
+    Vec::new()
+}
+
+/// What each method that changes something can be called with, in a house that has one of everything.
+async fn changing_calls(house: &House) -> Calls {
+    let helper = json!({ "id": "helper", "name": "Helper" });
+    house.call("agents.create", helper).await;
+    house
+        .call("env.set", json!({ "key": "HAVE", "value": "it" }))
+        .await;
+    let account = json!({ "type": "ntfy", "label": "one", "fields": { "topic": "a" } });
+    let mut ids = Vec::new();
+    for (method, params) in [
+        ("sessions.create", json!({})),
+        ("webhooks.create", json!({ "name": "hook" })),
+        ("channels.create", account),
+        ("pairing.create", json!({ "label": "telephone" })),
+    ] {
+        let made = house.call(method, params).await;
+        ids.push(made["id"].as_str().unwrap().to_owned());
+    }
+    let tested = house.call("webhooks.test", json!({ "id": ids[1] })).await;
+    let calls = [
+        calls_for_settings_and_secrets(&ids[3]),
+        calls_for_conversations(&ids[0]),
+        calls_for_ways_in_and_out(&ids[2], &ids[1], &tested["delivery_id"]),
+        calls_for_voice(),
+    ]
+    .concat();
     let tried: BTreeSet<_> = calls.iter().map(|(method, _)| *method).collect();
     let exist: BTreeSet<_> = METHODS
         .iter()

@@ -25,9 +25,9 @@ impl Begun {
              Content-Length: {}\r\nExpect: 100-continue\r\nConnection: close\r\n",
             body.len()
         );
-        for (name, value) in actor.headers() {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
+        let headers = actor.headers().iter();
+        let headers = headers.flat_map(|(name, value)| [name.as_str(), ": ", value, "\r\n"]);
+        head.extend(headers);
         head.push_str("\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut answer = [0; 25];
@@ -56,8 +56,8 @@ fn config_set() -> Vec<u8> {
     call.to_string().into_bytes()
 }
 
-/// A second login of the owner, made by rows alone, and its id.
-async fn second_session(server: &TestServer, owner: &Actor) -> (Actor, String) {
+/// Another credential of the owner, and its id.
+async fn second_credential(server: &TestServer, owner: &Actor) -> (Actor, String) {
     let key = server.api_key(owner, &["operator.admin"]).await;
     let listed = owner.get("/api/auth/api-keys").await.expect(200);
     let id = listed["api_keys"][0]["id"].as_str().unwrap().to_owned();
@@ -72,7 +72,7 @@ async fn metrics_enabled(owner: &Actor) -> Value {
 #[tokio::test]
 async fn cwe_613_a_call_whose_body_trickles_past_the_end_of_its_key_changes_nothing() {
     let (server, owner) = light_owner(Options::default()).await;
-    let (other, id) = second_session(&server, &owner).await;
+    let (other, id) = second_credential(&server, &owner).await;
     let begun = Begun::post(&other, "/api/rpc", "application/json", &config_set()).await;
     let ended = owner.delete(&format!("/api/auth/api-keys/{id}")).await;
     ended.expect(200);
@@ -119,7 +119,7 @@ async fn cwe_613_a_request_begun_before_setup_ends_with_setup() {
 #[tokio::test]
 async fn cwe_613_an_upload_past_the_end_of_its_key_is_refused() {
     let (server, owner) = light_owner(Options::default()).await;
-    let (other, id) = second_session(&server, &owner).await;
+    let (other, id) = second_credential(&server, &owner).await;
     let session = owner.rpc("sessions.create", json!({})).await.unwrap();
     let path = format!("/api/sessions/{}/audio", session["id"].as_str().unwrap());
     let audio = Begun::post(&other, &path, "audio/wav", b"RIFF").await;
