@@ -3,7 +3,7 @@
 use crate::harness::House;
 use gatehouse_auth::api::ConnectAuth;
 use gatehouse_auth::{Decision, Visit};
-use gatehouse_domain::{Clock, ErrorCode, Problem, Scope};
+use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_rpc::METHODS;
 use gatehouse_rpc::events::EVENTS;
 use gatehouse_rpc::method::Call;
