@@ -14,7 +14,7 @@ use crate::{presets, sessions, turn};
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_models::ModelError;
-use gatehouse_store::{ChatMessageRow, ChatSessionRow, Conn};
+use gatehouse_store::{ChatMessageRow, ChatSessionRow, Conn, inherit};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -75,7 +75,7 @@ impl Agents {
         }
         check(&request)?;
         let inner = Arc::clone(&self.0);
-        let accepted = self.0.tasks.spawn(begin(inner, request, report));
+        let accepted = self.0.tasks.spawn(inherit(begin(inner, request, report)));
         accepted.await.unwrap_or(Err(AgentsError::ShuttingDown))
     }
 }

@@ -6,12 +6,12 @@ mod requests;
 
 pub use answers::{
     ApiKeyCreated, ApiKeyItem, ApiKeyList, AuditEvent, AuditList, AuthStatus, ConfirmAnswer,
-    Device, DeviceList, DevicePaired, Done, EndedAnswer, ResetAnswer, SessionItem, SessionList,
-    SetupAnswer, VaultAnswer, VaultDisableAnswer, VaultDisableReport, VaultRecoveryKeyAnswer,
-    VaultStatusAnswer,
+    Device, DeviceList, DevicePaired, Done, EndedAnswer, KeyPreset, ResetAnswer, SessionItem,
+    SessionList, SetupAnswer, VaultAnswer, VaultDisableAnswer, VaultDisableReport,
+    VaultRecoveryKeyAnswer, VaultStatusAnswer,
 };
 pub use requests::{
-    ConfirmRequest, ConnectAuth, CreateApiKeyRequest, EmptyRequest, LoginRequest,
-    PairDeviceRequest, PasswordChangeRequest, SetupRequest, VaultOptionalPassword, VaultPassword,
-    VaultRecovery,
+    ConfirmRequest, ConnectAuth, CreateApiKeyRequest, EmptyRequest, EndSessionRequest,
+    LoginRequest, PairDeviceRequest, PasswordChangeRequest, SetupRequest, VaultOptionalPassword,
+    VaultPassword, VaultRecovery,
 };

@@ -5,11 +5,13 @@ use crate::audit::kinds;
 use crate::check_auth::KEY_PREFIX;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
+use crate::lineage::{Descendants, Limits};
 use crate::live::{LiveKey, hash_of, to_hex};
+use crate::only::{Only, Reach};
 use crate::state::Auth;
 use crate::visit::Caller;
 use data_encoding::BASE64URL_NOPAD;
-use gatehouse_domain::{Actor, ApiKeyId, Cidr, Scope, ScopeSet, Timestamp};
+use gatehouse_domain::{Actor, ApiKeyId, Scope, ScopeSet};
 use gatehouse_store::{ApiKeyRow, AuditEntry};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
@@ -18,52 +20,18 @@ use std::sync::Arc;
 /// Characters of a key that are kept readable, so that a person can tell keys apart.
 const PREFIX_CHARS: usize = 11;
 const MAX_LABEL_CHARS: usize = 100;
-const MAX_CIDRS: usize = 64;
 
-/// What a key shall be, checked.
-struct Wanted {
-    label: String,
-    scopes: ScopeSet,
-    expires_at: Option<Timestamp>,
-    allowed_cidrs: Option<Vec<Cidr>>,
-}
-
-impl Wanted {
-    fn check(request: CreateApiKeyRequest, now: Timestamp) -> Result<Self, AuthError> {
-        let label = request.label.trim().to_owned();
-        if !(1..=MAX_LABEL_CHARS).contains(&label.chars().count()) {
-            let reason = format!("1 to {MAX_LABEL_CHARS} characters");
-            return Err(AuthError::field("label", reason));
-        }
-        if label.chars().any(char::is_control) {
-            return Err(AuthError::field("label", "no control characters"));
-        }
-        let scopes: ScopeSet = request.scopes.into_iter().collect();
-        if scopes.is_empty() {
-            return Err(AuthError::field("scopes", "at least one scope"));
-        }
-        if request.expires_at.is_some_and(|end| end <= now) {
-            return Err(AuthError::field("expires_at", "lies in the past"));
-        }
-        match &request.allowed_cidrs {
-            // Nowhere at all is surely a mistake; anywhere would be a dangerous reading of it.
-            Some(list) if list.is_empty() => {
-                let reason = "at least one network; leave it out for anywhere";
-                return Err(AuthError::field("allowed_cidrs", reason));
-            }
-            Some(list) if list.len() > MAX_CIDRS => {
-                let reason = format!("at most {MAX_CIDRS} networks");
-                return Err(AuthError::field("allowed_cidrs", reason));
-            }
-            _ => {}
-        }
-        Ok(Self {
-            label,
-            scopes,
-            expires_at: request.expires_at,
-            allowed_cidrs: request.allowed_cidrs,
-        })
+/// A name that a person gives to a credential.
+pub(crate) fn check_label(label: &str) -> Result<String, AuthError> {
+    let label = label.trim();
+    if !(1..=MAX_LABEL_CHARS).contains(&label.chars().count()) {
+        let reason = format!("1 to {MAX_LABEL_CHARS} characters");
+        return Err(AuthError::field("label", reason));
     }
+    if label.chars().any(char::is_control) {
+        return Err(AuthError::field("label", "no control characters"));
+    }
+    Ok(label.to_owned())
 }
 
 impl Auth {
@@ -73,18 +41,14 @@ impl Auth {
         caller: &Caller<'_>,
         request: CreateApiKeyRequest,
     ) -> Result<ApiKeyCreated, AuthError> {
-        let identity = caller.visit.require(Scope::Admin)?;
+        let maker = caller.visit.require(Scope::Admin)?;
         let wanted: ScopeSet = request.scopes.iter().copied().collect();
-        if !identity.scopes.may_grant(wanted) {
-            return Err(AuthError::WiderThanCreator);
-        }
-        if wanted.iter().any(|scope| scope == Scope::Admin) && !self.is_confirmed(identity) {
+        if wanted.iter().any(|scope| scope == Scope::Admin) && !self.is_confirmed(maker) {
             return Err(AuthError::ConfirmationRequired);
         }
-        let wanted = Wanted::check(request, self.0.now())?;
-        let dies_at_setup = dies_at_setup(identity);
-        let creator = Some(identity.clone());
-        self.mint(caller.visit.actor(), creator, wanted, dies_at_setup)
+        let (label, limits) = self.read_key_request(request)?;
+        let limits = limits.within(maker)?;
+        self.mint(caller.visit.actor(), Some(maker.clone()), label, limits)
             .await
     }
 
@@ -93,16 +57,30 @@ impl Auth {
         &self,
         request: CreateApiKeyRequest,
     ) -> Result<ApiKeyCreated, AuthError> {
-        let wanted = Wanted::check(request, self.0.now())?;
-        self.mint(Actor::cli(), None, wanted, false).await
+        let (label, limits) = self.read_key_request(request)?;
+        self.mint(Actor::cli(), None, label, limits).await
+    }
+
+    fn read_key_request(
+        &self,
+        request: CreateApiKeyRequest,
+    ) -> Result<(String, Limits), AuthError> {
+        let label = check_label(&request.label)?;
+        let limits = Limits {
+            scopes: request.scopes.into_iter().collect(),
+            expires_at: request.expires_at,
+            allowed_cidrs: request.allowed_cidrs,
+            only: self.read_only(request.only.as_deref(), Reach::MethodsAndPaths)?,
+        };
+        Ok((label, limits.check(self.0.now())?))
     }
 
     async fn mint(
         &self,
         actor: Actor,
-        creator: Option<AuthIdentity>,
-        wanted: Wanted,
-        dies_at_setup: bool,
+        maker: Option<AuthIdentity>,
+        label: String,
+        limits: Limits,
     ) -> Result<ApiKeyCreated, AuthError> {
         let inner = &self.0;
         let secret = BASE64URL_NOPAD.encode(&inner.random.bytes::<32>());
@@ -111,13 +89,15 @@ impl Auth {
             id: ApiKeyId::generate(&*inner.clock, &*inner.random),
             key_hash: to_hex(&hash_of(key.expose_secret())),
             prefix: key.expose_secret().chars().take(PREFIX_CHARS).collect(),
-            label: wanted.label,
-            scopes: wanted.scopes,
-            allowed_cidrs: wanted.allowed_cidrs,
+            label,
+            scopes: limits.scopes,
+            allowed_cidrs: limits.allowed_cidrs,
             created_at: inner.now(),
-            expires_at: wanted.expires_at,
+            expires_at: limits.expires_at,
             last_used_at: None,
-            dies_at_setup,
+            made_by: Some(actor.name.clone()),
+            only: limits.only.as_ref().map(Only::to_texts),
+            dies_at_setup: maker.as_ref().is_some_and(dies_at_setup),
         };
         let created = ApiKeyCreated {
             id: row.id.clone(),
@@ -131,24 +111,17 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
-                    // Ended meanwhile, such as by a reset, which this key would outlive.
-                    if creator.is_some_and(|identity| !auth.is_live(&identity)) {
-                        return Err(AuthError::NotAuthenticated);
-                    }
-                    // Setup was completed meanwhile: nobody let this caller in any more.
-                    if dies_at_setup
-                        && crate::state::Settled::read(conn)
-                            .await?
-                            .facts
-                            .setup_complete
-                    {
-                        return Err(AuthError::NotAuthenticated);
+                    if let Some(maker) = &maker {
+                        auth.require_live_row(conn, maker).await?;
                     }
                     conn.insert_api_key(&row).await?;
                     let entry = AuditEntry {
                         kind: kinds::API_KEY_CREATED,
                         actor: &actor,
-                        detail: json!({ "api_key": row.id, "label": row.label, "scopes": row.scopes }),
+                        detail: json!({
+                            "api_key": row.id, "label": row.label, "scopes": row.scopes,
+                            "only": row.only,
+                        }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     Ok(())
@@ -185,14 +158,17 @@ impl Auth {
                 expires_at: row.expires_at,
                 last_used_at: used.max(row.last_used_at),
                 allowed_cidrs: row.allowed_cidrs,
+                only: row.only,
+                made_by: row.made_by,
             }
         };
         Ok(ApiKeyList {
             api_keys: rows.into_iter().map(item).collect(),
+            presets: self.presets(),
         })
     }
 
-    /// `DELETE /api/auth/api-keys/{id}`.
+    /// `DELETE /api/auth/api-keys/{id}`: ends what the key made, too.
     pub async fn delete_api_key(
         &self,
         caller: &Caller<'_>,
@@ -211,17 +187,22 @@ impl Auth {
                     if !conn.delete_api_key(&in_job).await? {
                         return Err(AuthError::NotFound("API key"));
                     }
+                    let name = format!("api_key {in_job}");
+                    let below = Descendants::delete(conn, &name, now).await?;
                     let entry = AuditEntry {
                         kind: kinds::API_KEY_REVOKED,
                         actor: &actor,
-                        detail: json!({ "api_key": in_job, "label": label }),
+                        detail: json!({
+                            "api_key": in_job, "label": label, "children": below.count(),
+                        }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_api_keys", now).await?;
-                    Ok(())
+                    Ok(below)
                 })
             },
-            move |inner, ()| {
+            move |inner, below| {
+                below.end_in(inner);
                 inner.keys.end_where(|key| *key.id() == in_apply);
                 inner.announce(&["api_keys"]);
             },
@@ -231,8 +212,8 @@ impl Auth {
     }
 }
 
-/// Whether the key is minted by somebody whom only `auth_disabled` let in from elsewhere.
-const fn dies_at_setup(identity: &AuthIdentity) -> bool {
+/// Whether a credential is made by somebody whom only `auth_disabled` let in from elsewhere.
+pub(crate) const fn dies_at_setup(identity: &AuthIdentity) -> bool {
     matches!(
         identity.subject,
         Subject::LoopbackDisabled { is_local: false }

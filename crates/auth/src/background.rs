@@ -105,7 +105,10 @@ impl Auth {
             inner.sessions.end_where(|session| session.is_expired(now));
             inner.announce(&["sessions"]);
         }
-        // Devices do not expire.
+        if inner.devices.has_expired(now) {
+            inner.devices.end_where(|device| device.is_expired(now));
+            inner.announce(&["devices"]);
+        }
         if inner.keys.has_expired(now) {
             inner.keys.end_where(|key| key.is_expired(now));
             inner.announce(&["api_keys"]);

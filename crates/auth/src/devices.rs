@@ -6,11 +6,14 @@ mod live;
 pub use live::{DevicePresence, LiveDevice};
 
 use crate::api::{Device, DeviceList, DevicePaired, Done, PairDeviceRequest};
+use crate::api_keys::{check_label, dies_at_setup};
 use crate::audit::kinds;
 use crate::error::AuthError;
-use crate::identity::{AuthIdentity, Subject};
+use crate::identity::AuthIdentity;
+use crate::lineage::{Descendants, Limits};
 use crate::live::{hash_of, to_hex};
-use crate::state::{Auth, Settled};
+use crate::only::{Only, Reach};
+use crate::state::Auth;
 use crate::visit::Visit;
 use data_encoding::BASE64URL_NOPAD;
 use gatehouse_domain::{Actor, DeviceId, Scope, ScopeSet};
@@ -21,37 +24,17 @@ use std::sync::Arc;
 
 /// What every device token begins with.
 pub(crate) const TOKEN_PREFIX: &str = "gd_";
-const MAX_LABEL_CHARS: usize = 100;
-
-fn check_label(label: &str) -> Result<String, AuthError> {
-    let label = label.trim();
-    if !(1..=MAX_LABEL_CHARS).contains(&label.chars().count()) {
-        let reason = format!("1 to {MAX_LABEL_CHARS} characters");
-        return Err(AuthError::field("label", reason));
-    }
-    if label.chars().any(char::is_control) {
-        return Err(AuthError::field("label", "no control characters"));
-    }
-    Ok(label.to_owned())
-}
 
 /// What a device may do: what was asked for, else reading and writing as far as its creator may.
-fn scopes_for(asked: Option<Vec<Scope>>, creator: &AuthIdentity) -> Result<ScopeSet, AuthError> {
+fn scopes_for(asked: Option<Vec<Scope>>, creator: &AuthIdentity) -> ScopeSet {
     let usual = [Scope::Read, Scope::Write];
-    let scopes: ScopeSet = match asked {
+    match asked {
         Some(list) => list.into_iter().collect(),
         None => usual
             .into_iter()
             .filter(|scope| creator.allows(*scope))
             .collect(),
-    };
-    if scopes.is_empty() {
-        return Err(AuthError::field("scopes", "at least one scope"));
     }
-    if !creator.scopes.may_grant(scopes) {
-        return Err(AuthError::WiderThanCreator);
-    }
-    Ok(scopes)
 }
 
 impl Auth {
@@ -62,25 +45,33 @@ impl Auth {
         request: PairDeviceRequest,
     ) -> Result<DevicePaired, AuthError> {
         let creator = visit.require(Scope::Pairing)?.clone();
-        let scopes = scopes_for(request.scopes, &creator)?;
+        let label = check_label(&request.label)?;
+        let limits = Limits {
+            scopes: scopes_for(request.scopes, &creator),
+            expires_at: request.expires_at,
+            allowed_cidrs: request.allowed_cidrs,
+            only: self.read_only(request.only.as_deref(), Reach::Methods)?,
+        };
+        let limits = limits.check(self.0.now())?.within(&creator)?;
+        let scopes = limits.scopes;
         if scopes.allows(Scope::Admin) && !self.is_confirmed(&creator) {
             return Err(AuthError::ConfirmationRequired);
         }
         let inner = &self.0;
         let secret = BASE64URL_NOPAD.encode(&inner.random.bytes::<32>());
         let token = format!("{TOKEN_PREFIX}{secret}");
-        let dies_at_setup = matches!(
-            creator.subject,
-            Subject::LoopbackDisabled { is_local: false }
-        );
         let row = DeviceRow {
             id: DeviceId::generate(&*inner.clock, &*inner.random),
             token_hash: to_hex(&hash_of(&token)),
-            label: check_label(&request.label)?,
+            label,
             scopes,
             created_at: inner.now(),
             last_seen_at: None,
-            dies_at_setup,
+            expires_at: limits.expires_at,
+            allowed_cidrs: limits.allowed_cidrs,
+            made_by: Some(creator.actor_name()),
+            only: limits.only.as_ref().map(Only::to_texts),
+            dies_at_setup: dies_at_setup(&creator),
         };
         let id = row.id.clone();
         self.insert_device(visit.actor(), creator, row).await?;
@@ -99,18 +90,15 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
-                    // Ended meanwhile, such as by a reset, which this device would outlive.
-                    if !auth.is_live(&creator) {
-                        return Err(AuthError::NotAuthenticated);
-                    }
-                    if row.dies_at_setup && Settled::read(conn).await?.facts.setup_complete {
-                        return Err(AuthError::NotAuthenticated);
-                    }
+                    auth.require_live_row(conn, &creator).await?;
                     conn.insert_device(&row).await?;
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_PAIRED,
                         actor: &actor,
-                        detail: json!({ "device": row.id, "label": row.label, "scopes": row.scopes }),
+                        detail: json!({
+                            "device": row.id, "label": row.label, "scopes": row.scopes,
+                            "only": row.only,
+                        }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     Ok(())
@@ -143,6 +131,10 @@ impl Auth {
                 label: row.label,
                 scopes: row.scopes,
                 created_at: row.created_at,
+                expires_at: row.expires_at,
+                allowed_cidrs: row.allowed_cidrs,
+                only: row.only,
+                made_by: row.made_by,
             }
         };
         Ok(DeviceList {
@@ -150,7 +142,7 @@ impl Auth {
         })
     }
 
-    /// `pairing.revoke`: its sockets close.
+    /// `pairing.revoke`: its sockets close, and what it paired ends, too.
     pub async fn revoke_device(&self, visit: &Visit, id: DeviceId) -> Result<Done, AuthError> {
         visit.require(Scope::Pairing)?;
         let (actor, now) = (visit.actor(), self.0.now());
@@ -165,17 +157,22 @@ impl Auth {
                     if !conn.delete_device(&in_job).await? {
                         return Err(AuthError::NotFound("device"));
                     }
+                    let name = format!("device {in_job}");
+                    let below = Descendants::delete(conn, &name, now).await?;
                     let entry = AuditEntry {
                         kind: kinds::DEVICE_REVOKED,
                         actor: &actor,
-                        detail: json!({ "device": in_job, "label": label }),
+                        detail: json!({
+                            "device": in_job, "label": label, "children": below.count(),
+                        }),
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_devices", now).await?;
-                    Ok(())
+                    Ok(below)
                 })
             },
-            move |inner, ()| {
+            move |inner, below| {
+                below.end_in(inner);
                 inner.devices.end_where(|device| *device.id() == id);
                 inner.announce(&["devices"]);
             },

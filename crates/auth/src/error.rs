@@ -24,9 +24,18 @@ pub enum AuthError {
     /// The identity lacks a scope.
     #[error("the scope {} is missing", .0.name())]
     ScopeMissing(Scope),
-    /// Scopes were asked for that the creator does not hold.
-    #[error("wider than the creator's scopes")]
-    WiderThanCreator,
+    /// A credential was asked for that is wider than the one that makes it, in this field.
+    #[error("`{0}` is wider than the maker's")]
+    WiderThanMaker(&'static str),
+    /// A credential with limits asked for a way in that has none.
+    #[error("the credential has limits that a way in without any would leave")]
+    Limited,
+    /// `only` of the credential does not name the method or path.
+    #[error("the credential is for other methods and paths")]
+    OutsideOnly,
+    /// Nothing is stored before setup is complete.
+    #[error("setup comes first")]
+    SetupFirst,
     /// The setup code is wrong or missing.
     #[error("the setup code is wrong or missing")]
     SetupCode,
@@ -102,9 +111,28 @@ impl From<AuthError> for Problem {
                 &format!("This needs the scope {}.", scope.name()),
             )
             .with("required_scope", scope.name()),
-            AuthError::WiderThanCreator => say(
+            AuthError::WiderThanMaker(field) => say(
                 ErrorCode::Forbidden,
-                "A key cannot have scopes that its creator does not hold.",
+                &format!(
+                    "A credential cannot make a wider one: `{field}` exceeds its own. Leave it \
+                     out to inherit it."
+                ),
+            )
+            .with("field", field),
+            AuthError::Limited => say(
+                ErrorCode::Forbidden,
+                "A credential with `expires_at`, `allowed_cidrs` or `only` cannot do this: it would \
+                 open a way in without these limits. Log in, or use a credential without limits.",
+            ),
+            AuthError::OutsideOnly => say(
+                ErrorCode::Forbidden,
+                "This credential is for other methods and paths; its `only` does not name this.",
+            )
+            .with("required", "only"),
+            AuthError::SetupFirst => say(
+                ErrorCode::Forbidden,
+                "Nothing is stored before setup is complete. Complete setup with the setup code \
+                 that is printed where the server runs.",
             ),
             AuthError::SetupCode => say(
                 ErrorCode::Forbidden,

@@ -2,6 +2,7 @@
 
 use crate::devices::DevicePresence;
 use crate::live::{LiveKey, LiveSession};
+use crate::only::Only;
 use gatehouse_domain::{Scope, ScopeSet, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,8 +62,8 @@ pub enum Subject {
     Device(Arc<DevicePresence>),
     /// A socket that sent the password; it ends when the password changes.
     SocketPassword {
-        /// Which password that was.
-        generation: u64,
+        /// The SHA-256 of the stored hash of that password.
+        mark: [u8; 32],
         /// When it was sent.
         since: Timestamp,
     },
@@ -101,17 +102,31 @@ impl AuthIdentity {
         }
     }
 
-    pub(crate) fn socket_password(generation: u64, since: Timestamp) -> Self {
+    pub(crate) fn socket_password(mark: [u8; 32], since: Timestamp) -> Self {
         Self {
             method: AuthMethod::Password,
             scopes: ScopeSet::all(),
-            subject: Subject::SocketPassword { generation, since },
+            subject: Subject::SocketPassword { mark, since },
         }
     }
 
     /// Whether it may do what needs this scope.
     pub const fn allows(&self, scope: Scope) -> bool {
         self.scopes.allows(scope)
+    }
+
+    /// The methods and paths that it may call; `None` is all that its scopes allow.
+    pub fn only(&self) -> Option<&Only> {
+        match &self.subject {
+            Subject::ApiKey(key) => key.only(),
+            Subject::Device(presence) => presence.device().only(),
+            _ => None,
+        }
+    }
+
+    /// Whether `only` lets it call this method, or this path of the route table.
+    pub fn may_call(&self, name: &str) -> bool {
+        self.only().is_none_or(|only| only.allows(name))
     }
 
     /// The session, where it is one.

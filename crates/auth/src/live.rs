@@ -1,6 +1,7 @@
 //! Sessions and keys as they live in memory: what `check_auth()` needs of them, and what changes at
 //! each request without a write. Knows no map and no database.
 
+use crate::only::Only;
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{ApiKeyId, AuthSessionId, Cidr, ScopeSet, Timestamp};
 use gatehouse_store::{ApiKeyRow, AuthSessionRow, StoreError};
@@ -27,6 +28,11 @@ pub(crate) fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, Stor
     let bytes = HEXLOWER.decode(text.as_bytes());
     let hash = bytes.ok().and_then(|bytes| TokenHash::try_from(bytes).ok());
     hash.ok_or(StoreError::Damaged { what })
+}
+
+/// Whether a list of networks, if there is one, contains the client.
+pub(crate) fn is_within(networks: Option<&[Cidr]>, client: IpAddr) -> bool {
+    networks.is_none_or(|list| list.iter().any(|cidr| cidr.contains(client)))
 }
 
 /// When a credential was last used, and when that was last written down.
@@ -213,6 +219,7 @@ pub struct LiveKey {
     scopes: ScopeSet,
     allowed_cidrs: Option<Vec<Cidr>>,
     expires_at: Option<Timestamp>,
+    only: Option<Only>,
     dies_at_setup: bool,
     usage: Usage,
 }
@@ -232,6 +239,7 @@ impl LiveKey {
             scopes: row.scopes,
             allowed_cidrs: row.allowed_cidrs.clone(),
             expires_at: row.expires_at,
+            only: Only::from_row(row.only.as_deref(), "API key")?,
             dies_at_setup: row.dies_at_setup,
             usage: Usage::new(row.last_used_at.map_or(0, Timestamp::as_millis)),
         })
@@ -252,6 +260,16 @@ impl LiveKey {
         self.expires_at
     }
 
+    /// Where it may be used from; `None` is anywhere.
+    pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
+        self.allowed_cidrs.as_deref()
+    }
+
+    /// The methods and paths that it may call; `None` is all.
+    pub(crate) const fn only(&self) -> Option<&Only> {
+        self.only.as_ref()
+    }
+
     /// When it was last used.
     pub fn last_used_at(&self) -> Option<Timestamp> {
         self.usage.last()
@@ -263,9 +281,7 @@ impl LiveKey {
 
     /// Whether it may be used from there: it has a scope, and its networks contain the client.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
-        let cidrs = self.allowed_cidrs.as_ref();
-        !self.scopes.is_empty()
-            && cidrs.is_none_or(|list| list.iter().any(|cidr| cidr.contains(client)))
+        !self.scopes.is_empty() && is_within(self.allowed_cidrs(), client)
     }
 
     pub(crate) fn touch(&self, now: Timestamp) {

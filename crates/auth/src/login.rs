@@ -4,9 +4,11 @@ use crate::api::{Done, LoginRequest};
 use crate::audit::kinds;
 use crate::error::AuthError;
 use crate::live::LoginMethod;
+use crate::sessions::Ending;
 use crate::state::Auth;
 use crate::visit::{Caller, Outcome};
 use gatehouse_secrets::Status;
+use gatehouse_store::StoreError;
 
 impl Auth {
     /// `POST /api/auth/login`. A password that does not open the vault still logs in.
@@ -52,12 +54,18 @@ impl Auth {
     pub async fn logout(&self, caller: &Caller<'_>) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.visit.identity()?;
         if let Some(session) = identity.as_session() {
+            // A logout is no revocation: the keys that the person made stay.
+            let ending = Ending {
+                kind: kinds::LOGOUT,
+                keep_children: true,
+            };
             match self
-                .delete_session(caller.visit, session.id(), kinds::LOGOUT)
+                .delete_session(caller.visit, session.id(), ending)
                 .await
             {
                 // Two logouts at once: either way it is gone.
-                Ok(()) | Err(AuthError::NotFound(_)) => {}
+                Ok(()) | Err(AuthError::NotFound(_) | AuthError::Store(StoreError::Refused(_))) => {
+                }
                 Err(error) => return Err(error),
             }
         }

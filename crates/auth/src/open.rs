@@ -15,8 +15,7 @@ use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_secrets::Secrets;
 use gatehouse_store::Store;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
@@ -51,7 +50,7 @@ impl Auth {
             sessions: LiveMap::new(CAPACITY),
             keys: LiveMap::new(CAPACITY),
             devices: LiveMap::new(CAPACITY),
-            password_generation: AtomicU64::new(1),
+            targets: OnceLock::new(),
             changed: watch::Sender::new(0),
             settings_changed: watch::Sender::new(0),
             events: broadcast::Sender::new(EVENTS),

@@ -3,6 +3,7 @@
 use crate::api::{PasswordChangeRequest, SetupAnswer};
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::lineage::require_no_limits;
 use crate::password_check::VerifiedHash;
 use crate::password_hash::check_rules;
 use crate::state::{Auth, AuthInner, Settled, transaction};
@@ -56,6 +57,7 @@ impl Auth {
         caller: &Caller<'_>,
         password: SecretString,
     ) -> Result<Outcome<SetupAnswer>, AuthError> {
+        require_no_limits(caller.visit.identity()?)?;
         if !self.is_confirmed(caller.visit.identity()?) {
             return Err(AuthError::ConfirmationRequired);
         }

@@ -3,6 +3,7 @@
 use crate::api::ResetAnswer;
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::lineage::require_no_limits;
 use crate::setup_code::make_setup_code;
 use crate::state::{AUTH_DISABLED, Auth, Settled};
 use crate::visit::{Caller, Outcome};
@@ -18,6 +19,7 @@ impl Auth {
     /// `POST /api/auth/reset`.
     pub async fn reset(&self, caller: &Caller<'_>) -> Result<Outcome<ResetAnswer>, AuthError> {
         let identity = caller.visit.require(Scope::Admin)?;
+        require_no_limits(identity)?;
         if !self.is_confirmed(identity) {
             return Err(AuthError::ConfirmationRequired);
         }

@@ -1,9 +1,10 @@
 //! Login sessions: made, listed, ended.
 
-use crate::api::{Done, EndedAnswer, SessionItem, SessionList};
+use crate::api::{Done, EndSessionRequest, EndedAnswer, SessionItem, SessionList};
 use crate::audit::kinds;
 use crate::cookie::{CookieForm, clear_session, set_session};
 use crate::error::AuthError;
+use crate::lineage::Descendants;
 use crate::live::{LiveSession, LoginMethod, hash_of, to_hex};
 use crate::state::{Auth, AuthInner};
 use crate::visit::{Caller, Outcome, Visit};
@@ -31,6 +32,30 @@ pub(crate) struct NewSession {
 impl NewSession {
     pub(crate) const fn id(&self) -> &AuthSessionId {
         &self.row.id
+    }
+}
+
+/// How a session ends before its time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    /// Under which name the audit log notes it.
+    pub(crate) kind: &'static str,
+    /// Whether the keys and devices that it made stay.
+    pub(crate) keep_children: bool,
+}
+
+impl Ending {
+    /// Ends what the session made, unless that is kept.
+    async fn children_of(
+        self,
+        conn: &mut Conn,
+        id: &AuthSessionId,
+        now: Timestamp,
+    ) -> Result<Descendants, StoreError> {
+        if self.keep_children {
+            return Ok(Descendants::default());
+        }
+        Descendants::delete(conn, &format!("session {id}"), now).await
     }
 }
 
@@ -200,18 +225,22 @@ impl Auth {
         })
     }
 
-    /// `DELETE /api/auth/sessions/{id}`.
+    /// `DELETE /api/auth/sessions/{id}`: ends what the session made, too, unless that is kept.
     pub async fn end_session(
         &self,
         caller: &Caller<'_>,
         id: &AuthSessionId,
+        request: &EndSessionRequest,
     ) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.visit.require(Scope::Admin)?;
         let own = identity
             .as_session()
             .is_some_and(|session| session.id() == id);
-        self.delete_session(caller.visit, id, kinds::SESSION_ENDED)
-            .await?;
+        let ending = Ending {
+            kind: kinds::SESSION_ENDED,
+            keep_children: request.keep_children,
+        };
+        self.delete_session(caller.visit, id, ending).await?;
         let mut outcome = Outcome::plain(Done::OK);
         if own {
             outcome.cookies = Self::cleared_cookies(caller.visit);
@@ -223,7 +252,7 @@ impl Auth {
         &self,
         visit: &Visit,
         id: &AuthSessionId,
-        kind: &'static str,
+        ending: Ending,
     ) -> Result<(), AuthError> {
         let (actor, now, random) = (visit.actor(), self.0.now(), Arc::clone(&self.0.random));
         let (in_job, in_apply) = (id.clone(), id.clone());
@@ -233,18 +262,20 @@ impl Auth {
                     if !conn.delete_auth_session(&in_job).await? {
                         return Err(AuthError::NotFound("session"));
                     }
-                    let detail = json!({ "session": in_job });
+                    let below = ending.children_of(conn, &in_job, now).await?;
+                    let detail = json!({ "session": in_job, "children": below.count() });
                     let entry = AuditEntry {
-                        kind,
+                        kind: ending.kind,
                         actor: &actor,
                         detail,
                     };
                     conn.append_audit(&entry, now, &*random).await?;
                     conn.insert_change("auth_sessions", now).await?;
-                    Ok(())
+                    Ok(below)
                 })
             },
-            move |inner, ()| {
+            move |inner, below| {
+                below.end_in(inner);
                 inner
                     .sessions
                     .end_where(|session| *session.id() == in_apply);
@@ -252,10 +283,15 @@ impl Auth {
             },
         )
         .await
+        .map(drop)
     }
 
-    /// `DELETE /api/auth/sessions`: all but the caller's own.
-    pub async fn end_other_sessions(&self, caller: &Caller<'_>) -> Result<EndedAnswer, AuthError> {
+    /// `DELETE /api/auth/sessions`: all but the caller's own, and what they made, unless that is kept.
+    pub async fn end_other_sessions(
+        &self,
+        caller: &Caller<'_>,
+        request: &EndSessionRequest,
+    ) -> Result<EndedAnswer, AuthError> {
         let identity = caller.visit.require(Scope::Admin)?;
         let kept = identity.as_session().map(|session| session.id().clone());
         let (actor, now, random) = (
@@ -263,25 +299,35 @@ impl Auth {
             self.0.now(),
             Arc::clone(&self.0.random),
         );
+        let ending = Ending {
+            kind: kinds::SESSIONS_ENDED,
+            keep_children: request.keep_children,
+        };
         let in_job = kept.clone();
-        let ended = self
+        let (ended, _) = self
             .change(
                 move |conn| {
                     Box::pin(async move {
+                        let mut below = Descendants::default();
+                        for row in conn.list_auth_sessions(now, i64::MAX).await? {
+                            if Some(&row.id) != in_job.as_ref() {
+                                below.extend(ending.children_of(conn, &row.id, now).await?);
+                            }
+                        }
                         let ended = conn.delete_other_auth_sessions(in_job.as_ref()).await?;
-                        let kind = kinds::SESSIONS_ENDED;
-                        let detail = json!({ "ended": ended });
+                        let detail = json!({ "ended": ended, "children": below.count() });
                         let entry = AuditEntry {
-                            kind,
+                            kind: ending.kind,
                             actor: &actor,
                             detail,
                         };
                         conn.append_audit(&entry, now, &*random).await?;
                         conn.insert_change("auth_sessions", now).await?;
-                        Ok(ended)
+                        Ok((ended, below))
                     })
                 },
-                move |inner, _| {
+                move |inner, (_, below)| {
+                    below.end_in(inner);
                     inner
                         .sessions
                         .end_where(|session| Some(session.id()) != kept.as_ref());

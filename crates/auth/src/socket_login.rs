@@ -7,7 +7,7 @@ use crate::check_auth::CheckInput;
 use crate::cookie::SessionCookies;
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Decision};
-use crate::state::Auth;
+use crate::state::{Auth, password_mark};
 use crate::throttle::ThrottleClass;
 use crate::visit::Visit;
 use gatehouse_domain::Problem;
@@ -15,7 +15,6 @@ use gatehouse_store::{AuditEntry, StoreError};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Auth {
     /// Recognises a socket by what its `connect` message carries.
@@ -52,8 +51,6 @@ impl Auth {
             .throttle
             .reserve(ThrottleClass::Connect, &visit.client)?;
         if let (None, Some(password)) = (&auth.api_key, &auth.password) {
-            // Read first: a password that is replaced while it is checked is not the current one.
-            let generation = self.0.password_generation.load(Ordering::Acquire);
             let verified = self.check_password(visit, password).await;
             match verified {
                 Ok(None) => {}
@@ -61,9 +58,11 @@ impl Auth {
                     place.give_back();
                     return Err(error);
                 }
-                Ok(Some(_)) => {
+                Ok(Some(hash)) => {
                     place.give_back();
-                    let identity = AuthIdentity::socket_password(generation, self.0.now());
+                    // Bound to the hash that was checked: a password that was replaced lets nobody in.
+                    let mark = password_mark(&hash);
+                    let identity = AuthIdentity::socket_password(mark, self.0.now());
                     self.note_socket_login(visit).await?;
                     return Ok(identity);
                 }

@@ -6,10 +6,10 @@ use crate::audit::failures::FailureLog;
 use crate::change_feed::Feed;
 use crate::devices::LiveDevice;
 use crate::error::AuthError;
-use crate::identity::AuthIdentity;
 use crate::kdf_queue::KdfQueue;
 use crate::live::{LiveKey, LiveSession};
 use crate::live_map::LiveMap;
+use crate::only::Targets;
 use crate::settings::ActiveSettings;
 use crate::shared_read::SharedRead;
 use crate::throttle::Throttle;
@@ -17,12 +17,12 @@ use crate::wrong_passwords::WrongPasswords;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random, Timestamp};
 use gatehouse_secrets::Secrets;
-use gatehouse_store::{Conn, Store, StoreError};
+use gatehouse_store::{Conn, Store, StoreError, inherit};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
 use tokio::sync::{Mutex, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
@@ -39,6 +39,13 @@ where
     J: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, AuthError>> + Send + 'static,
 {
     job
+}
+
+/// The SHA-256 of the password's stored hash.
+pub(crate) type PasswordMark = [u8; 32];
+
+pub(crate) fn password_mark(stored: &str) -> PasswordMark {
+    Sha256::digest(stored.as_bytes()).into()
 }
 
 /// What everybody may know of the gate's state.
@@ -62,8 +69,8 @@ pub struct AuthFacts {
 #[derive(Clone)]
 pub(crate) struct Settled {
     pub(crate) facts: AuthFacts,
-    /// The SHA-256 of the password's hash: tells whether the password is another one.
-    password_mark: Option<[u8; 32]>,
+    /// Tells whether the password is another one.
+    pub(crate) password_mark: Option<PasswordMark>,
     setup_code: Option<String>,
 }
 
@@ -81,7 +88,7 @@ impl Settled {
                 has_passkeys,
                 auth_disabled,
             },
-            password_mark: password.map(|hash| Sha256::digest(hash.as_bytes()).into()),
+            password_mark: password.as_deref().map(password_mark),
             setup_code: code.map(|row| row.code),
         })
     }
@@ -116,8 +123,8 @@ pub(crate) struct AuthInner {
     pub(crate) wrong_passwords: WrongPasswords,
     pub(crate) failures: FailureLog,
     pub(crate) feed: Feed,
-    /// Counts passwords; sockets that sent an earlier one are dead.
-    pub(crate) password_generation: AtomicU64,
+    /// What `only` of a credential can name, once the binary has said so.
+    pub(crate) targets: OnceLock<Targets>,
     pub(crate) setup_code: watch::Sender<Option<String>>,
     pub(crate) changed: watch::Sender<u64>,
     pub(crate) settings_changed: watch::Sender<u64>,
@@ -136,10 +143,6 @@ impl AuthInner {
 
     /// Takes over what a transaction saw. Only while `changing` is held.
     pub(crate) fn settle(&self, settled: &Settled) {
-        let before = self.settled.load();
-        if before.password_mark != settled.password_mark {
-            self.password_generation.fetch_add(1, Ordering::AcqRel);
-        }
         self.settled.store(Arc::new(settled.clone()));
         self.setup_code.send_if_modified(|code| {
             let other = *code != settled.setup_code;
@@ -173,7 +176,7 @@ impl Auth {
         T: Send + 'static,
         F: Future<Output = Result<T, AuthError>> + Send + 'static,
     {
-        let task = self.0.tasks.spawn(work);
+        let task = self.0.tasks.spawn(inherit(work));
         task.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a change was broken off");
             Err(AuthError::Internal("a change was broken off"))
@@ -196,36 +199,6 @@ impl Auth {
             Ok(value)
         })
         .await
-    }
-
-    /// Whether the credential behind an identity still counts; from memory.
-    pub fn is_live(&self, identity: &AuthIdentity) -> bool {
-        use crate::identity::Subject;
-        let now = self.0.now();
-        match &identity.subject {
-            Subject::LoopbackDisabled { is_local } => {
-                self.facts().auth_disabled && self.row_1_reaches(*is_local)
-            }
-            Subject::LoopbackSetup => !self.facts().setup_complete,
-            Subject::Session(session) => session.is_live(now),
-            Subject::ApiKey(key) => key.is_live(now),
-            Subject::Device(presence) => presence.device().is_live(),
-            Subject::SocketPassword { generation, since } => {
-                *generation == self.0.password_generation.load(Ordering::Acquire)
-                    && now < since.after(crate::sessions::LIFETIME)
-            }
-        }
-    }
-
-    /// When the credential behind an identity ends by itself.
-    pub fn expires_at(&self, identity: &AuthIdentity) -> Option<Timestamp> {
-        use crate::identity::Subject;
-        match &identity.subject {
-            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup | Subject::Device(_) => None,
-            Subject::Session(session) => Some(session.expires_at()),
-            Subject::ApiKey(key) => key.expires_at(),
-            Subject::SocketPassword { since, .. } => Some(since.after(crate::sessions::LIFETIME)),
-        }
     }
 
     /// Counts up after every change of a credential or of the state; look at [`Auth::is_live`] then.

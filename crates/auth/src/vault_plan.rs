@@ -4,7 +4,7 @@
 use crate::error::AuthError;
 use crate::state::{Auth, AuthInner, BoxFuture};
 use gatehouse_secrets::VaultPlan;
-use gatehouse_store::Conn;
+use gatehouse_store::{Conn, unguarded};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ impl Auth {
             let _turn = auth.0.changing.lock().await;
             let value = auth.0.store.write(job).await?;
             apply(&auth.0, &value);
-            let recovery_key = auth.0.secrets.conclude(plan).await;
+            // Belongs to what was committed, also where that ended the identity of the caller.
+            let recovery_key = unguarded(auth.0.secrets.conclude(plan)).await;
             Ok(recovery_key.map(|key| key.expose_secret().to_owned()))
         })
         .await

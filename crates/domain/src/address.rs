@@ -69,6 +69,11 @@ impl Cidr {
     pub fn contains(self, ip: IpAddr) -> bool {
         self.0.contains(&canonical_ip(ip))
     }
+
+    /// Whether every address of the other network lies in it.
+    pub fn covers(self, other: Self) -> bool {
+        self.0.contains(&other.0)
+    }
 }
 
 impl FromStr for Cidr {
@@ -129,6 +134,17 @@ mod tests {
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_network_covers_itself_and_what_is_narrower() {
+        let covers = |a: &str, b: &str| a.parse::<Cidr>().unwrap().covers(b.parse().unwrap());
+        assert!(covers("10.0.0.0/8", "10.0.0.0/8"));
+        assert!(covers("10.0.0.0/8", "10.1.0.0/16"));
+        assert!(covers("10.0.0.0/8", "::ffff:10.1.2.3"));
+        assert!(!covers("10.0.0.0/8", "10.0.0.0/7"));
+        assert!(!covers("10.0.0.0/8", "11.0.0.0/8"));
+        assert!(!covers("0.0.0.0/0", "::/0") && !covers("::/0", "0.0.0.0/0"));
     }
 
     #[test]

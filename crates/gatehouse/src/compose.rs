@@ -153,6 +153,7 @@ impl House {
             config.auth_settings(),
         )
         .await?;
+        auth.name_targets(gatehouse_web::targets());
         let ways = Ways::open(&config, &store, &secrets, (&clock, &random)).await?;
         let rooms = Rooms {
             ways,

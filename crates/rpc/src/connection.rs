@@ -221,7 +221,7 @@ impl Connection {
 
     fn event(&self, event: &Arc<Event>, out: &mut Vec<Output>) {
         if let State::Ready(identity) = &self.state
-            && identity.scopes.allows(event.scope)
+            && event.may_be_heard_by(identity)
         {
             out.push(Output::Send(Arc::clone(event).into()));
         }

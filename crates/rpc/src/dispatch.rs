@@ -5,13 +5,14 @@ use crate::audited::Note;
 use crate::budget::{ByteBudget, Holder, Limits, Share};
 use crate::census::SocketCensus;
 use crate::envelope::{Id, Incoming, Item, Outcome, parse, refusal};
-use crate::method::{Boxed, Call, MAX_PARAMS_BYTES, Method};
+use crate::method::{Boxed, Call, MAX_PARAMS_BYTES, Method, told};
 use crate::methods::METHODS;
 use crate::reply::{Answers, Reply};
 use crate::rooms::Rooms;
-use gatehouse_auth::{AuthIdentity, Decision, Visit};
+use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision, Visit};
 use gatehouse_domain::{ErrorCode, Problem, RequestId};
 use gatehouse_secrets::Status;
+use gatehouse_store::Guard;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -136,16 +137,22 @@ impl Rpc {
             };
             prepared.push(prepare(call, item, place < admitted.calls));
         }
-        let (rooms, tasks) = (Arc::clone(&self.rooms), self.tasks.clone());
-        let max_bytes = rooms.config.max_message_bytes();
-        let mut answers = Answers::new(admitted.held.sibling(), listed, max_bytes);
+        let tasks = self.tasks.clone();
+        let max_bytes = self.rooms.config.max_message_bytes();
+        let Admitted {
+            held, request_id, ..
+        } = admitted;
+        let mut answers = Answers::new(held.sibling(), listed, max_bytes);
+        let caller = Caller {
+            rooms: Arc::clone(&self.rooms),
+            identity: identity.clone(),
+            guard: self.rooms.auth.guard(identity, BeforeSetup::AsSet),
+            request_id,
+        };
         let gone = CancellationToken::new();
         let waits = gone.clone().drop_guard();
         Box::pin(async move {
             let _waits = waits;
-            let Admitted {
-                held, request_id, ..
-            } = admitted;
             let work = async move {
                 for step in prepared {
                     if let Some(problem) = answers.stop() {
@@ -153,8 +160,7 @@ impl Rpc {
                         step.id.iter().for_each(|id| answers.push(id, &refused));
                         continue;
                     }
-                    let finished = step.finish(&rooms, request_id.as_ref(), &gone).await;
-                    if let Some((id, outcome)) = finished {
+                    if let Some((id, outcome)) = step.finish(&caller, &gone).await {
                         answers.push(&id, &outcome);
                     }
                 }
@@ -193,7 +199,31 @@ struct Prepared {
     /// For the metrics.
     method: &'static str,
     ends_with_caller: bool,
+    can_change: bool,
     work: Boxed<Outcome>,
+}
+
+/// Who sent a message, for the calls in it.
+struct Caller {
+    rooms: Arc<Rooms>,
+    identity: AuthIdentity,
+    guard: Guard,
+    request_id: Option<RequestId>,
+}
+
+impl Caller {
+    /// Refuses when the credential has ended since the message was let in: while its body was on its
+    /// way, or by an earlier call of the batch.
+    async fn require_live(&self, can_change: bool) -> Result<(), Problem> {
+        let auth = &self.rooms.auth;
+        auth.require_live(&self.identity).await?;
+        if can_change {
+            auth.require_setup_first(&self.identity)?;
+            // Memory may not know yet what another node did.
+            self.rooms.store.check_guard().await.map_err(told)?;
+        }
+        Ok(())
+    }
 }
 
 fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
@@ -205,6 +235,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
                 id: Some(bad.id),
                 method: "other",
                 ends_with_caller: false,
+                can_change: false,
                 work: refuse(bad.problem),
             };
         }
@@ -229,6 +260,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
         id,
         method,
         ends_with_caller: found.is_some_and(|method| method.ends_with_caller),
+        can_change: found.is_some_and(Method::can_change),
         work,
     }
 }
@@ -269,6 +301,9 @@ fn start(method: &Method, call: Call, params: Option<&RawValue>) -> Boxed<Outcom
 }
 
 fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
+    if !method.is_open_to(&call.identity) {
+        return Err(AuthError::OutsideOnly.into());
+    }
     if let Some(scope) = method.scope {
         call.rooms.auth.require_scope(&call.identity, scope)?;
     }
@@ -279,19 +314,21 @@ fn let_in(method: &Method, call: &Call) -> Result<(), Problem> {
 }
 
 impl Prepared {
-    async fn finish(
-        self,
-        rooms: &Rooms,
-        request_id: Option<&RequestId>,
-        gone: &CancellationToken,
-    ) -> Option<(Id, Outcome)> {
+    async fn finish(self, caller: &Caller, gone: &CancellationToken) -> Option<(Id, Outcome)> {
+        let rooms = &caller.rooms;
         let began = rooms.clock.monotonic_ms();
+        let (work, can_change) = (self.work, self.can_change);
+        let guarded = caller.guard.clone().over(async move {
+            caller.require_live(can_change).await?;
+            work.await
+        });
         let outcome = if self.ends_with_caller {
-            gone.run_until_cancelled(self.work).await?
+            gone.run_until_cancelled(guarded).await?
         } else {
-            self.work.await
+            guarded.await
         };
-        let outcome = outcome.map_err(|problem| with_request_id(problem, rooms, request_id));
+        let outcome =
+            outcome.map_err(|problem| with_request_id(problem, rooms, caller.request_id.as_ref()));
         let took = rooms.clock.monotonic_ms().saturating_sub(began);
         count(self.method, &outcome, took);
         Some((self.id?, outcome))

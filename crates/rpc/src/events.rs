@@ -7,7 +7,9 @@ mod kinds;
 pub use bridge::bridge;
 
 use crate::envelope::notification;
+use crate::methods::METHODS;
 use crate::vault_status::VaultStatus;
+use gatehouse_auth::AuthIdentity;
 use gatehouse_domain::Scope;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,6 +28,9 @@ pub struct EventKind {
     pub summary: &'static str,
     /// Who may hear it.
     pub scope: Scope,
+    /// The methods that tell the same when they are asked: a credential with `only` hears it when it
+    /// may call one of them.
+    pub told_by: &'static [&'static str],
     /// The schema of its params.
     pub params: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
 }
@@ -54,6 +59,7 @@ const VAULT_STATUS: EventKind = EventKind {
     name: "vault.status",
     summary: "The vault was made, sealed, opened, switched off or on.",
     scope: Scope::Read,
+    told_by: &["system.status"],
     params: |generator| generator.subschema_for::<VaultStatusParams>(),
 };
 
@@ -61,6 +67,7 @@ const VAULT_PROGRESS: EventKind = EventKind {
     name: "vault.progress",
     summary: "How far a long operation of the vault has come.",
     scope: Scope::Read,
+    told_by: &["system.status"],
     params: |generator| generator.subschema_for::<VaultProgressParams>(),
 };
 
@@ -68,6 +75,12 @@ const AUTH_CHANGED: EventKind = EventKind {
     name: "auth.changed",
     summary: "Credentials or the state of authentication changed.",
     scope: Scope::Read,
+    told_by: &[
+        "/api/auth/api-keys",
+        "/api/auth/sessions",
+        "/api/auth/passkeys",
+        "pairing.list",
+    ],
     params: |generator| generator.subschema_for::<AuthChangedParams>(),
 };
 
@@ -75,6 +88,8 @@ const RECORDS_CHANGED: EventKind = EventKind {
     name: "records.changed",
     summary: "A list of the kind that is named would be another one now; it may be told twice.",
     scope: Scope::Read,
+    // Each by what it tells of: see `Records::told_by`.
+    told_by: &[],
     params: |generator| generator.subschema_for::<RecordsChangedParams>(),
 };
 
@@ -139,6 +154,21 @@ impl Records {
         Self::Webhooks,
     ];
 
+    /// The methods that list them.
+    pub(crate) const fn told_by(self) -> &'static [&'static str] {
+        match self {
+            Self::Agents => &["agents.list"],
+            Self::Channels => &["channels.list"],
+            Self::Config => &["config.get"],
+            Self::Env => &["env.list"],
+            Self::Inbox => &["inbox.list"],
+            Self::Providers => &["providers.list"],
+            Self::Sessions => &["sessions.list"],
+            Self::SshKeys => &["ssh_keys.list"],
+            Self::Webhooks => &["webhooks.list"],
+        }
+    }
+
     /// By the subject in the table `changes`.
     fn of(subject: &str) -> Option<Self> {
         match subject {
@@ -165,6 +195,26 @@ pub struct Event {
     pub frame: String,
     /// Who may hear it.
     pub scope: Scope,
+    /// As in [`EventKind::told_by`].
+    pub told_by: &'static [&'static str],
+}
+
+impl Event {
+    /// Whether a connection of this identity may hear it.
+    pub(crate) fn may_be_heard_by(&self, identity: &AuthIdentity) -> bool {
+        identity.scopes.allows(self.scope)
+            && (identity.only().is_none()
+                || self.told_by.iter().any(|name| may_ask(identity, name)))
+    }
+}
+
+/// Whether `only` lets an identity ask for what an event tells.
+fn may_ask(identity: &AuthIdentity, name: &str) -> bool {
+    let method = METHODS.iter().find(|method| method.name == name);
+    method.map_or_else(
+        || identity.may_call(name),
+        |method| method.is_open_to(identity),
+    )
 }
 
 /// Where events are published and heard.
@@ -178,20 +228,38 @@ impl Default for EventBus {
 }
 
 impl EventBus {
-    /// Tells everybody who listens now.
+    /// Tells everybody who listens now and may hear it.
     pub fn publish(&self, name: &'static str, params: &impl Serialize, scope: Scope) {
+        let kind = EVENTS.iter().find(|kind| kind.name == name);
+        let told_by = kind.map_or(&[][..], |kind| kind.told_by);
+        self.send(name, params, scope, told_by);
+    }
+
+    fn publish_kind(&self, kind: &EventKind, params: &impl Serialize) {
+        self.send(kind.name, params, kind.scope, kind.told_by);
+    }
+
+    fn publish_records(&self, what: Records) {
+        let (kind, params) = (&RECORDS_CHANGED, RecordsChangedParams { what });
+        self.send(kind.name, &params, kind.scope, what.told_by());
+    }
+
+    fn send(
+        &self,
+        name: &'static str,
+        params: &impl Serialize,
+        scope: Scope,
+        told_by: &'static [&'static str],
+    ) {
         // No listener is no error.
         if self.0.receiver_count() > 0 {
             drop(self.0.send(Arc::new(Event {
                 name,
                 frame: notification(name, params),
                 scope,
+                told_by,
             })));
         }
-    }
-
-    fn publish_kind(&self, kind: &EventKind, params: &impl Serialize) {
-        self.publish(kind.name, params, kind.scope);
     }
 
     /// Listens from now on. A listener that falls [`QUEUE`] events behind is told so.

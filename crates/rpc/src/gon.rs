@@ -5,7 +5,7 @@ use crate::methods::sessions;
 use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
 use gatehouse_agents::{Agent, Session};
-use gatehouse_auth::{AuthIdentity, AuthMethod};
+use gatehouse_auth::{AuthIdentity, AuthMethod, Only};
 use gatehouse_domain::{Problem, ScopeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,6 +20,9 @@ pub struct IdentityReport {
     pub method: AuthMethod,
     /// What it may do.
     pub scopes: ScopeSet,
+    /// The methods and paths that its credential may call; absent when all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
 }
 
 impl From<&AuthIdentity> for IdentityReport {
@@ -27,6 +30,7 @@ impl From<&AuthIdentity> for IdentityReport {
         Self {
             method: identity.method,
             scopes: identity.scopes,
+            only: identity.only().map(Only::to_texts),
         }
     }
 }

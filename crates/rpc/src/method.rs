@@ -101,6 +101,23 @@ impl Method {
             (false, false) => 0,
         }
     }
+
+    /// Whether it can do more than read, as its scope says. Such a call is checked against the
+    /// database before it begins.
+    pub(crate) const fn can_change(&self) -> bool {
+        !matches!(self.scope, None | Some(Scope::Read))
+    }
+
+    /// Whether `only` of a credential decides about it. What asks for authentication alone is open to
+    /// every credential: a client begins with it.
+    const fn is_under_only(&self) -> bool {
+        self.scope.is_some()
+    }
+
+    /// Whether `only` of the caller's credential names it.
+    pub fn is_open_to(&self, identity: &AuthIdentity) -> bool {
+        !self.is_under_only() || identity.may_call(self.name)
+    }
 }
 
 /// A call that has been let through: who calls, and the rooms it may use.

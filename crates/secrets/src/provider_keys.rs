@@ -188,6 +188,8 @@ impl Secrets {
             // What another node did to the vault counts before anything is encrypted with its key.
             inner.view().await?;
             let _shared = inner.gate.read().await;
+            // The files are no part of a transaction: the caller is checked before they change.
+            inner.store.check_guard().await?;
             inner.change_files(change).await?;
             inner.provider_keys.send_replace(());
             let job = Arc::clone(&inner);

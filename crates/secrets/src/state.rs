@@ -9,7 +9,7 @@ use crate::seen::{Seen, View};
 use crate::{FileError, VaultError};
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Actor, Clock, Random, Timestamp};
-use gatehouse_store::{AuditEntry, Conn, Store, StoreError};
+use gatehouse_store::{AuditEntry, Conn, Store, StoreError, inherit};
 use gatehouse_vault::{Dek, Keyring, RecordState, Status, VaultRecord};
 use serde_json::Value;
 use std::fmt;
@@ -173,7 +173,7 @@ impl Inner {
         E: From<BrokenOff> + Send + 'static,
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        match self.tasks.spawn(work).await {
+        match self.tasks.spawn(inherit(work)).await {
             Ok(result) => result,
             Err(error) => {
                 tracing::error!(%error, "work on the vault was broken off");

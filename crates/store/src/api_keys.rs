@@ -1,6 +1,7 @@
 //! Table `auth_api_keys`: keys for programs. The key itself is here only as a hash.
 
 use crate::conn::FromRow;
+use crate::credential_limits::{cidrs_from, cidrs_to_text, patterns_from};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ApiKeyId, Cidr, ScopeSet, Timestamp};
 use sqlx::Row;
@@ -27,6 +28,10 @@ pub struct ApiKeyRow {
     pub expires_at: Option<Timestamp>,
     /// When it was last used; written now and then, not at each request.
     pub last_used_at: Option<Timestamp>,
+    /// Who made it, as the audit log names them; `None` for keys older than this field.
+    pub made_by: Option<String>,
+    /// Patterns of methods and paths that it may call; `None` is all.
+    pub only: Option<Vec<String>>,
     /// Minted by a remote caller while auth was disabled: it dies when setup completes.
     pub dies_at_setup: bool,
 }
@@ -44,15 +49,12 @@ impl FromRow for ApiKeyRow {
             scopes: ScopeSet::from_text(&scopes).map_err(|_| StoreError::Damaged {
                 what: "scope list of an API key",
             })?,
-            allowed_cidrs: cidrs
-                .map(|text| text.split_whitespace().map(str::parse).collect())
-                .transpose()
-                .map_err(|_| StoreError::Damaged {
-                    what: "address list of an API key",
-                })?,
+            allowed_cidrs: cidrs_from(cidrs.as_deref(), "address list of an API key")?,
             created_at: Timestamp::from_millis(row.try_get("created_at")?),
             expires_at: moment(row.try_get("expires_at")?),
             last_used_at: moment(row.try_get("last_used_at")?),
+            made_by: row.try_get("made_by")?,
+            only: patterns_from(row.try_get("only_patterns")?),
             dies_at_setup: row.try_get::<i64, _>("dies_at_setup")? != 0,
         })
     }
@@ -61,16 +63,10 @@ impl FromRow for ApiKeyRow {
 impl Conn {
     /// Stores a key.
     pub async fn insert_api_key(&mut self, row: &ApiKeyRow) -> Result<(), StoreError> {
-        let cidrs = row.allowed_cidrs.as_ref().map(|list| {
-            list.iter()
-                .map(Cidr::to_string)
-                .collect::<Vec<_>>()
-                .join(" ")
-        });
         let query = sqlx::query(
             "INSERT INTO auth_api_keys (id, key_hash, prefix, label, scopes, allowed_cidrs,
-                 created_at, expires_at, last_used_at, dies_at_setup)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                 created_at, expires_at, last_used_at, dies_at_setup, made_by, only_patterns)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         );
         self.run(
             query
@@ -79,11 +75,13 @@ impl Conn {
                 .bind(&row.prefix)
                 .bind(&row.label)
                 .bind(row.scopes.to_text())
-                .bind(cidrs)
+                .bind(cidrs_to_text(row.allowed_cidrs.as_deref()))
                 .bind(row.created_at.as_millis())
                 .bind(row.expires_at.map(Timestamp::as_millis))
                 .bind(row.last_used_at.map(Timestamp::as_millis))
-                .bind(i64::from(row.dies_at_setup)),
+                .bind(i64::from(row.dies_at_setup))
+                .bind(row.made_by.as_deref())
+                .bind(row.only.as_ref().map(|list| list.join(" "))),
         )
         .await
         .map(drop)

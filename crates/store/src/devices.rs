@@ -1,8 +1,9 @@
 //! Table `auth_devices`: paired devices. Their tokens are here only as hashes.
 
 use crate::conn::FromRow;
+use crate::credential_limits::{cidrs_from, cidrs_to_text, patterns_from};
 use crate::{Conn, StoreError};
-use gatehouse_domain::{DeviceId, ScopeSet, Timestamp};
+use gatehouse_domain::{Cidr, DeviceId, ScopeSet, Timestamp};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
@@ -21,6 +22,14 @@ pub struct DeviceRow {
     pub created_at: Timestamp,
     /// When it was last connected; written now and then.
     pub last_seen_at: Option<Timestamp>,
+    /// When it ends.
+    pub expires_at: Option<Timestamp>,
+    /// Where it may be used from; `None` is anywhere.
+    pub allowed_cidrs: Option<Vec<Cidr>>,
+    /// Who paired it, as the audit log names them; `None` for devices older than this field.
+    pub made_by: Option<String>,
+    /// Patterns of methods that it may call; `None` is all.
+    pub only: Option<Vec<String>>,
     /// Paired by a remote caller while auth was disabled: it dies when setup completes.
     pub dies_at_setup: bool,
 }
@@ -29,6 +38,8 @@ impl FromRow for DeviceRow {
     fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
         let scopes: String = row.try_get("scopes")?;
         let seen: Option<i64> = row.try_get("last_seen_at")?;
+        let end: Option<i64> = row.try_get("expires_at")?;
+        let cidrs: Option<String> = row.try_get("allowed_cidrs")?;
         Ok(Self {
             id: DeviceId::from_text(row.try_get::<String, _>("id")?),
             token_hash: row.try_get("token_hash")?,
@@ -38,6 +49,10 @@ impl FromRow for DeviceRow {
             })?,
             created_at: Timestamp::from_millis(row.try_get("created_at")?),
             last_seen_at: seen.map(Timestamp::from_millis),
+            expires_at: end.map(Timestamp::from_millis),
+            allowed_cidrs: cidrs_from(cidrs.as_deref(), "address list of a device")?,
+            made_by: row.try_get("made_by")?,
+            only: patterns_from(row.try_get("only_patterns")?),
             dies_at_setup: row.try_get::<i64, _>("dies_at_setup")? != 0,
         })
     }
@@ -48,8 +63,8 @@ impl Conn {
     pub async fn insert_device(&mut self, row: &DeviceRow) -> Result<(), StoreError> {
         let query = sqlx::query(
             "INSERT INTO auth_devices (id, token_hash, label, scopes, created_at, last_seen_at,
-                 dies_at_setup)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                 dies_at_setup, expires_at, allowed_cidrs, made_by, only_patterns)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         );
         self.run(
             query
@@ -59,7 +74,11 @@ impl Conn {
                 .bind(row.scopes.to_text())
                 .bind(row.created_at.as_millis())
                 .bind(row.last_seen_at.map(Timestamp::as_millis))
-                .bind(i64::from(row.dies_at_setup)),
+                .bind(i64::from(row.dies_at_setup))
+                .bind(row.expires_at.map(Timestamp::as_millis))
+                .bind(cidrs_to_text(row.allowed_cidrs.as_deref()))
+                .bind(row.made_by.as_deref())
+                .bind(row.only.as_ref().map(|list| list.join(" "))),
         )
         .await
         .map(drop)

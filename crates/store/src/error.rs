@@ -18,6 +18,9 @@ pub enum StoreError {
     /// The write did not run to its end: its group could not be committed, or the store is closing.
     #[error("the write was not committed: {0}")]
     NotCommitted(String),
+    /// The guard of the calling task refused: nothing was written. The problem is for the caller.
+    #[error("the caller may not write: {}", .0.message)]
+    Refused(Box<Problem>),
     /// A stored value is not what was written there.
     #[error("the stored {what} is damaged")]
     Damaged {
@@ -81,6 +84,7 @@ impl From<StoreError> for Problem {
                 ErrorCode::StorageUnavailable,
                 "The database cannot be used right now; nothing was changed.",
             ),
+            StoreError::Refused(problem) => *problem,
             StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It exists already."),
             StoreError::Unexpected(_) | StoreError::Damaged { .. } => Self::internal(),
         }

@@ -18,6 +18,7 @@ mod chat_messages;
 mod chat_sessions;
 mod chat_shares;
 mod conn;
+mod credential_limits;
 mod deliveries;
 mod delivery_keys;
 mod delivery_leases;
@@ -31,6 +32,7 @@ mod dialect;
 mod env_variables;
 mod error;
 pub mod fault;
+mod guard;
 mod inbox;
 mod open;
 mod passkeys;
@@ -63,6 +65,7 @@ pub use chat_messages::ChatMessageRow;
 pub use chat_sessions::{ChatSessionPage, ChatSessionRow};
 pub use chat_shares::ChatShareRow;
 pub use conn::Conn;
+pub use credential_limits::MadeRow;
 pub use deliveries::{DeliveryRow, NewDelivery};
 pub use delivery_keys::{KeyHolder, RepeatRow};
 pub use delivery_leases::LeaseRow;
@@ -76,6 +79,7 @@ pub use devices::DeviceRow;
 pub use dialect::Engine;
 pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
+pub use guard::{Guard, Guarded, inherit, unguarded};
 pub use inbox::InboxMessageRow;
 pub use open::{Location, migration_versions};
 pub use passkeys::PasskeyRow;
@@ -130,7 +134,8 @@ impl Store {
     /// Writes: the closure is one transaction. `Ok` means committed and on disk; `Err`, whether the
     /// closure's own or the commit's, means that nothing of it is there.
     ///
-    /// The transaction runs to its end even if the caller goes away meanwhile.
+    /// The transaction runs to its end even if the caller goes away meanwhile. The [`Guard`] of the
+    /// calling task is checked first, in the same transaction.
     pub async fn write<T, E, F>(&self, job: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -138,6 +143,16 @@ impl Store {
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
         self.writer.submit(job).await
+    }
+
+    /// Checks the [`Guard`] of the calling task against the database as it is now: before a change that
+    /// is not made in the database.
+    pub async fn check_guard(&self) -> Result<(), StoreError> {
+        let Some(guard) = Guard::current() else {
+            return Ok(());
+        };
+        self.read(move |conn| Box::pin(async move { guard.check(conn).await }))
+            .await
     }
 
     /// Moves what the write-ahead log holds into the database and empties the log, so that no old

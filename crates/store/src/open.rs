@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 13] = [
+const MIGRATIONS: [(i64, &str, &str); 14] = [
     (
         1,
         "settings",
@@ -45,6 +45,11 @@ const MIGRATIONS: [(i64, &str, &str); 13] = [
         10,
         "inbox_origin",
         include_str!("../migrations/0010_inbox_origin.sql"),
+    ),
+    (
+        11,
+        "credential_limits",
+        include_str!("../migrations/0011_credential_limits.sql"),
     ),
     (12, "bounds", include_str!("../migrations/0012_bounds.sql")),
     (

@@ -158,3 +158,32 @@ pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
         Err(error) => panic!("cannot take the lock: {error}"),
     }
 }
+
+/// Tells whether anything was committed to a SQLite database, whoever did it.
+#[derive(Debug)]
+pub struct CommitWatch(AnyConnection);
+
+impl CommitWatch {
+    /// Watches this database.
+    pub async fn on(location: &Location) -> Self {
+        sqlx::any::install_default_drivers();
+        match AnyConnection::connect(location.url()).await {
+            Ok(conn) => Self(conn),
+            Err(error) => panic!("cannot open the database: {error}"),
+        }
+    }
+
+    /// A number that changes with each commit of another connection that changed a page.
+    pub async fn version(&mut self) -> i64 {
+        let read = async {
+            let row = sqlx::query("PRAGMA data_version")
+                .fetch_one(&mut self.0)
+                .await?;
+            sqlx::Row::try_get::<i64, _>(&row, 0)
+        };
+        match read.await {
+            Ok(version) => version,
+            Err(error) => panic!("cannot read the version: {error}"),
+        }
+    }
+}

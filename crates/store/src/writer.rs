@@ -3,7 +3,7 @@
 //! fsync is paid once for up to [`GROUP_LIMIT`] writes.
 
 use crate::dialect::Engine;
-use crate::{Conn, StoreError};
+use crate::{Conn, Guard, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use sqlx::AnyPool;
@@ -63,10 +63,19 @@ impl Writer {
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel::<Result<T, E>>();
+        let guard = Guard::current();
         let job: Job = Box::new(move |conn| {
             Box::pin(async move {
                 // A caller that has gone away is no error: its write stands all the same.
-                match job(conn).await {
+                let may_write = match &guard {
+                    Some(guard) => guard.check(conn).await,
+                    None => Ok(()),
+                };
+                let ran = match may_write {
+                    Ok(()) => job(conn).await,
+                    Err(refused) => Err(E::from(refused)),
+                };
+                match ran {
                     Ok(value) => Ran::Keep(Box::new(move |commit| {
                         let _ = reply.send(commit.map(|()| value).map_err(E::from));
                     })),

@@ -1,9 +1,10 @@
 //! The store on every engine that is there: transactions, groups, migrations, damage.
 
-use gatehouse_domain::{Actor, AuthSessionId, SeededRandom, Timestamp};
+use gatehouse_domain::{Actor, AuthSessionId, ErrorCode, Problem, SeededRandom, Timestamp};
 use gatehouse_store::testing::{TestDatabase, databases, sqlite};
 use gatehouse_store::{
-    AuditEntry, AuthSessionRow, Conn, OpenError, Store, StoreError, migration_versions,
+    AuditEntry, AuthSessionRow, Conn, Guard, OpenError, Store, StoreError, inherit,
+    migration_versions, unguarded,
 };
 use serde_json::json;
 
@@ -238,4 +239,74 @@ async fn nothing_that_was_deleted_stays_in_a_file_after_a_clean_stop() {
             .any(|window| window == secret.as_bytes());
         assert!(!found, "{}", path.display());
     }
+}
+
+/// Holds while this session is there.
+fn while_there(n: i64) -> Guard {
+    Guard::new(move |conn| {
+        Box::pin(async move {
+            match conn.find_auth_session(&format!("hash{n}")).await? {
+                Some(_) => Ok(()),
+                None => Err(StoreError::Refused(Box::new(Problem::new(
+                    ErrorCode::NotAuthenticated,
+                    "ended",
+                )))),
+            }
+        })
+    })
+}
+
+async fn insert(store: &Store, n: i64) -> Result<(), StoreError> {
+    let write = store
+        .write(move |conn| Box::pin(async move { conn.insert_auth_session(&session(n)).await }));
+    write.await
+}
+
+fn is_refused(outcome: &Result<(), StoreError>) -> bool {
+    matches!(outcome, Err(StoreError::Refused(_)))
+}
+
+#[tokio::test]
+async fn a_guard_is_checked_in_the_transaction_behind_earlier_writes_of_the_same_group() {
+    for database in databases().await {
+        let store = database.open().await;
+        insert(&store, 1).await.unwrap();
+        // All wait for the same commit: those behind the deletion see it.
+        let (first, ended, second) = tokio::join!(
+            while_there(1).over(insert(&store, 2)),
+            store.write(|conn| {
+                Box::pin(async move {
+                    conn.delete_auth_session(&AuthSessionId::from_text("as_1"))
+                        .await
+                })
+            }),
+            while_there(1).over(insert(&store, 3)),
+        );
+        first.unwrap();
+        assert!(ended.is_ok_and(|deleted: bool| deleted));
+        assert!(is_refused(&second));
+        assert_eq!(count(&store).await, 1, "the third is not there");
+        assert!(is_refused(&while_there(1).over(store.check_guard()).await));
+        while_there(2).over(store.check_guard()).await.unwrap();
+        store.check_guard().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_task_has_the_guard_only_where_it_inherits_it() {
+    let store = sqlite().open().await;
+    let tasks = tokio_util::task::TaskTracker::new();
+    let (bare, inheriting) = (store.clone(), store.clone());
+    while_there(9)
+        .over(async {
+            assert!(is_refused(&insert(&store, 1).await));
+            unguarded(insert(&store, 2)).await.unwrap();
+            let task = tasks.spawn(async move { insert(&bare, 3).await });
+            task.await.unwrap().unwrap();
+            let task = tasks.spawn(inherit(async move { insert(&inheriting, 4).await }));
+            assert!(is_refused(&task.await.unwrap()));
+        })
+        .await;
+    insert(&store, 5).await.unwrap();
+    assert_eq!(count(&store).await, 3);
 }

@@ -1,7 +1,9 @@
 //! Request bodies: JSON objects of at most 64 KiB, read within a time limit.
 
+use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
+use crate::gate::not_authenticated;
 use crate::respond::{Refusal, request_timeout};
 use axum::body::{Body, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -76,6 +78,7 @@ async fn read_frames(mut body: Body, max_bytes: usize, mut share: Share) -> Resu
         let data = match frame {
             None => return Ok(Charged::bytes(whole, share)),
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+            Some(Err(error)) if alive::has_ended(&error) => return Err(not_authenticated()),
             Some(Err(_)) => {
                 let message = "The body did not arrive whole.";
                 return Err(Problem::new(ErrorCode::InvalidRequest, message));
@@ -154,6 +157,9 @@ pub(crate) fn share(app: &App, parts: &Parts) -> Result<Share, Problem> {
 /// 403 comes before any answer about the body: where a route needs what only the body could have
 /// carried (a setup code, or a right password as confirmation), one that cannot be read carried none.
 fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
+    if problem.code == ErrorCode::NotAuthenticated {
+        return problem;
+    }
     let Some(Arrival { visit, route, .. }) = parts.extensions.get() else {
         return problem;
     };

@@ -2,6 +2,7 @@
 //! each handler reads its request, calls the one function of the room that owns the subject, and
 //! turns the answer into a response. No decision about credentials is made here.
 
+mod alive;
 mod app;
 mod arrival;
 mod body;
@@ -16,6 +17,7 @@ mod respond;
 mod routes;
 mod serve;
 mod socket;
+mod targets;
 mod tls;
 
 pub use app::App;
@@ -25,4 +27,5 @@ pub use openapi::openapi;
 pub use places::ConnectionLimits;
 pub use routes::{Access, ROUTES, Route, StepUp, Verb};
 pub use serve::{ServeOptions, serve};
+pub use targets::targets;
 pub use tls::{TlsError, TlsSource, server_config};

@@ -16,7 +16,7 @@ use crate::{AuthMode, verify};
 use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp, WebhookId};
 use gatehouse_secrets::{FormedSecret, SecretPlace, SecretsError};
-use gatehouse_store::{AuditEntry, Conn, StoreError, WebhookRow, WebhookSecretRow};
+use gatehouse_store::{AuditEntry, Conn, StoreError, WebhookRow, WebhookSecretRow, inherit};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, Serializer};
@@ -138,11 +138,11 @@ impl Webhooks {
         F: Future<Output = Result<T, WebhooksError>> + Send,
     {
         let inner = Arc::clone(&self.0);
-        let task = self.0.tasks.spawn(async move {
+        let task = self.0.tasks.spawn(inherit(async move {
             let held = Arc::clone(&inner);
             let _turn = held.changing.lock().await;
             work(inner).await
-        });
+        }));
         task.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a change of a webhook was broken off");
             Err(WebhooksError::BrokenOff)

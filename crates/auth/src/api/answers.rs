@@ -137,6 +137,26 @@ pub struct ApiKeyItem {
     /// Where it may be used from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_cidrs: Option<Vec<Cidr>>,
+    /// The methods and paths that it may call; absent when all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
+    /// Who made it, as in the audit log: `session …`, `api_key …`, `device …`, `password`,
+    /// `loopback` or `cli`; absent for keys older than this field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
+}
+
+/// A usual key for one purpose.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct KeyPreset {
+    /// Its name, such as `voice`.
+    pub id: &'static str,
+    /// What such a key is for.
+    pub summary: &'static str,
+    /// The scopes that it has.
+    pub scopes: ScopeSet,
+    /// The methods and paths that it may call.
+    pub only: Vec<&'static str>,
 }
 
 /// `GET /api/auth/api-keys`.
@@ -144,6 +164,8 @@ pub struct ApiKeyItem {
 pub struct ApiKeyList {
     /// Every key, the newest first.
     pub api_keys: Vec<ApiKeyItem>,
+    /// Usual keys for one purpose, to be offered where a key is made.
+    pub presets: Vec<KeyPreset>,
 }
 
 /// `POST /api/auth/api-keys`.
@@ -277,6 +299,18 @@ pub struct Device {
     pub last_seen_at: Option<Timestamp>,
     /// When it was paired.
     pub created_at: Timestamp,
+    /// When it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    /// Where it may connect from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_cidrs: Option<Vec<Cidr>>,
+    /// The methods that it may call; absent when all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
+    /// Who paired it, as in the audit log; absent for devices older than this field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
 }
 
 /// Every paired device, the newest first.

@@ -76,12 +76,25 @@ pub struct CreateApiKeyRequest {
     /// What it may do; at least one.
     #[serde(default)]
     pub scopes: Vec<Scope>,
-    /// When it ends; never when left out.
+    /// When it ends; when left out, with the key that makes it, or never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// Where it may be used from; anywhere when left out.
+    /// Where it may be used from; when left out, where the key that makes it may be, or anywhere.
     #[serde(default)]
     pub allowed_cidrs: Option<Vec<Cidr>>,
+    /// The methods and paths that it may call, such as `tts.*`, `webhooks.deliveries` or
+    /// `/v1/audio/*`; when left out, those of the key that makes it, or all.
+    #[serde(default)]
+    pub only: Option<Vec<String>>,
+}
+
+/// `DELETE /api/auth/sessions` and `/api/auth/sessions/{id}`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndSessionRequest {
+    /// Whether the API keys and devices that the session made stay; when left out, they end with it.
+    #[serde(default)]
+    pub keep_children: bool,
 }
 
 /// `pairing.create`.
@@ -94,6 +107,17 @@ pub struct PairDeviceRequest {
     /// What it may do: not more than its creator; reading and writing when left out.
     #[serde(default)]
     pub scopes: Option<Vec<Scope>>,
+    /// When it ends; when left out, with the credential that pairs it, or never.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+    /// Where it may connect from; when left out, where the credential that pairs it may be used, or
+    /// anywhere.
+    #[serde(default)]
+    pub allowed_cidrs: Option<Vec<Cidr>>,
+    /// The methods that it may call, such as `chat.*`; when left out, those of the credential that
+    /// pairs it, or all.
+    #[serde(default)]
+    pub only: Option<Vec<String>>,
 }
 
 /// A request that the vault's password must come with.

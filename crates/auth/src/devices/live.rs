@@ -1,9 +1,11 @@
 //! A paired device as it lives in memory, and whether it is connected.
 
-use crate::live::{Live, TokenHash, Usage, from_hex};
-use gatehouse_domain::{DeviceId, ScopeSet, Timestamp};
+use crate::live::{Live, TokenHash, Usage, from_hex, is_within};
+use crate::only::Only;
+use gatehouse_domain::{Cidr, DeviceId, ScopeSet, Timestamp};
 use gatehouse_store::{DeviceRow, StoreError};
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,6 +14,9 @@ pub struct LiveDevice {
     id: DeviceId,
     hash: TokenHash,
     scopes: ScopeSet,
+    expires_at: Option<Timestamp>,
+    allowed_cidrs: Option<Vec<Cidr>>,
+    only: Option<Only>,
     dies_at_setup: bool,
     usage: Usage,
     sockets: AtomicUsize,
@@ -30,6 +35,9 @@ impl LiveDevice {
             id: row.id.clone(),
             hash: from_hex(&row.token_hash, "hash of a device token")?,
             scopes: row.scopes,
+            expires_at: row.expires_at,
+            allowed_cidrs: row.allowed_cidrs.clone(),
+            only: Only::from_row(row.only.as_deref(), "device")?,
             dies_at_setup: row.dies_at_setup,
             usage: Usage::new(row.last_seen_at.map_or(0, Timestamp::as_millis)),
             sockets: AtomicUsize::new(0),
@@ -44,6 +52,26 @@ impl LiveDevice {
     /// What it may do.
     pub const fn scopes(&self) -> ScopeSet {
         self.scopes
+    }
+
+    /// When it ends.
+    pub const fn expires_at(&self) -> Option<Timestamp> {
+        self.expires_at
+    }
+
+    /// Where it may be used from; `None` is anywhere.
+    pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
+        self.allowed_cidrs.as_deref()
+    }
+
+    /// The methods that it may call; `None` is all.
+    pub(crate) const fn only(&self) -> Option<&Only> {
+        self.only.as_ref()
+    }
+
+    /// Whether it may be used from there.
+    pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
+        is_within(self.allowed_cidrs(), client)
     }
 
     /// Whether a socket of it is open on this node.
@@ -64,8 +92,8 @@ impl LiveDevice {
         self.usage.touch(now);
     }
 
-    pub(crate) fn is_live(&self) -> bool {
-        !self.usage.is_ended()
+    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
+        !self.usage.is_ended() && !self.is_expired(now)
     }
 }
 
@@ -78,9 +106,8 @@ impl Live for LiveDevice {
         &self.usage
     }
 
-    /// A device is paired until it is revoked.
-    fn is_expired(&self, _: Timestamp) -> bool {
-        false
+    fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|end| now >= end)
     }
 }
 

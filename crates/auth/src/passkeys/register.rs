@@ -5,6 +5,7 @@ use super::challenge::Purpose;
 use super::list::check_name;
 use crate::audit::kinds;
 use crate::error::AuthError;
+use crate::lineage::require_no_limits;
 use crate::live::LoginMethod;
 use crate::sessions::NewSession;
 use crate::setup::{NeededCode, begin_completion, complete_setup};
@@ -94,6 +95,7 @@ impl Auth {
             return Ok(true);
         }
         let identity = caller.visit.require(Scope::Admin)?;
+        require_no_limits(identity)?;
         if self.is_confirmed(identity) {
             Ok(false)
         } else {

@@ -2,11 +2,14 @@
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of};
 use gatehouse_auth::AuthSettings;
-use gatehouse_auth::api::{ConfirmRequest, PasswordChangeRequest};
+use gatehouse_auth::api::{ConfirmRequest, EndSessionRequest, PasswordChangeRequest};
 use gatehouse_domain::{AuthSessionId, ErrorCode, Scope};
 use gatehouse_store::testing::{databases, sqlite};
 use secrecy::SecretString;
 
+const ALONE: EndSessionRequest = EndSessionRequest {
+    keep_children: false,
+};
 const OTHER: &str = "an even better password";
 
 fn change(current: Option<&str>, new: &str) -> PasswordChangeRequest {
@@ -167,23 +170,26 @@ async fn sessions_are_listed_and_ended() {
             .unwrap()
             .id
             .clone();
-        gate.auth.end_session(&caller(&visit), &id).await.unwrap();
+        gate.auth
+            .end_session(&caller(&visit), &id, &ALONE)
+            .await
+            .unwrap();
         let alive = [
             gate.is_let_in(AWAY, &b).await,
             gate.is_let_in(AWAY, &c).await,
         ];
         assert_eq!(alive.iter().filter(|alive| **alive).count(), 1);
         assert_eq!(gate.auth.is_live(victim.identity().unwrap()), alive[0]);
-        let again = gate.auth.end_session(&caller(&visit), &id).await;
+        let again = gate.auth.end_session(&caller(&visit), &id, &ALONE).await;
         assert_eq!(code_of(again), Some(ErrorCode::NotFound));
         let none = gate
             .auth
-            .end_session(&caller(&visit), &AuthSessionId::from_text("x"))
+            .end_session(&caller(&visit), &AuthSessionId::from_text("x"), &ALONE)
             .await;
         assert_eq!(code_of(none), Some(ErrorCode::NotFound));
         assert_eq!(
             gate.auth
-                .end_other_sessions(&caller(&visit))
+                .end_other_sessions(&caller(&visit), &ALONE)
                 .await
                 .unwrap()
                 .ended,

@@ -9,6 +9,7 @@
 mod api_keys;
 mod audit;
 mod decisions;
+mod liveness;
 mod login;
 mod memory;
 mod passkeys;

@@ -190,6 +190,7 @@ pub fn key_request(scopes: &[Scope]) -> gatehouse_auth::api::CreateApiKeyRequest
         scopes: scopes.to_vec(),
         expires_at: None,
         allowed_cidrs: None,
+        only: None,
     }
 }
 

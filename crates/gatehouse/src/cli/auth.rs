@@ -5,6 +5,7 @@ use super::globals::Globals;
 use super::output::{Output, field, line, note, precious, rows};
 use super::{key_file, offline, prompt};
 use anyhow::{Context, Result, bail, ensure};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use gatehouse::{House, Purpose};
 use gatehouse_auth::api::CreateApiKeyRequest;
 use gatehouse_config::Layers;
@@ -36,9 +37,17 @@ pub struct CreateKey {
     /// What the key is for
     #[arg(long, default_value = "command line")]
     label: String,
-    /// What it may do; give it several times for several scopes
-    #[arg(long = "scope", value_name = "SCOPE", default_value = "operator.admin")]
+    /// What it may do; give it several times for several scopes [default: operator.admin, or those of
+    /// the preset]
+    #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<Scope>,
+    /// A key for one purpose: its scopes, and the methods and paths that it may call
+    #[arg(long, value_name = "PURPOSE", value_parser = presets(), conflicts_with = "only")]
+    preset: Option<String>,
+    /// Methods and paths that it may call, such as `tts.*` or `/v1/audio/*`; give it several times for
+    /// several
+    #[arg(long, value_name = "PATTERN")]
+    only: Vec<String>,
     /// When it ends, such as 2027-01-31T00:00:00Z
     #[arg(long, value_name = "TIME")]
     expires_at: Option<Timestamp>,
@@ -51,6 +60,58 @@ pub struct CreateKey {
     /// Do not store it, and do not ask
     #[arg(long)]
     no_store: bool,
+}
+
+fn presets() -> PossibleValuesParser {
+    let presets = gatehouse_web::targets().presets.into_iter();
+    PossibleValuesParser::new(
+        presets.map(|preset| PossibleValue::new(preset.id).help(preset.summary)),
+    )
+}
+
+impl CreateKey {
+    /// What is asked for.
+    fn into_request(self) -> CreateApiKeyRequest {
+        let mut presets = gatehouse_web::targets().presets.into_iter();
+        let preset = presets.find(|preset| self.preset.as_deref() == Some(preset.id));
+        let (scopes, only) = match preset {
+            Some(preset) => {
+                let only = preset.only.into_iter().map(str::to_owned).collect();
+                (preset.scopes.iter().collect(), only)
+            }
+            None => (vec![Scope::Admin], self.only),
+        };
+        CreateApiKeyRequest {
+            label: self.label,
+            scopes: if self.scopes.is_empty() {
+                scopes
+            } else {
+                self.scopes
+            },
+            expires_at: self.expires_at,
+            allowed_cidrs: Some(self.allowed_cidrs).filter(|list| !list.is_empty()),
+            only: Some(only).filter(|list: &Vec<String>| !list.is_empty()),
+        }
+    }
+}
+
+/// The body of `POST /api/auth/api-keys`.
+fn body_of(request: &CreateApiKeyRequest) -> Value {
+    let mut body = json!({ "label": request.label, "scopes": request.scopes });
+    let optional = [
+        ("expires_at", request.expires_at.map(|at| json!(at))),
+        (
+            "allowed_cidrs",
+            request.allowed_cidrs.as_ref().map(|list| json!(list)),
+        ),
+        ("only", request.only.as_ref().map(|list| json!(list))),
+    ];
+    if let Some(fields) = body.as_object_mut() {
+        for (name, value) in optional {
+            fields.extend(value.map(|value| (name.to_owned(), value)));
+        }
+    }
+    body
 }
 
 /// Runs it.
@@ -155,17 +216,18 @@ async fn create_key(
     args: CreateKey,
 ) -> Result<()> {
     let (store, no_store) = (args.store, args.no_store);
+    let request = args.into_request();
     let house = match globals.given_url(layers)? {
         Some(_) => None,
         None => offline::house(globals).await?,
     };
     let created = match house {
         Some(house) => {
-            let created = create_offline(&house, layers, args).await;
+            let created = create_offline(&house, layers, request).await;
             house.close().await;
             created?
         }
-        None => create_online(globals, layers, &args).await?,
+        None => create_online(globals, layers, &body_of(&request)).await?,
     };
     let key = created
         .get("key")
@@ -189,18 +251,16 @@ async fn create_key(
 
 const QUESTION: &str = "Password";
 
-async fn create_offline(house: &House, layers: &Layers, args: CreateKey) -> Result<Value> {
+async fn create_offline(
+    house: &House,
+    layers: &Layers,
+    request: CreateApiKeyRequest,
+) -> Result<Value> {
     let auth = &house.rooms.auth;
     let password = if auth.facts().has_password {
         prompt::password(QUESTION, layers.process().password_file.as_deref())?
     } else {
         SecretString::default()
-    };
-    let request = CreateApiKeyRequest {
-        label: args.label,
-        scopes: args.scopes,
-        expires_at: args.expires_at,
-        allowed_cidrs: Some(args.allowed_cidrs).filter(|list| !list.is_empty()),
     };
     let created = auth
         .offline_create_key(&password, request)
@@ -209,25 +269,16 @@ async fn create_offline(house: &House, layers: &Layers, args: CreateKey) -> Resu
     Ok(serde_json::to_value(created)?)
 }
 
-async fn create_online(globals: &Globals, layers: &Layers, args: &CreateKey) -> Result<Value> {
-    let mut body = json!({ "label": args.label, "scopes": args.scopes });
-    if let Some(fields) = body.as_object_mut() {
-        if let Some(at) = args.expires_at {
-            fields.insert("expires_at".to_owned(), json!(at));
-        }
-        if !args.allowed_cidrs.is_empty() {
-            fields.insert("allowed_cidrs".to_owned(), json!(args.allowed_cidrs));
-        }
-    }
+async fn create_online(globals: &Globals, layers: &Layers, body: &Value) -> Result<Value> {
     let path = "/api/auth/api-keys";
     if globals.api_key.is_some() || layers.process().api_key.is_some() {
-        return Ok(Client::new(globals, layers)?.post(path, &body).await?);
+        return Ok(Client::new(globals, layers)?.post(path, body).await?);
     }
     let client = Client::anonymous(globals, layers)?;
     let status = client.get("/api/auth/status").await?;
     let is = |name: &str| status.get(name) == Some(&Value::Bool(true));
     if is("authenticated") {
-        return Ok(client.post(path, &body).await?);
+        return Ok(client.post(path, body).await?);
     }
     ensure!(
         is("has_password"),
@@ -239,7 +290,7 @@ async fn create_online(globals: &Globals, layers: &Layers, args: &CreateKey) -> 
         .await?
         .context("the server gave no session")?;
     let client = client.with_session(&token);
-    let created = client.post(path, &body).await;
+    let created = client.post(path, body).await;
     // The session was only for this; that it ends by itself later is no failure.
     drop(client.post("/api/auth/logout", &json!({})).await);
     Ok(created?)

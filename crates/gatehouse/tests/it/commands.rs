@@ -170,6 +170,26 @@ async fn a_wrong_password_makes_no_key() {
 }
 
 #[tokio::test]
+async fn a_preset_makes_a_key_for_one_purpose() {
+    let mut place = Place::new();
+    let server = place.start();
+    place.env("SERVICE_URL", &server.url);
+    server.set_up().await;
+    let password = place.file("password", PASSWORD).await;
+    place.env("SERVICE_PASSWORD_FILE", password.to_str().unwrap());
+    let create = ["auth", "create-key", "--no-store", "--json"];
+    let with = |more: [&'static str; 2]| [&create[..], &more].concat();
+    let made = place.run(&with(["--preset", "metrics"])).json();
+    assert_eq!(made["scopes"], serde_json::json!(["operator.read"]));
+    let key = made["key"].as_str().unwrap();
+    let refused = place.run(&["--api-key", key, "env", "list"]).failed(1);
+    assert!(refused.contains("FORBIDDEN"), "{refused}");
+    let refused = place.run(&with(["--only", "nothing.*"])).failed(1);
+    assert!(refused.contains("only"), "{refused}");
+    place.run(&with(["--preset", "nonsense"])).failed(2);
+}
+
+#[tokio::test]
 async fn a_stored_key_serves_later_commands_against_a_running_server() {
     let mut place = Place::new();
     let server = place.start();

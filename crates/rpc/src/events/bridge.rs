@@ -1,8 +1,8 @@
 //! Carries what the rooms tell to the bus, until shutdown. A room knows its own channel and no bus.
 
 use super::{
-    AUTH_CHANGED, AuthChangedParams, EventBus, RECORDS_CHANGED, Records, RecordsChangedParams,
-    VAULT_PROGRESS, VAULT_STATUS, VaultProgressParams, VaultStatusParams, kinds,
+    AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
+    VaultProgressParams, VaultStatusParams, kinds,
 };
 use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
@@ -126,7 +126,7 @@ async fn follow_settings(rooms: Arc<Rooms>) {
 }
 
 fn tell(bus: &EventBus, what: Records) {
-    bus.publish_kind(&RECORDS_CHANGED, &RecordsChangedParams { what });
+    bus.publish_records(what);
 }
 
 /// Tells which lists are others now: what was committed here, or what another node committed.

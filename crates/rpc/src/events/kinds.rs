@@ -15,11 +15,12 @@ use serde::Serialize;
 
 /// One entry of the table of events.
 macro_rules! event {
-    ($constant:ident, $name:literal, $summary:literal, $scope:expr, $params:ty) => {
+    ($constant:ident, $name:literal, $summary:literal, $scope:expr, $told_by:expr, $params:ty) => {
         pub(super) const $constant: EventKind = EventKind {
             name: $name,
             summary: $summary,
             scope: $scope,
+            told_by: &$told_by,
             params: |generator| generator.subschema_for::<$params>(),
         };
     };
@@ -30,6 +31,7 @@ event!(
     "chat.delta",
     "An agent has said more.",
     Scope::Read,
+    ["chat.history"],
     Delta
 );
 event!(
@@ -37,6 +39,7 @@ event!(
     "chat.tool",
     "A tool call of an agent goes on.",
     Scope::Read,
+    ["chat.history"],
     ToolProgress
 );
 event!(
@@ -44,6 +47,7 @@ event!(
     "chat.message",
     "A message of a session was stored.",
     Scope::Read,
+    ["chat.history"],
     Message
 );
 event!(
@@ -51,6 +55,7 @@ event!(
     "chat.done",
     "An agent's turn ended.",
     Scope::Read,
+    ["chat.history"],
     Done
 );
 event!(
@@ -58,6 +63,7 @@ event!(
     "webhooks.delivery",
     "A delivery stands elsewhere now.",
     Scope::Read,
+    ["webhooks.deliveries"],
     Delivery
 );
 event!(
@@ -65,6 +71,7 @@ event!(
     "channel.message",
     "A message came into the inbox.",
     Scope::Read,
+    ["inbox.list"],
     InboxMessage
 );
 event!(
@@ -72,6 +79,7 @@ event!(
     "approval.requested",
     "A tool call waits for somebody's yes.",
     Scope::Approvals,
+    ["approval.list"],
     Approval
 );
 event!(
@@ -79,6 +87,7 @@ event!(
     "approval.resolved",
     "Somebody said yes or no to a tool call, or nobody did in time.",
     Scope::Approvals,
+    ["approval.list"],
     Resolved
 );
 #[cfg(feature = "voice")]
@@ -87,6 +96,7 @@ event!(
     "voice.persona",
     "A persona was made, changed or deleted, or became the active one or ceased to be.",
     Scope::Read,
+    ["voice.personas.list", "tts.status"],
     PersonaEvent
 );
 #[cfg(feature = "voice")]
@@ -95,6 +105,7 @@ event!(
     "voice.settings",
     "Who speaks or listens is another one now, or whether and when.",
     Scope::Read,
+    ["tts.status", "stt.status"],
     VoiceSettingsParams
 );
 

@@ -75,7 +75,7 @@ pub struct ConnectResult {
     pub server: ServerInfo,
     /// Who the client is.
     pub identity: IdentityReport,
-    /// Every method there is; `rpc.discover` tells their scopes.
+    /// Every method that the client's credential is for; `rpc.discover` tells their scopes.
     pub methods: Vec<&'static str>,
     /// Every event there is.
     pub events: Vec<&'static str>,
@@ -119,7 +119,11 @@ pub(crate) fn hello(rooms: &Rooms, identity: &AuthIdentity) -> ConnectResult {
             version: rooms.build.version,
         },
         identity: identity.into(),
-        methods: METHODS.iter().map(|method| method.name).collect(),
+        methods: METHODS
+            .iter()
+            .filter(|method| method.is_open_to(identity))
+            .map(|method| method.name)
+            .collect(),
         events: EVENTS.iter().map(|event| event.name).collect(),
         limits: Limits {
             max_message_bytes: rooms.config.max_message_bytes(),

@@ -7,6 +7,7 @@ use gatehouse_domain::{Clock, ManualClock, Random, Scope, ScopeSet, SeededRandom
 use gatehouse_rpc::live_config::LiveConfig;
 use gatehouse_rpc::{Build, EventBus, Rooms, Rpc, Ways};
 use gatehouse_secrets::Secrets;
+use gatehouse_store::Location;
 use gatehouse_store::testing::{TestDatabase, sqlite};
 use http::{HeaderMap, Method, Uri};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 pub struct House {
     pub rpc: Rpc,
     pub clock: Arc<ManualClock>,
-    _database: TestDatabase,
+    database: TestDatabase,
 }
 
 /// 2026-11-20.
@@ -77,8 +78,12 @@ impl House {
         Self {
             rpc: Rpc::new(Arc::new(rooms)),
             clock: manual,
-            _database: database,
+            database,
         }
+    }
+
+    pub const fn location(&self) -> &Location {
+        &self.database.location
     }
 
     pub fn rooms(&self) -> &Arc<Rooms> {

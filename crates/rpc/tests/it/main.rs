@@ -8,6 +8,7 @@ mod connection_limits;
 mod dispatch;
 mod harness;
 mod line;
+mod liveness;
 mod methods;
 mod models;
 mod openrpc;

@@ -18,6 +18,13 @@ impl Secrets {
                 Err(_) if inner.dek().is_some() => {}
                 Err(error) => return Err(error),
             }
+            // A caller whose credential has ended may not seal; a database that does not answer is no reason
+            // to keep the key.
+            if let Err(error) = inner.store.check_guard().await
+                && !error.is_unavailable()
+            {
+                return Err(error.into());
+            }
             let was_sealed = inner.dek().is_none();
             // Before the audit row: whether it can be written must not decide about the seal.
             let status = inner.forget(began)?;

@@ -6,8 +6,8 @@ use crate::respond::{Refusal, json, outcome};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use gatehouse_auth::api::{
-    ConfirmRequest, CreateApiKeyRequest, EmptyRequest, LoginRequest, PasswordChangeRequest,
-    SetupRequest,
+    ConfirmRequest, CreateApiKeyRequest, EmptyRequest, EndSessionRequest, LoginRequest,
+    PasswordChangeRequest, SetupRequest,
 };
 use gatehouse_domain::{ApiKeyId, AuthSessionId};
 
@@ -69,18 +69,24 @@ pub(super) async fn end_session(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<AuthSessionId>,
-    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+    JsonBody(request): JsonBody<EndSessionRequest>,
 ) -> Answer {
-    outcome(app.auth().end_session(&visitor.caller(), &id).await?)
+    outcome(
+        app.auth()
+            .end_session(&visitor.caller(), &id, &request)
+            .await?,
+    )
 }
 
 pub(super) async fn end_other_sessions(
     State(app): State<App>,
     visitor: Visitor,
-    JsonBody(EmptyRequest {}): JsonBody<EmptyRequest>,
+    JsonBody(request): JsonBody<EndSessionRequest>,
 ) -> Answer {
     Ok(json(
-        &app.auth().end_other_sessions(&visitor.caller()).await?,
+        &app.auth()
+            .end_other_sessions(&visitor.caller(), &request)
+            .await?,
     ))
 }
 

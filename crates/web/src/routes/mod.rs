@@ -17,6 +17,7 @@ mod voice;
 
 pub use table::ROUTES;
 
+use crate::alive;
 use crate::app::App;
 use crate::arrival::Arrival;
 use crate::gate;
@@ -27,8 +28,9 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use futures_util::future::{Either, Ready, ready};
-use gatehouse_auth::Decision;
+use gatehouse_auth::{AuthError, AuthIdentity, BeforeSetup, Decision};
 use gatehouse_domain::{ErrorCode, Problem, Scope};
+use gatehouse_store::{Guarded, unguarded};
 use http::Method;
 use schemars::{Schema, SchemaGenerator};
 use std::task::{Context, Poll};
@@ -105,6 +107,8 @@ pub struct Route {
     pub access: Access,
     /// Whether it needs a recent confirmation.
     pub step_up: StepUp,
+    /// Whether what it carries are calls of methods, which `only` of a credential judges one by one.
+    pub carries_calls: bool,
     /// Whether the body may carry the setup code.
     pub takes_setup_code: bool,
     /// What it does, in a line.
@@ -170,7 +174,7 @@ where
 {
     type Response = Response;
     type Error = S::Error;
-    type Future = Either<Ready<Result<Response, S::Error>>, S::Future>;
+    type Future = Either<Ready<Result<Response, S::Error>>, Guarded<S::Future>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.handler.poll_ready(context)
@@ -179,23 +183,49 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let Authorise { app, place, route } = &self.rule;
         match check(app, *place, route, request.extensions().get()) {
-            Ok(()) => Either::Right(self.handler.call(request)),
+            Ok(None) => Either::Right(unguarded(self.handler.call(request))),
+            Ok(Some(identity)) => {
+                let guard = app.auth().guard(&identity, before_setup(route));
+                let request = request.map(|body| alive::watch(app, &identity, body));
+                Either::Right(guard.over(self.handler.call(request)))
+            }
             Err(problem) => Either::Left(ready(Ok(Refusal(problem).into_response()))),
         }
     }
 }
 
-fn check(app: &App, place: usize, rule: &Route, arrival: Option<&Arrival>) -> Result<(), Problem> {
+/// A route that takes the setup code completes setup, and checks the code itself.
+const fn before_setup(route: &Route) -> BeforeSetup {
+    if route.takes_setup_code {
+        BeforeSetup::CompletesIt
+    } else {
+        BeforeSetup::AsSet
+    }
+}
+
+/// Who calls, where the route can change something for them: their credential must be alive when it
+/// does.
+fn check(
+    app: &App,
+    place: usize,
+    rule: &Route,
+    arrival: Option<&Arrival>,
+) -> Result<Option<AuthIdentity>, Problem> {
     // The gate put it there; a route without a gate before it must not answer.
     let arrival = arrival.ok_or_else(Problem::internal)?;
     arrival.route.set(place);
     let decision = &arrival.visit.decision;
     let identity = match (rule.access, decision) {
-        (Access::Public, _) | (Access::AdminOrSetup, Decision::SetupRequired) => return Ok(()),
+        (Access::Public, _) | (Access::AdminOrSetup, Decision::SetupRequired) => {
+            return Ok(None);
+        }
         (_, Decision::Allowed(identity)) => identity,
         (_, Decision::SetupRequired) => return Err(gate::setup_required_problem()),
         (_, Decision::Unauthorized) => return Err(gate::not_authenticated()),
     };
+    if !rule.carries_calls && !identity.may_call(rule.path) {
+        return Err(AuthError::OutsideOnly.into());
+    }
     match rule.access {
         Access::Scope(scope) => app.auth().require_scope(identity, scope)?,
         Access::AdminOrSetup => app.auth().require_scope(identity, Scope::Admin)?,
@@ -204,7 +234,14 @@ fn check(app: &App, place: usize, rule: &Route, arrival: Option<&Arrival>) -> Re
     if rule.step_up == StepUp::Always {
         app.auth().require_step_up(identity)?;
     }
-    Ok(())
+    if rule.verb == Verb::Get {
+        return Ok(None);
+    }
+    let needs_scope = rule.access != Access::Identity;
+    if needs_scope && before_setup(rule) == BeforeSetup::AsSet {
+        app.auth().require_setup_first(identity)?;
+    }
+    Ok(Some(identity.clone()))
 }
 
 /// The table has the path, but not with this method; axum adds `Allow`.
@@ -220,7 +257,11 @@ async fn fallback(State(app): State<App>, request: Request) -> Response {
     let is_upgrade = gatehouse_auth::throttle::asks_to_upgrade(request.method(), request.headers());
     let path = request.uri().path();
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let arrival: Option<&Arrival> = request.extensions().get();
+    let identity = arrival.and_then(|arrival| arrival.visit.decision.identity());
+    let is_limited = identity.is_some_and(|identity| identity.only().is_some());
     match path_class(path, is_upgrade) {
+        PathClass::Page if is_limited => Refusal(AuthError::OutsideOnly.into()).into_response(),
         PathClass::Page if is_read && !is_public(request.method(), path) => {
             pages::inside(&app, path)
         }

@@ -80,6 +80,8 @@ fn key_row(name: &str, secret: &str) -> ApiKeyRow {
         created_at: now(),
         expires_at: (name == "key_expired").then(now),
         last_used_at: None,
+        made_by: None,
+        only: None,
         dies_at_setup: false,
     }
 }

@@ -76,16 +76,18 @@ pub(super) const ROWS: &[Route] = &[
         (Delete, "/api/auth/sessions/{id}"),
         ADMIN,
         || delete(auth::end_session),
-        "Ends a login",
+        "Ends a login, and the keys and devices that it made unless `keep_children` is true",
     )
+    .takes::<api::EndSessionRequest>()
     .gives::<api::Done>(),
     row(
         "auth.sessions.delete_others",
         (Delete, "/api/auth/sessions"),
         ADMIN,
         || delete(auth::end_other_sessions),
-        "Ends every other login",
+        "Ends every other login, and what they made unless `keep_children` is true",
     )
+    .takes::<api::EndSessionRequest>()
     .gives::<api::EndedAnswer>(),
     row(
         "auth.api_keys.list",
@@ -109,7 +111,7 @@ pub(super) const ROWS: &[Route] = &[
         (Delete, "/api/auth/api-keys/{id}"),
         ADMIN,
         || delete(auth::delete_api_key),
-        "Revokes an API key",
+        "Revokes an API key, and what it made",
     )
     .gives::<api::Done>(),
     row(

@@ -147,19 +147,22 @@ pub(super) const ROWS: &[Route] = &[
         Identity,
         || post(rpc::call),
         "JSON-RPC 2.0, single or batch",
-    ),
+    )
+    .carries_calls(),
     row(
         "ws",
         (Get, "/ws"),
         PUBLIC,
         || get(socket::node),
         "JSON-RPC over a WebSocket; `connect` authenticates",
-    ),
+    )
+    .carries_calls(),
     row(
         "ws.chat",
         (Get, "/ws/chat"),
         Identity,
         || get(socket::chat),
         "JSON-RPC over a WebSocket",
-    ),
+    )
+    .carries_calls(),
 ];

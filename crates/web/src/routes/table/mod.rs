@@ -33,6 +33,7 @@ const fn row(
         path,
         access,
         step_up: StepUp::No,
+        carries_calls: false,
         takes_setup_code: false,
         summary,
         body: None,
@@ -64,6 +65,11 @@ impl Route {
     #[cfg(feature = "voice")]
     const fn gives_bytes(mut self, media_type: &'static str) -> Self {
         self.answer_type = media_type;
+        self
+    }
+
+    const fn carries_calls(mut self) -> Self {
+        self.carries_calls = true;
         self
     }
 

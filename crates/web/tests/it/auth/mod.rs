@@ -1,7 +1,10 @@
 //! `/api/auth/*` but the vault.
 
 mod api_keys;
+mod lineage;
+mod local_code;
 mod login;
+mod only;
 mod passkey_login;
 mod passkey_setup;
 mod passkeys;

@@ -10,6 +10,7 @@ mod credentials;
 mod gate;
 mod heads;
 mod limits;
+mod liveness;
 mod locality;
 mod logs;
 mod networks;

@@ -1,0 +1,155 @@
+//! Whether the credential behind an identity still counts when its work is done. A request is recognised
+//! at its head; its body may take minutes, a batch has many calls, and memory may lag behind the
+//! database on another node. So it is asked again: from memory before each call and after each body,
+//! from the database in the transaction of each write ([`Auth::guard`]).
+
+use crate::error::AuthError;
+use crate::identity::{AuthIdentity, Subject};
+use crate::live::{Live, to_hex};
+use crate::sessions::LIFETIME;
+use crate::state::{AUTH_DISABLED, Auth, Settled, password_mark};
+use gatehouse_domain::{Problem, Timestamp};
+use gatehouse_store::{Conn, Guard, StoreError};
+use serde_json::Value;
+
+/// Whether a request may store something before setup is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeforeSetup {
+    /// Not under `auth.local_setup_code`.
+    AsSet,
+    /// Yes: it completes setup, and checks the setup code itself.
+    CompletesIt,
+}
+
+impl Auth {
+    /// Whether the credential behind an identity still counts; from memory.
+    pub fn is_live(&self, identity: &AuthIdentity) -> bool {
+        let now = self.0.now();
+        match &identity.subject {
+            Subject::LoopbackDisabled { is_local } => {
+                self.facts().auth_disabled && self.row_1_reaches(*is_local)
+            }
+            Subject::LoopbackSetup => !self.facts().setup_complete,
+            Subject::Session(session) => session.is_live(now),
+            Subject::ApiKey(key) => key.is_live(now),
+            Subject::Device(presence) => presence.device().is_live(now),
+            Subject::SocketPassword { mark, since } => {
+                self.0.settled.load().password_mark.as_ref() == Some(mark)
+                    && now < since.after(LIFETIME)
+            }
+        }
+    }
+
+    /// When the credential behind an identity expires.
+    pub fn expires_at(&self, identity: &AuthIdentity) -> Option<Timestamp> {
+        match &identity.subject {
+            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup => None,
+            Subject::Session(session) => Some(session.expires_at()),
+            Subject::ApiKey(key) => key.expires_at(),
+            Subject::Device(presence) => presence.device().expires_at(),
+            Subject::SocketPassword { since, .. } => Some(since.after(LIFETIME)),
+        }
+    }
+
+    /// Refuses when the credential has ended. Reads the database only while memory cannot be trusted.
+    pub async fn require_live(&self, identity: &AuthIdentity) -> Result<(), Problem> {
+        if self.memory_is_fresh() {
+            return self.require_live_in_memory(identity);
+        }
+        let (auth, identity) = (self.clone(), identity.clone());
+        let read = self.0.store.read(move |conn| {
+            Box::pin(async move { auth.require_live_row(conn, &identity).await })
+        });
+        Ok(read.await?)
+    }
+
+    /// As [`Auth::require_live`], from memory alone.
+    pub fn require_live_in_memory(&self, identity: &AuthIdentity) -> Result<(), Problem> {
+        if self.is_live(identity) {
+            Ok(())
+        } else {
+            Err(AuthError::NotAuthenticated.into())
+        }
+    }
+
+    /// Refuses when the credential has ended, by its row in the database.
+    pub(crate) async fn require_live_row(
+        &self,
+        conn: &mut Conn,
+        identity: &AuthIdentity,
+    ) -> Result<(), AuthError> {
+        if self.is_live(identity) && self.has_live_row(conn, identity).await? {
+            Ok(())
+        } else {
+            Err(AuthError::NotAuthenticated)
+        }
+    }
+
+    /// What a credential made ends in the transaction that ends it, so its own row says everything.
+    async fn has_live_row(
+        &self,
+        conn: &mut Conn,
+        identity: &AuthIdentity,
+    ) -> Result<bool, StoreError> {
+        let now = self.0.now();
+        Ok(match &identity.subject {
+            Subject::LoopbackDisabled { .. } => {
+                conn.find_setting(AUTH_DISABLED).await? == Some(Value::Bool(true))
+            }
+            Subject::LoopbackSetup => !Settled::read(conn).await?.facts.setup_complete,
+            Subject::Session(session) => {
+                let row = conn.find_auth_session(&to_hex(session.hash())).await?;
+                row.is_some_and(|row| now < row.expires_at)
+            }
+            Subject::ApiKey(key) => {
+                let row = conn.find_api_key(&to_hex(key.hash())).await?;
+                row.is_some_and(|row| row.expires_at.is_none_or(|end| now < end))
+            }
+            Subject::Device(presence) => {
+                let hash = to_hex(presence.device().hash());
+                let row = conn.find_device(&hash).await?;
+                row.is_some_and(|row| row.expires_at.is_none_or(|end| now < end))
+            }
+            Subject::SocketPassword { mark, .. } => {
+                let stored = conn.find_password_hash().await?;
+                stored.as_deref().map(password_mark).as_ref() == Some(mark)
+            }
+        })
+    }
+
+    /// The condition on every write that is made for this identity: its credential is alive in the
+    /// database, and before setup `auth.local_setup_code` allows it.
+    pub fn guard(&self, identity: &AuthIdentity, before_setup: BeforeSetup) -> Guard {
+        let (auth, identity) = (self.clone(), identity.clone());
+        Guard::new(move |conn| {
+            let (auth, identity) = (auth.clone(), identity.clone());
+            Box::pin(async move {
+                let refuse = |problem: Problem| StoreError::Refused(Box::new(problem));
+                if before_setup == BeforeSetup::AsSet {
+                    auth.require_setup_first(&identity).map_err(refuse)?;
+                }
+                match auth.require_live_row(conn, &identity).await {
+                    Ok(()) => Ok(()),
+                    Err(AuthError::Store(error)) => Err(error),
+                    Err(ended) => Err(refuse(ended.into())),
+                }
+            })
+        })
+    }
+
+    /// With `auth.local_setup_code`, whoever was let in without a credential may read and complete
+    /// setup, and store nothing before that.
+    pub fn require_setup_first(&self, identity: &AuthIdentity) -> Result<(), Problem> {
+        let has_no_credential = matches!(
+            identity.subject,
+            Subject::LoopbackDisabled { .. } | Subject::LoopbackSetup
+        );
+        if has_no_credential
+            && self.0.settings.load().given.local_setup_code
+            && !self.facts().setup_complete
+        {
+            return Err(AuthError::SetupFirst.into());
+        }
+        Ok(())
+    }
+}

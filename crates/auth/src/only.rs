@@ -1,0 +1,267 @@
+//! `only` of a credential: the methods and paths that it may call. A pattern is a name such as
+//! `webhooks.deliveries` or `/metrics`, or everything below one: `tts.*`, `/v1/audio/*`. Paths are
+//! those of the route table, parameters in braces. Which names exist the binary says once.
+
+use crate::api::KeyPreset;
+use crate::error::AuthError;
+use crate::state::Auth;
+use gatehouse_store::StoreError;
+use std::fmt;
+
+const FIELD: &str = "only";
+/// The most patterns of one credential.
+const MAX_PATTERNS: usize = 64;
+
+/// The patterns of one credential; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Only(Vec<Pattern>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pattern {
+    Exactly(String),
+    /// What begins with it; ends in `.` or `/`.
+    Below(String),
+}
+
+impl Pattern {
+    fn parse(text: &str) -> Option<Self> {
+        let below = if text.starts_with('/') { "/*" } else { ".*" };
+        let (name, is_below) = match text.strip_suffix('*') {
+            Some(name) if text.ends_with(below) => (name, true),
+            Some(_) => return None,
+            None => (text, false),
+        };
+        let is_sound =
+            !name.is_empty() && !name.contains('*') && !name.contains(char::is_whitespace);
+        is_sound.then(|| {
+            let name = name.to_owned();
+            if is_below {
+                Self::Below(name)
+            } else {
+                Self::Exactly(name)
+            }
+        })
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Exactly(own) => own == name,
+            Self::Below(start) => name.starts_with(start),
+        }
+    }
+
+    /// Whether it matches whatever the other one does.
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Exactly(_), Self::Below(_)) => false,
+            (_, Self::Exactly(name) | Self::Below(name)) => self.matches(name),
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exactly(name) => f.write_str(name),
+            Self::Below(start) => write!(f, "{start}*"),
+        }
+    }
+}
+
+impl Only {
+    fn parse(texts: &[String]) -> Result<Self, AuthError> {
+        if !(1..=MAX_PATTERNS).contains(&texts.len()) {
+            let reason = format!("1 to {MAX_PATTERNS} patterns; leave it out for everything");
+            return Err(AuthError::field(FIELD, reason));
+        }
+        let patterns = texts.iter().map(|text| {
+            Pattern::parse(text).ok_or_else(|| {
+                let text = text.escape_debug();
+                let reason = format!("`{text}` is no pattern such as `tts.*` or `/v1/audio/*`");
+                AuthError::field(FIELD, reason)
+            })
+        });
+        patterns.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(crate) fn from_row(
+        texts: Option<&[String]>,
+        what: &'static str,
+    ) -> Result<Option<Self>, StoreError> {
+        // A damaged list must not read as "everything".
+        let parsed =
+            texts.map(|texts| Self::parse(texts).map_err(|_| StoreError::Damaged { what }));
+        parsed.transpose()
+    }
+
+    /// Whether it matches this method, or this path of the route table.
+    pub fn allows(&self, name: &str) -> bool {
+        self.0.iter().any(|pattern| pattern.matches(name))
+    }
+
+    /// Whether it allows whatever the other one does.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let covered = |pattern: &Pattern| self.0.iter().any(|own| own.covers(pattern));
+        other.0.iter().all(covered)
+    }
+
+    /// As it was given.
+    pub fn to_texts(&self) -> Vec<String> {
+        self.0.iter().map(Pattern::to_string).collect()
+    }
+}
+
+/// What a credential can be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    MethodsAndPaths,
+    /// A device opens sockets, and calls no path.
+    Methods,
+}
+
+/// What `only` can name in this build.
+#[derive(Clone, Debug, Default)]
+pub struct Targets {
+    /// Every method.
+    pub methods: Vec<&'static str>,
+    /// Every path that asks for a credential.
+    pub paths: Vec<&'static str>,
+    /// Usual keys for one purpose.
+    pub presets: Vec<KeyPreset>,
+}
+
+impl Auth {
+    /// Says, once, what `only` can name. Until then no name is known to be wrong.
+    pub fn name_targets(&self, targets: Targets) {
+        // A second call changes nothing.
+        drop(self.0.targets.set(targets));
+    }
+
+    pub(crate) fn presets(&self) -> Vec<KeyPreset> {
+        let targets = self.0.targets.get();
+        targets
+            .map(|targets| targets.presets.clone())
+            .unwrap_or_default()
+    }
+
+    /// Reads patterns; each must match something that exists.
+    pub(crate) fn read_only(
+        &self,
+        texts: Option<&[String]>,
+        reach: Reach,
+    ) -> Result<Option<Only>, AuthError> {
+        let Some(only) = texts.map(Only::parse).transpose()? else {
+            return Ok(None);
+        };
+        let targets = self.0.targets.get();
+        let matches_some = |pattern: &Pattern| {
+            let is_path = pattern.to_string().starts_with('/');
+            match (targets, reach) {
+                (_, Reach::Methods) if is_path => false,
+                (None, _) => true,
+                (Some(targets), _) => {
+                    let known = if is_path {
+                        &targets.paths
+                    } else {
+                        &targets.methods
+                    };
+                    known.iter().any(|name| pattern.matches(name))
+                }
+            }
+        };
+        match only.0.iter().find(|pattern| !matches_some(pattern)) {
+            None => Ok(Some(only)),
+            Some(pattern) => {
+                let reason = match reach {
+                    Reach::MethodsAndPaths => {
+                        format!(
+                            "`{pattern}` matches no method and no path that asks for a credential"
+                        )
+                    }
+                    Reach::Methods => {
+                        format!("`{pattern}` matches no method; a device calls no paths")
+                    }
+                };
+                Err(AuthError::field(FIELD, reason))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn only(texts: &[&str]) -> Only {
+        Only::parse(
+            &texts
+                .iter()
+                .map(|text| (*text).to_owned())
+                .collect::<Vec<_>>(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_name_is_itself_and_a_star_is_what_is_below() {
+        let methods = only(&["tts.*", "webhooks.deliveries", "webhooks.delivery.*"]);
+        for (name, allowed) in [
+            ("tts.convert", true),
+            ("tts", false),
+            ("ttsx.convert", false),
+            ("webhooks.deliveries", true),
+            ("webhooks.deliveriesx", false),
+            ("webhooks.delivery", false),
+            ("webhooks.delivery.get", true),
+            ("webhooks.list", false),
+            ("/tts.*", false),
+        ] {
+            assert_eq!(methods.allows(name), allowed, "{name}");
+        }
+        let paths = only(&["/v1/audio/*", "/metrics"]);
+        for (path, allowed) in [
+            ("/v1/audio/speech", true),
+            ("/v1/audio", false),
+            ("/v1/audiobooks", false),
+            ("/metrics", true),
+            ("/metrics/x", false),
+            ("/", false),
+        ] {
+            assert_eq!(paths.allows(path), allowed, "{path}");
+        }
+        assert!(only(&["/*"]).allows("/") && !only(&["/*"]).allows("tts.status"));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for text in [
+            "", "*", "a*", "/a*", "a.*.b", "*.a", "a b", "a\n", "a.**", "/**",
+        ] {
+            assert!(Only::parse(&[text.to_owned()]).is_err(), "{text:?}");
+        }
+        assert!(Only::parse(&[]).is_err());
+        assert!(Only::parse(&vec!["a".to_owned(); MAX_PATTERNS]).is_ok());
+        assert!(Only::parse(&vec!["a".to_owned(); MAX_PATTERNS + 1]).is_err());
+    }
+
+    fn pattern() -> impl Strategy<Value = String> {
+        "(a|b)(\\.(a|b)){0,2}(\\.\\*)?"
+    }
+
+    proptest! {
+        #[test]
+        fn what_covers_allows_all_that_the_other_does(
+            wide in proptest::collection::vec(pattern(), 1..4),
+            narrow in proptest::collection::vec(pattern(), 1..4),
+            name in "(a|b)(\\.(a|b)){0,3}",
+        ) {
+            let (wide, narrow) = (Only::parse(&wide).unwrap(), Only::parse(&narrow).unwrap());
+            if wide.covers(&narrow) && narrow.allows(&name) {
+                prop_assert!(wide.allows(&name));
+            }
+            prop_assert!(narrow.covers(&narrow));
+            prop_assert_eq!(Only::parse(&narrow.to_texts()).unwrap(), narrow);
+        }
+    }
+}

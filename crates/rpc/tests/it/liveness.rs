@@ -1,0 +1,304 @@
+//! A call is made only while the identity of its caller is alive, one by one.
+
+use crate::harness::House;
+use gatehouse_auth::api::ConnectAuth;
+use gatehouse_auth::{Decision, Visit};
+use gatehouse_domain::{ErrorCode, Problem, Scope};
+use gatehouse_rpc::METHODS;
+use gatehouse_rpc::events::EVENTS;
+use gatehouse_rpc::method::Call;
+use gatehouse_store::testing::CommitWatch;
+use gatehouse_store::{Guard, StoreError};
+use secrecy::SecretString;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The methods that only read, by their scope.
+fn only_reads(scope: Option<Scope>) -> bool {
+    matches!(scope, None | Some(Scope::Read))
+}
+
+/// Reads under a scope that others write under.
+const READS: [&str; 3] = ["audit.list", "approval.list", "pairing.list"];
+
+type Calls = Vec<(&'static str, Value)>;
+
+fn calls_for_settings_and_secrets(device: &str) -> Calls {
+    vec![
+        (
+            "config.set",
+            json!({ "key": "metrics.enabled", "value": false }),
+        ),
+        ("env.set", json!({ "key": "A", "value": "b" })),
+        ("env.delete", json!({ "key": "HAVE" })),
+        ("ssh_keys.generate", json!({ "name": "new" })),
+        (
+            "ssh_keys.import",
+            json!({ "name": "in", "private_key": "x" }),
+        ),
+        ("ssh_keys.delete", json!({ "name": "none" })),
+        (
+            "providers.set_key",
+            json!({ "id": "openai", "key": "sk-1" }),
+        ),
+        ("providers.remove_key", json!({ "id": "openai" })),
+        ("providers.test", json!({ "id": "openai" })),
+        ("pairing.create", json!({ "label": "second" })),
+        ("pairing.revoke", json!({ "id": device })),
+    ]
+}
+
+fn calls_for_conversations(session: &str) -> Calls {
+    let text = json!({ "session": session, "text": "hello" });
+    vec![
+        ("agents.create", json!({ "id": "second", "name": "Second" })),
+        ("agents.update", json!({ "id": "helper", "name": "Other" })),
+        ("agents.delete", json!({ "id": "helper" })),
+        ("sessions.create", json!({ "label": "new" })),
+        (
+            "sessions.rename",
+            json!({ "id": session, "label": "other" }),
+        ),
+        ("sessions.share", json!({ "id": session })),
+        ("sessions.unshare", json!({ "id": session })),
+        ("chat.send", text.clone()),
+        ("chat.send_sync", text),
+        ("chat.abort", json!({ "session": session })),
+        ("sessions.delete", json!({ "id": session })),
+        (
+            "approval.resolve",
+            json!({ "id": "apr_none", "allow": true }),
+        ),
+    ]
+}
+
+fn calls_for_ways_in_and_out(channel: &str, hook: &str, delivery: &Value) -> Calls {
+    let account = json!({ "type": "ntfy", "label": "two", "fields": { "topic": "b" } });
+    vec![
+        ("channels.create", account),
+        (
+            "channels.update",
+            json!({ "id": channel, "label": "other" }),
+        ),
+        ("channels.test", json!({ "id": "inbox" })),
+        ("channels.delete", json!({ "id": channel })),
+        ("inbox.mark_read", json!({ "id": "msg_none" })),
+        ("webhooks.create", json!({ "name": "second" })),
+        ("webhooks.update", json!({ "id": hook, "name": "other" })),
+        ("webhooks.rotate_secret", json!({ "id": hook })),
+        ("webhooks.test", json!({ "id": hook })),
+        ("webhooks.delivery.replay", json!({ "id": delivery })),
+        ("webhooks.delete", json!({ "id": hook })),
+    ]
+}
+
+#[cfg(feature = "voice")]
+fn calls_for_voice() -> Calls {
+    vec![
+        ("tts.enable", json!({})),
+        ("tts.disable", json!({})),
+        ("tts.convert", json!({ "text": "hello" })),
+        ("tts.setProvider", json!({ "provider": "openai" })),
+        ("stt.transcribe", json!({ "audio": "UklGRg==" })),
+        ("stt.setProvider", json!({ "provider": "whisper" })),
+        (
+            "voice.personas.create",
+            json!({ "label": "P", "provider": "openai" }),
+        ),
+        ("voice.personas.update", json!({ "id": "p", "label": "Q" })),
+        ("voice.personas.set_active", json!({ "id": "p" })),
+        ("voice.personas.delete", json!({ "id": "p" })),
+    ]
+}
+
+#[cfg(not(feature = "voice"))]
+const fn calls_for_voice() -> Calls {
+    Vec::new()
+}
+
+/// What each method that changes something can be called with, in a house that has one of everything.
+async fn changing_calls(house: &House) -> Calls {
+    let helper = json!({ "id": "helper", "name": "Helper" });
+    house.call("agents.create", helper).await;
+    house
+        .call("env.set", json!({ "key": "HAVE", "value": "it" }))
+        .await;
+    let account = json!({ "type": "ntfy", "label": "one", "fields": { "topic": "a" } });
+    let mut ids = Vec::new();
+    for (method, params) in [
+        ("sessions.create", json!({})),
+        ("webhooks.create", json!({ "name": "hook" })),
+        ("channels.create", account),
+        ("pairing.create", json!({ "label": "telephone" })),
+    ] {
+        let made = house.call(method, params).await;
+        ids.push(made["id"].as_str().unwrap().to_owned());
+    }
+    let tested = house.call("webhooks.test", json!({ "id": ids[1] })).await;
+    let calls = [
+        calls_for_settings_and_secrets(&ids[3]),
+        calls_for_conversations(&ids[0]),
+        calls_for_ways_in_and_out(&ids[2], &ids[1], &tested["delivery_id"]),
+        calls_for_voice(),
+    ]
+    .concat();
+    let tried: BTreeSet<_> = calls.iter().map(|(method, _)| *method).collect();
+    let exist: BTreeSet<_> = METHODS
+        .iter()
+        .filter(|method| !only_reads(method.scope) && !READS.contains(&method.name))
+        .map(|method| method.name)
+        .collect();
+    assert_eq!(
+        tried, exist,
+        "a method that changes something has a row here"
+    );
+    calls
+}
+
+/// Setup is completed by another node: the database knows it, and this node's memory does not.
+async fn complete_setup_elsewhere(house: &House) {
+    let now = house.rooms().clock.now();
+    let stored: Result<bool, StoreError> = house
+        .rooms()
+        .store
+        .write(move |conn| Box::pin(async move { conn.insert_password_hash("$x", now).await }))
+        .await;
+    assert!(stored.unwrap());
+}
+
+#[tokio::test]
+async fn every_method_that_changes_something_is_refused_once_its_caller_has_ended() {
+    let house = House::new().await;
+    let calls = changing_calls(&house).await;
+    let visit = house.visit(&[]).await;
+    complete_setup_elsewhere(&house).await;
+    let mut watch = CommitWatch::on(house.location()).await;
+    let before = watch.version().await;
+    for (method, params) in calls {
+        let answer = house.ask(&visit, method, params).await;
+        let code = &answer["error"]["data"]["code"];
+        assert_eq!(code, "AUTH_NOT_AUTHENTICATED", "{method}: {answer}");
+        assert_eq!(watch.version().await, before, "{method} wrote something");
+    }
+    let keys = house.rooms().secrets.list_provider_keys().await.unwrap();
+    assert!(keys.is_empty(), "a key is in a file");
+}
+
+/// Refuses every write.
+fn closed() -> Guard {
+    Guard::new(|_| {
+        Box::pin(async move {
+            let problem = Problem::new(ErrorCode::NotAuthenticated, "ended");
+            Err(StoreError::Refused(Box::new(problem)))
+        })
+    })
+}
+
+/// The check before each call is left out here: what is left is the one in the transactions.
+#[tokio::test]
+async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
+    let house = House::new().await;
+    let calls = changing_calls(&house).await;
+    let visit = Arc::new(house.visit(&[]).await);
+    let identity = visit.decision.identity().unwrap().clone();
+    let mut watch = CommitWatch::on(house.location()).await;
+    let before = watch.version().await;
+    for (name, params) in calls {
+        // Its deliveries are stored by the task that stores all deliveries.
+        if name == "webhooks.test" {
+            continue;
+        }
+        let method = METHODS.iter().find(|method| method.name == name).unwrap();
+        let call = Call {
+            rooms: Arc::clone(house.rooms()),
+            visit: Arc::clone(&visit),
+            identity: identity.clone(),
+        };
+        let params = RawValue::from_string(params.to_string()).unwrap();
+        let work = (method.handler)(call, Some(&params));
+        let outcome = closed().over(work).await;
+        assert_eq!(watch.version().await, before, "{name} wrote something");
+        if let Ok(answer) = outcome {
+            assert!(STORES_NOTHING.contains(&name), "{name}: {answer}");
+        }
+    }
+    let keys = house.rooms().secrets.list_provider_keys().await.unwrap();
+    assert!(keys.is_empty(), "a key is in a file");
+}
+
+/// Methods that change nothing that is stored, or had nothing to change here.
+const STORES_NOTHING: [&str; 4] = [
+    "chat.abort",
+    "tts.convert",
+    "stt.transcribe",
+    "sessions.unshare",
+];
+
+/// Somebody who connects with a device of these scopes, and its id.
+async fn device(house: &House, scopes: Value) -> (Visit, String) {
+    let made = json!({ "label": "telephone", "scopes": scopes });
+    let made = house.call("pairing.create", made).await;
+    complete_setup_here(house).await;
+    let mut visit = house.visit_from("192.0.2.1", &[]).await;
+    let auth = ConnectAuth {
+        device_token: Some(SecretString::from(made["token"].as_str().unwrap())),
+        ..ConnectAuth::default()
+    };
+    let identity = house.rooms().auth.socket_login(&visit, auth).await.unwrap();
+    visit.decision = Decision::Allowed(identity);
+    (visit, made["id"].as_str().unwrap().to_owned())
+}
+
+async fn complete_setup_here(house: &House) {
+    let visit = house.visit(&[]).await;
+    let request = gatehouse_auth::api::SetupRequest {
+        password: Some(SecretString::from("correct horse battery")),
+        setup_code: None,
+    };
+    let caller = gatehouse_auth::Caller {
+        visit: &visit,
+        user_agent: None,
+    };
+    house.rooms().auth.setup(&caller, request).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_batch_that_ends_its_own_credential_does_no_more() {
+    let house = House::new().await;
+    let scopes = json!(["operator.pairing", "operator.write"]);
+    let (visit, id) = device(&house, scopes).await;
+    let set = json!({ "key": "A", "value": "b" });
+    let batch = json!([
+        { "id": 1, "method": "pairing.revoke", "params": { "id": id } },
+        { "id": 2, "method": "env.set", "params": set },
+        { "id": 3, "method": "system.status" },
+        { "method": "env.set", "params": set },
+    ]);
+    let answers = house
+        .rpc
+        .call_text(&visit, batch.to_string().as_bytes())
+        .await;
+    let answers: Value = serde_json::from_slice(&answers.unwrap()).unwrap();
+    assert_eq!(answers[0]["result"]["ok"], true, "{answers}");
+    for late in [&answers[1], &answers[2]] {
+        let code = &late["error"]["data"]["code"];
+        assert_eq!(code, "AUTH_NOT_AUTHENTICATED", "{answers}");
+    }
+    let stored = house.rooms().secrets.list_env_variables().await.unwrap();
+    assert!(stored.is_empty());
+}
+
+#[test]
+fn what_tells_an_event_exists() {
+    for event in EVENTS {
+        // Each by what it tells of.
+        let by_params = event.name == "records.changed";
+        assert_eq!(event.told_by.is_empty(), by_params, "{}", event.name);
+        for name in event.told_by {
+            let is_method = METHODS.iter().any(|method| method.name == *name);
+            assert!(is_method || name.starts_with("/api/auth/"), "{name}");
+        }
+    }
+}

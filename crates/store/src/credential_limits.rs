@@ -1,0 +1,63 @@
+//! What API keys and devices have in common: how their limits are stored, and who made whom.
+
+use crate::conn::FromRow;
+use crate::{Conn, StoreError};
+use gatehouse_domain::{ApiKeyId, Cidr, DeviceId};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// A credential that another one made, directly or through others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MadeRow {
+    /// An API key.
+    ApiKey(ApiKeyId),
+    /// A paired device.
+    Device(DeviceId),
+}
+
+impl FromRow for MadeRow {
+    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+        let id: String = row.try_get("id")?;
+        Ok(match row.try_get::<String, _>("kind")?.as_str() {
+            "device" => Self::Device(DeviceId::from_text(id)),
+            _ => Self::ApiKey(ApiKeyId::from_text(id)),
+        })
+    }
+}
+
+pub(crate) fn cidrs_from(
+    text: Option<&str>,
+    what: &'static str,
+) -> Result<Option<Vec<Cidr>>, StoreError> {
+    text.map(|text| text.split_whitespace().map(str::parse).collect())
+        .transpose()
+        .map_err(|_| StoreError::Damaged { what })
+}
+
+pub(crate) fn cidrs_to_text(list: Option<&[Cidr]>) -> Option<String> {
+    let texts = |list: &[Cidr]| list.iter().map(Cidr::to_string).collect::<Vec<_>>();
+    list.map(|list| texts(list).join(" "))
+}
+
+pub(crate) fn patterns_from(text: Option<String>) -> Option<Vec<String>> {
+    text.map(|text| text.split_whitespace().map(str::to_owned).collect())
+}
+
+impl Conn {
+    /// What this credential made, what that made, and so on. `maker` is the name in `made_by`.
+    pub async fn list_made_by(&mut self, maker: &str) -> Result<Vec<MadeRow>, StoreError> {
+        // UNION, not UNION ALL: a circle, which only a person with a database tool can make, ends.
+        let query = sqlx::query(
+            "WITH RECURSIVE
+                 made (kind, id, name, made_by) AS (
+                     SELECT 'api_key', id, 'api_key ' || id, made_by FROM auth_api_keys
+                     UNION ALL SELECT 'device', id, 'device ' || id, made_by FROM auth_devices),
+                 below (kind, id, name) AS (
+                     SELECT kind, id, name FROM made WHERE made_by = $1
+                     UNION SELECT made.kind, made.id, made.name
+                           FROM made JOIN below ON made.made_by = below.name)
+             SELECT kind, id FROM below",
+        );
+        self.list(query.bind(maker)).await
+    }
+}

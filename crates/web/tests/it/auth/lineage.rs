@@ -1,0 +1,295 @@
+//! What a credential makes is no wider than itself and ends with it.
+
+use crate::steps::{behind_trusted_proxy, light_owner, new_session, stopped_clock};
+use gatehouse_domain::{Clock, ManualClock};
+use gatehouse_testkit::{Actor, Options, TestServer};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+const KEYS: &str = "/api/auth/api-keys";
+
+/// A key made by somebody, and its id.
+async fn make(server: &TestServer, maker: &Actor, more: Value) -> (Actor, String) {
+    let mut body = json!({ "label": "child", "scopes": ["operator.admin"] });
+    for (name, value) in more.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    let made = maker.post(KEYS, body).await.expect(200);
+    let key = server.local().bearer(made["key"].as_str().unwrap());
+    (key, made["id"].as_str().unwrap().to_owned())
+}
+
+async fn pair(maker: &Actor, more: Value) -> Value {
+    let mut params = json!({ "label": "telephone", "scopes": ["operator.pairing"] });
+    for (name, value) in more.as_object().unwrap() {
+        params[name] = value.clone();
+    }
+    maker.rpc("pairing.create", params).await.unwrap()
+}
+
+async fn is_let_in(key: &Actor) -> bool {
+    key.get("/api/gon").await.status == 200
+}
+
+async fn connects(server: &TestServer, token: &Value) -> bool {
+    let mut socket = server.socket(&server.remote(), "/ws").await;
+    let hello = socket.connect(json!({ "device_token": token })).await;
+    hello.is_ok_and(|hello| hello["result"].is_object())
+}
+
+async fn listed(owner: &Actor, id: &str) -> Value {
+    let list = owner.get(KEYS).await.expect(200);
+    let keys = list["api_keys"].as_array().unwrap();
+    let found = keys.iter().find(|key| key["id"] == id);
+    found.cloned().unwrap_or(Value::Null)
+}
+
+fn after(clock: &ManualClock, seconds: u64) -> Value {
+    json!(clock.now().after(Duration::from_secs(seconds)))
+}
+
+fn by_clock() -> (Arc<ManualClock>, Options) {
+    let clock = stopped_clock();
+    (Arc::clone(&clock), Options::default().clock(clock))
+}
+
+#[tokio::test]
+async fn what_a_key_made_ends_when_the_key_is_revoked_down_to_the_last() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let (first, first_id) = make(&server, &owner, json!({})).await;
+    let (second, second_id) = make(&server, &first, json!({})).await;
+    let (third, _) = make(&server, &second, json!({})).await;
+    let device = pair(&third, json!({})).await;
+    let mut socket = server.socket(&server.remote(), "/ws").await;
+    let token = json!({ "device_token": device["token"] });
+    socket.connect(token).await.unwrap();
+    let of_device = json!({ "label": "next", "scopes": ["operator.pairing"] });
+    let of_device = socket.call("pairing.create", of_device).await.unwrap();
+    let of_device = of_device["result"]["token"].clone();
+    assert!(connects(&server, &of_device).await);
+    let (beside, _) = make(&server, &owner, json!({})).await;
+
+    let item = listed(&owner, &second_id).await;
+    assert_eq!(item["made_by"], format!("api_key {first_id}"));
+    assert_eq!(
+        listed(&owner, &first_id).await["made_by"],
+        "session as_owner"
+    );
+
+    owner
+        .delete(&format!("{KEYS}/{first_id}"))
+        .await
+        .expect(200);
+    assert_eq!(socket.closed().await, 4401);
+    for key in [&first, &second, &third] {
+        assert!(!is_let_in(key).await);
+    }
+    for token in [&device["token"], &of_device] {
+        assert!(!connects(&server, token).await);
+    }
+    assert!(is_let_in(&beside).await);
+    let devices = owner.rpc("pairing.list", json!({})).await.unwrap();
+    assert_eq!(devices["devices"], json!([]));
+}
+
+#[tokio::test]
+async fn what_a_device_paired_ends_with_the_device() {
+    let (server, owner) = light_owner(Options::default()).await;
+    let device = pair(&owner, json!({})).await;
+    let mut socket = server.socket(&server.remote(), "/ws").await;
+    socket
+        .connect(json!({ "device_token": device["token"] }))
+        .await
+        .unwrap();
+    let params = json!({ "label": "next", "scopes": ["operator.pairing"] });
+    let next = socket.call("pairing.create", params).await.unwrap();
+    let next = &next["result"]["token"];
+    let list = owner.rpc("pairing.list", json!({})).await.unwrap();
+    let made_by: Vec<_> = list["devices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|device| device["made_by"].clone())
+        .collect();
+    let parent = format!("device {}", device["id"].as_str().unwrap());
+    assert_eq!(made_by, [json!("session as_owner"), json!(parent)]);
+    let revoked = json!({ "id": device["id"] });
+    owner.rpc("pairing.revoke", revoked).await.unwrap();
+    assert!(!connects(&server, next).await);
+}
+
+#[tokio::test]
+async fn a_key_makes_nothing_that_outlives_it() {
+    let (clock, options) = by_clock();
+    let (server, owner) = light_owner(options).await;
+    let end = after(&clock, 100);
+    let (maker, _) = make(&server, &owner, json!({ "expires_at": end })).await;
+    let (heir, heir_id) = make(&server, &maker, json!({})).await;
+    assert_eq!(listed(&owner, &heir_id).await["expires_at"], end);
+    make(&server, &maker, json!({ "expires_at": end })).await;
+    let late = json!(clock.now().after(Duration::from_millis(100_001)));
+    let body = json!({ "label": "x", "scopes": ["operator.read"], "expires_at": late });
+    let refused = maker.post(KEYS, body).await.refused(403, "FORBIDDEN");
+    assert_eq!(refused["field"], "expires_at", "{refused}");
+    let device = pair(&maker, json!({})).await;
+    let late = json!({ "label": "x", "scopes": ["operator.pairing"], "expires_at": late });
+    let late = maker.rpc("pairing.create", late).await;
+    assert_eq!(late, Err("FORBIDDEN".to_owned()));
+    let mut socket = server.socket(&server.remote(), "/ws").await;
+    socket
+        .connect(json!({ "device_token": device["token"] }))
+        .await
+        .unwrap();
+    clock.advance(Duration::from_secs(99));
+    assert!(is_let_in(&heir).await && connects(&server, &device["token"]).await);
+    clock.advance(Duration::from_secs(1));
+    assert!(!is_let_in(&heir).await && !connects(&server, &device["token"]).await);
+    assert!(!is_let_in(&maker).await);
+    assert_eq!(socket.closed().await, 4401);
+}
+
+#[tokio::test]
+async fn a_key_makes_nothing_for_other_networks() {
+    let (server, owner) = light_owner(behind_trusted_proxy()).await;
+    let nets = json!({ "allowed_cidrs": ["192.0.2.0/24"] });
+    let (maker, _) = make(&server, &owner, nets).await;
+    let inside = maker.proxied("192.0.2.7");
+    let (heir, heir_id) = make(&server, &inside, json!({})).await;
+    assert_eq!(
+        listed(&owner, &heir_id).await["allowed_cidrs"],
+        json!(["192.0.2.0/24"])
+    );
+    assert!(is_let_in(&heir.clone().proxied("192.0.2.200")).await);
+    assert!(!is_let_in(&heir.proxied("198.51.100.1")).await);
+    make(
+        &server,
+        &inside,
+        json!({ "allowed_cidrs": ["192.0.2.0/24", "192.0.2.9"] }),
+    )
+    .await;
+    for wider in [
+        json!(["192.0.2.0/23"]),
+        json!(["192.0.2.1", "10.0.0.1"]),
+        json!(["::/0"]),
+    ] {
+        let body = json!({ "label": "x", "scopes": ["operator.read"], "allowed_cidrs": wider });
+        let refused = inside.post(KEYS, body).await.refused(403, "FORBIDDEN");
+        assert_eq!(refused["field"], "allowed_cidrs", "{refused}");
+    }
+    let device = pair(&inside, json!({})).await;
+    for (client, expected) in [("192.0.2.1", true), ("198.51.100.1", false)] {
+        let mut socket = server.socket(&server.local().proxied(client), "/ws").await;
+        let hello = socket
+            .connect(json!({ "device_token": device["token"] }))
+            .await;
+        assert_eq!(hello.unwrap()["result"].is_object(), expected, "{client}");
+    }
+}
+
+#[tokio::test]
+async fn a_device_may_be_given_an_end_and_networks() {
+    let (clock, options) = by_clock();
+    let (server, owner) = light_owner(options).await;
+    let end = after(&clock, 60);
+    let more = json!({ "expires_at": end, "allowed_cidrs": ["127.0.0.0/8"] });
+    let device = pair(&owner, more).await;
+    let list = owner.rpc("pairing.list", json!({})).await.unwrap();
+    assert_eq!(list["devices"][0]["expires_at"], end);
+    assert_eq!(list["devices"][0]["allowed_cidrs"], json!(["127.0.0.0/8"]));
+    assert!(connects(&server, &device["token"]).await);
+    clock.advance(Duration::from_secs(60));
+    assert!(!connects(&server, &device["token"]).await);
+    for (more, field) in [
+        (json!({ "expires_at": clock.now() }), "expires_at"),
+        (json!({ "allowed_cidrs": [] }), "allowed_cidrs"),
+        (
+            json!({ "allowed_cidrs": vec!["10.0.0.1"; 65] }),
+            "allowed_cidrs",
+        ),
+    ] {
+        let mut params = json!({ "label": "x" });
+        params[field] = more[field].clone();
+        let reply = owner.rpc_reply("pairing.create", params).await.json();
+        assert_eq!(reply["error"]["data"]["code"], "INVALID_PARAMS", "{reply}");
+        assert_eq!(reply["error"]["data"]["field"], field, "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_session_takes_its_keys_along_unless_they_are_kept() {
+    let (server, owner) = TestServer::with_owner().await;
+    for (body, stays) in [
+        (json!({}), false),
+        (json!({ "keep_children": false }), false),
+        (json!({ "keep_children": true }), true),
+    ] {
+        let session = new_session(&server).await;
+        let (key, _) = make(&server, &session, json!({})).await;
+        let (below, _) = make(&server, &key, json!({})).await;
+        let list = session.get("/api/auth/sessions").await.expect(200);
+        let sessions = list["sessions"].as_array().unwrap();
+        let own = sessions.iter().find(|one| one["current"] == true).unwrap();
+        let path = format!("/api/auth/sessions/{}", own["id"].as_str().unwrap());
+        owner
+            .send("DELETE", &path, Some(body.clone()))
+            .await
+            .expect(200);
+        assert!(!is_let_in(&session).await);
+        assert_eq!(is_let_in(&key).await, stays, "{body}");
+        assert_eq!(is_let_in(&below).await, stays, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn ending_all_other_sessions_takes_their_keys_along_unless_they_are_kept() {
+    let (server, owner) = TestServer::with_owner().await;
+    let (own, _) = make(&server, &owner, json!({})).await;
+    for (body, stays) in [(json!({}), false), (json!({ "keep_children": true }), true)] {
+        let session = new_session(&server).await;
+        let (key, _) = make(&server, &session, json!({})).await;
+        let path = "/api/auth/sessions";
+        let ended = owner
+            .send("DELETE", path, Some(body.clone()))
+            .await
+            .expect(200);
+        assert_eq!(ended["ended"], 1);
+        assert_eq!(is_let_in(&key).await, stays, "{body}");
+        assert!(is_let_in(&own).await);
+    }
+}
+
+#[tokio::test]
+async fn a_key_survives_the_logout_and_the_end_of_the_session_that_made_it() {
+    let (clock, options) = by_clock();
+    let (server, owner) = light_owner(options).await;
+    let (key, _) = make(&server, &owner, json!({})).await;
+    clock.advance(Duration::from_hours(24 * 30));
+    assert!(!is_let_in(&owner).await);
+    assert!(is_let_in(&key).await);
+    let (server, owner) = light_owner(Options::default()).await;
+    let (key, _) = make(&server, &owner, json!({})).await;
+    owner.post("/api/auth/logout", json!({})).await.expect(200);
+    assert!(is_let_in(&key).await);
+}
+
+#[tokio::test]
+async fn a_key_with_limits_opens_no_way_in_without_them() {
+    let (clock, options) = by_clock();
+    let (server, owner) = light_owner(options).await;
+    for limit in [
+        json!({ "expires_at": after(&clock, 100) }),
+        json!({ "allowed_cidrs": ["127.0.0.0/8"] }),
+        json!({ "only": ["/api/auth/*"] }),
+    ] {
+        let (key, _) = make(&server, &owner, limit).await;
+        let key = key.with("host", "localhost");
+        for path in ["/api/auth/passkey/register/begin", "/api/auth/reset"] {
+            key.post(path, json!({})).await.refused(403, "FORBIDDEN");
+        }
+    }
+    let (key, _) = make(&server, &owner, json!({})).await;
+    let key = key.with("host", "localhost");
+    let path = "/api/auth/passkey/register/begin";
+    key.post(path, json!({})).await.expect(200);
+}
