@@ -183,7 +183,7 @@ test('logged out by the menu: the gateway knows of it, or it is not said to be d
 });
 
 test('logged out: no window of the browser keeps anything of the person', async ({ home, page, context }) => {
-  await home.rpc('sessions.create', { title: 'Private plans' });
+  await home.rpc('sessions.create', { label: 'Private plans' });
   const other = await context.newPage();
   for (const window of [page, other]) {
     await window.goto('/chat');
@@ -210,5 +210,5 @@ test('logged out: no window of the browser keeps anything of the person', async 
       databases: (await indexedDB.databases()).length,
     };
   });
-  expect(kept).toEqual({ cached: ['/assets/offline.css', '/assets/offline.html'], stored: [], databases: 0 });
+  expect(kept).toEqual({ cached: ['/assets/offline.css', '/assets/offline.html'], stored: ['PARAGLIDE_LOCALE'], databases: 0 });
 });
