@@ -96,6 +96,8 @@ fn key_row(key: &Credential, now: Timestamp) -> ApiKeyRow {
         expires_at: None,
         last_used_at: None,
         dies_at_setup: false,
+        made_by: None,
+        only: None,
     }
 }
 
@@ -104,6 +106,7 @@ fn variable_row(number: usize, now: Timestamp) -> EnvVariableRow {
         key: format!("BENCH_{number}"),
         value: secret("value-"),
         encrypted: false,
+        belongs_to: None,
         created_at: now,
         updated_at: now,
     }

@@ -8,6 +8,7 @@ use crate::table::{Aim, Report};
 use anyhow::{Context, Result, bail};
 use gatehouse_auth::client_address::Client;
 use gatehouse_auth::locality::Locality;
+use gatehouse_auth::cookie::SessionCookies;
 use gatehouse_auth::throttle::class_of;
 use gatehouse_auth::{Auth, AuthSettings, CheckInput, Decision, RequestFacts};
 use gatehouse_domain::{Clock, Random, SystemClock, SystemRandom};
@@ -21,7 +22,25 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// What is decided on, made of a client and a credential.
-type Input = for<'a> fn(&'a Client, &'a str) -> CheckInput<'a>;
+type Input = for<'a> fn(&'a Client, &'a Sent) -> CheckInput<'a>;
+
+/// A credential in both forms in which a request can carry it.
+struct Sent {
+    secret: String,
+    headers: HeaderMap,
+}
+
+impl Sent {
+    fn new(secret: &str) -> Result<Self> {
+        let mut headers = HeaderMap::new();
+        let cookie = format!("service_session={secret}");
+        headers.insert(header::COOKIE, cookie.parse()?);
+        Ok(Self {
+            secret: secret.to_owned(),
+            headers,
+        })
+    }
+}
 
 const SAMPLES: u32 = 200_000;
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -61,12 +80,13 @@ async fn load(site: &Site) -> Result<(Store, Auth)> {
     for session in &site.credentials.sessions {
         allowed(
             &auth
-                .check_auth(&by_cookie(&client, &session.secret))
+                .check_auth(&by_cookie(&client, &Sent::new(&session.secret)?))
                 .await?,
         )?;
     }
     for key in &site.credentials.keys {
-        allowed(&auth.check_auth(&by_key(&client, &key.secret)).await?)?;
+        let sent = Sent::new(&key.secret)?;
+        allowed(&auth.check_auth(&by_key(&client, &sent)).await?)?;
     }
     shutdown.cancel();
     tasks.close();
@@ -82,21 +102,16 @@ fn allowed(decision: &Decision) -> Result<()> {
     }
 }
 
-fn by_cookie<'a>(client: &'a Client, secret: &'a str) -> CheckInput<'a> {
-    let mut sessions = [None; _];
-    if let Some(first) = sessions.first_mut() {
-        *first = Some(secret);
-    }
+fn by_cookie<'a>(client: &'a Client, sent: &'a Sent) -> CheckInput<'a> {
     CheckInput {
-        sessions,
-        api_key: None,
+        sessions: SessionCookies::of(&sent.headers),
         ..blank(client)
     }
 }
 
-fn by_key<'a>(client: &'a Client, secret: &'a str) -> CheckInput<'a> {
+fn by_key<'a>(client: &'a Client, sent: &'a Sent) -> CheckInput<'a> {
     CheckInput {
-        api_key: Some(secret),
+        api_key: Some(&sent.secret),
         ..blank(client)
     }
 }
@@ -106,7 +121,7 @@ fn blank(client: &Client) -> CheckInput<'_> {
         locality: Locality::Local,
         client,
         class: class_of(&Method::GET, "/api/sessions", false),
-        sessions: [None; _],
+        sessions: SessionCookies::none(),
         api_key: None,
         device_token: None,
     }
@@ -146,9 +161,13 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
         ("key of 1,000", &site.credentials.keys, by_key),
     ];
     for (name, credentials, input) in kinds {
+        let sent: Vec<_> = credentials
+            .iter()
+            .map(|one| Sent::new(&one.secret))
+            .collect::<Result<_>>()?;
         let mut times = Vec::new();
         for _ in 0..SAMPLES {
-            let input = input(&client, &order.pick(credentials)?.secret);
+            let input = input(&client, order.pick(&sent)?);
             let begun = Instant::now();
             let decision = auth.check_auth(&input).await?;
             times.push(begun.elapsed());
@@ -159,7 +178,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<()> {
     whole_requests(site, &auth, report).await?;
     let mut failed = 0;
     for _ in 0..1000 {
-        let unknown = secret("");
+        let unknown = Sent::new(&secret(""))?;
         if !matches!(
             auth.check_auth(&by_cookie(&client, &unknown)).await,
             Ok(Decision::Unauthorized)

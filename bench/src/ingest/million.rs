@@ -124,6 +124,8 @@ fn row(clock: &ManualClock, webhook_id: &str, number: usize, rows: usize) -> New
         payload: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(1000))),
         config: Some(Arc::from("{}")),
         error: None,
+        bytes_key: None,
+        redelivery: None,
         id,
     }
 }
@@ -135,6 +137,7 @@ async fn claim(store: &Store, number: usize) -> Result<Duration> {
         now,
         lease_until: Timestamp::from_millis(now.as_millis() + 60_000),
         limit: 4,
+        paced: Vec::new(),
     };
     let begun = Instant::now();
     let claimed = store

@@ -105,20 +105,19 @@ impl Decoder {
         holder: &Holder,
     ) -> Result<Option<Incoming>, Broken> {
         loop {
-            let frame = match self.frame {
-                Some(frame) => frame,
-                None => {
-                    let Some(frame) = self.read_header(input)? else {
-                        return Ok(None);
-                    };
-                    // Also what is refused is read to its end, so that the closing handshake is seen.
-                    self.frame = Some(frame);
-                    self.begin(&frame, max_bytes, holder)?;
-                    if frame.opcode == BINARY && !self.is_closing {
-                        return Ok(Some(Incoming::Binary));
-                    }
-                    frame
+            let frame = if let Some(frame) = self.frame {
+                frame
+            } else {
+                let Some(frame) = self.read_header(input)? else {
+                    return Ok(None);
+                };
+                // Also what is refused is read to its end, so that the closing handshake is seen.
+                self.frame = Some(frame);
+                self.begin(&frame, max_bytes, holder)?;
+                if frame.opcode == BINARY && !self.is_closing {
+                    return Ok(Some(Incoming::Binary));
                 }
+                frame
             };
             let left = frame.length.saturating_sub(frame.read);
             let (part, rest) = input.split_at(left.min(input.len()));
@@ -231,22 +230,25 @@ fn header(bytes: &[u8]) -> Result<Option<Frame>, Broken> {
         return Err(Broken::Protocol);
     }
     let short = usize::from(second & 0x7F);
-    let (length, rest) = match (short, rest) {
-        (126, [a, b, rest @ ..]) => (u64::from(u16::from_be_bytes([*a, *b])), rest),
-        (127, [a, b, c, d, e, f, g, h, rest @ ..]) => {
-            (u64::from_be_bytes([*a, *b, *c, *d, *e, *f, *g, *h]), rest)
-        }
-        (126 | 127, _) => return Ok(None),
-        (_, rest) => (short as u64, rest),
+    let extended = match short {
+        126 => rest
+            .split_first_chunk()
+            .map(|(length, rest)| (u64::from(u16::from_be_bytes(*length)), rest)),
+        127 => rest
+            .split_first_chunk()
+            .map(|(length, rest)| (u64::from_be_bytes(*length), rest)),
+        _ => Some((short as u64, rest)),
     };
-    let [a, b, c, d] = rest else {
+    let Some((length, Some((mask, _)))) =
+        extended.map(|(length, rest)| (length, rest.split_first_chunk()))
+    else {
         return Ok(None);
     };
     let length = usize::try_from(length).map_err(|_| Broken::TooLong)?;
     let frame = Frame {
         opcode,
         is_last,
-        mask: [*a, *b, *c, *d],
+        mask: *mask,
         read: 0,
         length,
     };
