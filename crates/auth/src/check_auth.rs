@@ -143,8 +143,9 @@ impl Auth {
             }
             _ => None,
         };
-        let live =
-            found.filter(|device| device.is_live(now) && device.may_be_used_from(input.client.vouched_ip));
+        let live = found.filter(|device| {
+            device.is_live(now) && device.may_be_used_from(input.client.vouched_ip)
+        });
         if let Some(device) = &live {
             device.touch(now);
         }

@@ -100,9 +100,7 @@ impl Conn {
             places.join(", ")
         );
         let query = sqlx::query(AssertSqlSafe(sql));
-        let query = token_hashes
-            .iter()
-            .fold(query, sqlx::query::Query::bind);
+        let query = token_hashes.iter().fold(query, sqlx::query::Query::bind);
         let rows: Vec<KnownHash> = self.list(query).await?;
         Ok(rows.into_iter().map(|KnownHash(hash)| hash).collect())
     }

@@ -157,8 +157,7 @@ fn behind_a_proxy_without_a_list_both_client_and_proxy_count() {
     );
     assert_eq!((seen.ip, seen.limit_factor), (ip("192.0.2.1"), 1));
     assert_eq!(
-        seen.vouched_ip,
-        peer,
+        seen.vouched_ip, peer,
         "nobody vouches for what the client may have written"
     );
     assert_eq!(seen.peer_bucket, Some(ClientKey::of(peer)));

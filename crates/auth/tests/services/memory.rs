@@ -201,7 +201,12 @@ async fn requests_for_pages_cost_a_bounded_number_of_reads() {
 async fn a_page_without_a_credential_costs_no_read() {
     let (mut gate, _) = Gate::with_owner(sqlite()).await;
     gate.restart().await;
-    for table in ["auth_sessions", "auth_api_keys", "settings", "auth_passkeys"] {
+    for table in [
+        "auth_sessions",
+        "auth_api_keys",
+        "settings",
+        "auth_passkeys",
+    ] {
         let sql = format!("ALTER TABLE {table} RENAME TO gone_{table}");
         run_sql(&gate.database.location, &sql).await;
     }

@@ -221,7 +221,11 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
     drop(releases);
     login.await.unwrap();
     assert_eq!(busy.join_all().await, [Ok(true), Ok(true)]);
-    assert_eq!(gate.secrets.status(), Status::Sealed, "the login undid the seal");
+    assert_eq!(
+        gate.secrets.status(),
+        Status::Sealed,
+        "the login undid the seal"
+    );
     gate.login(AWAY, "", PASSWORD).await.unwrap();
     assert_eq!(gate.secrets.status(), Status::Unsealed);
 }

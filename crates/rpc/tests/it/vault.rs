@@ -160,9 +160,7 @@ async fn a_fault_of_ours_carries_a_request_id() {
         .call_text_as(&visit, call, Some(known))
         .await
         .unwrap();
-    assert!(
-        answer.contains(r#""request_id":"req_known""#)
-    );
+    assert!(answer.contains(r#""request_id":"req_known""#));
     let status = house.call("system.status", json!({})).await;
     assert_eq!(status["database"]["ok"], false);
     let mut line = Line::ready(&house).await;
