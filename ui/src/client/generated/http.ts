@@ -471,7 +471,7 @@ export interface paths {
         get: operations["auth.sessions.list"];
         put?: never;
         post?: never;
-        /** Ends every other login */
+        /** Ends every other login, and what they made unless `keep_children` is true */
         delete: operations["auth.sessions.delete_others"];
         options?: never;
         head?: never;
@@ -488,7 +488,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends a login */
+        /** Ends a login, and the keys and devices that it made unless `keep_children` is true */
         delete: operations["auth.sessions.delete"];
         options?: never;
         head?: never;
@@ -523,7 +523,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revokes an API key */
+        /** Revokes an API key, and what it made */
         delete: operations["auth.api_keys.delete"];
         options?: never;
         head?: never;
@@ -974,6 +974,8 @@ export interface components {
             method: components["schemas"]["AuthMethod"];
             /** @description What it may do. */
             scopes: components["schemas"]["ScopeSet"];
+            /** @description The methods and paths that its credential may call; absent when all. */
+            only?: string[] | null;
         };
         /** @description How somebody was recognised; the three names of the specification. */
         AuthMethod: "Loopback" | "Password" | "ApiKey";
@@ -1201,7 +1203,7 @@ export interface components {
             ok: boolean;
             /** @description The vault's recovery key, shown this once. */
             recovery_key?: string | null;
-            /** @description x */
+            /** @description Settings that a remote caller had changed while auth was disabled: they are as they were before. */
             settings_reverted?: string[];
         };
         /** @description `POST /api/auth/setup`. */
@@ -1287,6 +1289,14 @@ export interface components {
         AuthSessionId: string;
         /** @description How a session's login went. */
         LoginMethod: "password" | "passkey";
+        /** @description `DELETE /api/auth/sessions` and `/api/auth/sessions/{id}`. */
+        EndSessionRequest: {
+            /**
+             * @description Whether the API keys and devices that the session made stay; when left out, they end with it.
+             * @default false
+             */
+            keep_children: boolean;
+        };
         /** @description `DELETE /api/auth/sessions`. */
         EndedAnswer: {
             /** @description Always true. */
@@ -1301,7 +1311,7 @@ export interface components {
         ApiKeyList: {
             /** @description Every key, the newest first. */
             api_keys: components["schemas"]["ApiKeyItem"][];
-            /** @description x */
+            /** @description Usual keys for one purpose, to be offered where a key is made. */
             presets: components["schemas"]["KeyPreset"][];
         };
         /** @description One API key, without its secret. */
@@ -1322,9 +1332,12 @@ export interface components {
             last_used_at?: components["schemas"]["Timestamp"] | null;
             /** @description Where it may be used from. */
             allowed_cidrs?: components["schemas"]["Cidr"][] | null;
-            /** @description x */
+            /** @description The methods and paths that it may call; absent when all. */
             only?: string[] | null;
-            /** @description x */
+            /**
+             * @description Who made it, as in the audit log: `session …`, `api_key …`, `device …`, `password`,
+             *     `loopback` or `cli`; absent for keys older than this field.
+             */
             made_by?: string | null;
         };
         /** @description An API key's record. */
@@ -1334,6 +1347,17 @@ export interface components {
          * @example 2001:db8::/32
          */
         Cidr: string;
+        /** @description A usual key for one purpose. */
+        KeyPreset: {
+            /** @description Its name, such as `voice`. */
+            id: string;
+            /** @description What such a key is for. */
+            summary: string;
+            /** @description The scopes that it has. */
+            scopes: components["schemas"]["ScopeSet"];
+            /** @description The methods and paths that it may call. */
+            only: string[];
+        };
         /** @description `POST /api/auth/api-keys`. */
         ApiKeyCreated: {
             /** @description Its id. */
@@ -1355,17 +1379,18 @@ export interface components {
              */
             scopes: components["schemas"]["Scope"][];
             /**
-             * @description When it ends; never when left out.
+             * @description When it ends; when left out, with the key that makes it, or never.
              * @default null
              */
             expires_at: components["schemas"]["Timestamp"] | null;
             /**
-             * @description Where it may be used from; anywhere when left out.
+             * @description Where it may be used from; when left out, where the key that makes it may be, or anywhere.
              * @default null
              */
             allowed_cidrs: components["schemas"]["Cidr"][] | null;
             /**
-             * @description x
+             * @description The methods and paths that it may call, such as `tts.*`, `webhooks.deliveries` or
+             *     `/v1/audio/*`; when left out, those of the key that makes it, or all.
              * @default null
              */
             only: string[] | null;
@@ -1393,7 +1418,7 @@ export interface components {
         PasskeyMade: {
             /** @description Its id. */
             id: components["schemas"]["PasskeyId"];
-            /** @description x */
+            /** @description Settings that a remote caller had changed while auth was disabled: they are as they were before. */
             settings_reverted?: string[];
         };
         /** @description A passkey's record. */
@@ -1732,22 +1757,6 @@ export interface components {
             reason?: string;
             retry_after_seconds?: number;
             request_id?: string;
-        };
-        /** @description x */
-        EndSessionsRequest: {
-            /**
-             * @description x
-             * @default false
-             */
-            keep_children: boolean;
-        };
-        /** @description x */
-        KeyPreset: {
-            id: string;
-            summary: string;
-            scopes: components["schemas"]["ScopeSet"];
-            /** @description x */
-            only: string[];
         };
     };
     responses: never;
@@ -2575,7 +2584,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["EndSessionsRequest"];
+                "application/json": components["schemas"]["EndSessionRequest"];
             };
         };
         responses: {
@@ -2610,7 +2619,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["EndSessionsRequest"];
+                "application/json": components["schemas"]["EndSessionRequest"];
             };
         };
         responses: {

@@ -149,14 +149,14 @@ export type SessionMode = 'per_delivery' | 'per_entity' | 'named_session';
  */
 export type Cidr = string;
 /**
- * x
+ * What tells that a delivery came before.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "ReplayGuard".
  */
 export type ReplayGuard = 'key' | 'bytes';
 /**
- * x
+ * What happens to a delivery over the rate limit.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "OnLimit".
@@ -407,6 +407,22 @@ export interface Interface {
       result: Done;
     };
     /**
+     * The values of environment variables, for a program that the caller starts: with an API key or a confirmed session. Each reading is in the audit log.
+     */
+    'env.reveal': {
+      params: {
+        /**
+         * The program that they are for, for the audit log; at most 256 characters.
+         */
+        program: string;
+        /**
+         * The names, at most 1,000; all without it.
+         */
+        only?: string[] | null;
+      };
+      result: RevealResult;
+    };
+    /**
      * The SSH keys, without their private halves.
      */
     'ssh_keys.list': {
@@ -465,6 +481,30 @@ export interface Interface {
         name: string;
       };
       result: Done;
+    };
+    /**
+     * Signs data with a stored key, as an SSH agent does: with an API key or a confirmed session. Each use is in the audit log.
+     */
+    'ssh_keys.sign': {
+      params: {
+        /**
+         * The key's name.
+         */
+        name: string;
+        /**
+         * What is signed, in base64; at most 256 KiB.
+         */
+        data: string;
+        /**
+         * The program that it is for, for the audit log; at most 256 characters.
+         */
+        program: string;
+        /**
+         * Flags of the agent protocol: 2 or 4 has an RSA key sign with SHA-256 or SHA-512.
+         */
+        flags?: number;
+      };
+      result: SignResult;
     };
     /**
      * The model providers, and whether each has a key; those that speak or listen by a key stored here.
@@ -946,7 +986,7 @@ export interface Interface {
       result: TypesResult;
     };
     /**
-     * Makes a channel. Naming a URL or a mail server needs operator.admin.
+     * Makes a channel. Naming a URL or a mail server needs operator.admin and a recent confirmation.
      */
     'channels.create': {
       params: {
@@ -976,7 +1016,7 @@ export interface Interface {
       result: Account;
     };
     /**
-     * Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin.
+     * Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin and a recent confirmation; stored secrets do not go to another address until they are entered again.
      */
     'channels.update': {
       params: {
@@ -1178,21 +1218,22 @@ export interface Interface {
          */
         event_header?: string | null;
         /**
-         * Whether it takes deliveries.
-         */
-        enabled?: boolean | null;
-        /**
-         * x
+         * What tells that a delivery came before: `key`, or `bytes` for the verified bytes as well.
          */
         replay_guard?: ReplayGuard | null;
         /**
-         * x
+         * Whether a duplicate of a delivery that failed runs again, at most 5 times.
          */
         redeliver_failed?: boolean | null;
         /**
-         * x
+         * What happens to a delivery over the rate limit: `refuse` answers 429, `queue` stores it and
+         * starts deliveries at that rate.
          */
         on_limit?: OnLimit | null;
+        /**
+         * Whether it takes deliveries.
+         */
+        enabled?: boolean | null;
       };
       result: WebhookChanged;
     };
@@ -1293,21 +1334,22 @@ export interface Interface {
          */
         event_header?: string | null;
         /**
-         * Whether it takes deliveries.
-         */
-        enabled?: boolean | null;
-        /**
-         * x
+         * What tells that a delivery came before: `key`, or `bytes` for the verified bytes as well.
          */
         replay_guard?: ReplayGuard | null;
         /**
-         * x
+         * Whether a duplicate of a delivery that failed runs again, at most 5 times.
          */
         redeliver_failed?: boolean | null;
         /**
-         * x
+         * What happens to a delivery over the rate limit: `refuse` answers 429, `queue` stores it and
+         * starts deliveries at that rate.
          */
         on_limit?: OnLimit | null;
+        /**
+         * Whether it takes deliveries.
+         */
+        enabled?: boolean | null;
       };
       result: WebhookChanged;
     };
@@ -1656,6 +1698,10 @@ export interface Interface {
          */
         fallbackPolicy?: FallbackPolicy | null;
         /**
+         * Whether a model may choose it although another provider speaks for it than without it.
+         */
+        allow_markup?: boolean | null;
+        /**
          * Its id: 1 to 64 letters, digits and . _ -; made from the label when absent.
          */
         id?: string;
@@ -1695,6 +1741,10 @@ export interface Interface {
          * What happens at a provider for which it has no binding; `preserve-persona` when absent.
          */
         fallbackPolicy?: FallbackPolicy | null;
+        /**
+         * Whether a model may choose it although another provider speaks for it than without it.
+         */
+        allow_markup?: boolean | null;
       };
       result: Persona;
     };
@@ -1736,17 +1786,19 @@ export interface Interface {
          */
         scopes?: Scope[] | null;
         /**
-         * x
-         */
-        only?: string[] | null;
-        /**
-         * x
+         * When it ends; when left out, with the credential that pairs it, or never.
          */
         expires_at?: Timestamp | null;
         /**
-         * x
+         * Where it may connect from; when left out, where the credential that pairs it may be used, or
+         * anywhere.
          */
-        allowed_cidrs?: string[] | null;
+        allowed_cidrs?: Cidr[] | null;
+        /**
+         * The methods that it may call, such as `chat.*`; when left out, those of the credential that
+         * pairs it, or all.
+         */
+        only?: string[] | null;
       };
       result: DevicePaired;
     };
@@ -1850,7 +1902,7 @@ export interface ConnectResult {
    */
   identity: IdentityReport;
   /**
-   * Every method there is; `rpc.discover` tells their scopes.
+   * Every method that the client's credential is for; `rpc.discover` tells their scopes.
    */
   methods: string[];
   /**
@@ -1901,6 +1953,10 @@ export interface IdentityReport {
    * What it may do.
    */
   scopes: ScopeSet;
+  /**
+   * The methods and paths that its credential may call; absent when all.
+   */
+  only?: string[] | null;
 }
 /**
  * What a connection bears.
@@ -2244,6 +2300,42 @@ export interface Done {
   ok: boolean;
 }
 /**
+ * Result of `env.reveal`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RevealResult".
+ */
+export interface RevealResult {
+  /**
+   * The variables, by key.
+   */
+  variables: RevealedVariable[];
+  /**
+   * Names that are not given out: a program would run other code by them.
+   */
+  withheld: string[];
+  /**
+   * Names whose value is damaged.
+   */
+  unreadable: string[];
+}
+/**
+ * A variable with its value.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "RevealedVariable".
+ */
+export interface RevealedVariable {
+  /**
+   * Its name.
+   */
+  key: string;
+  /**
+   * Its value.
+   */
+  value: string;
+}
+/**
  * Result of `ssh_keys.list`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -2294,6 +2386,18 @@ export interface SshKey {
    * Why the private key had to be stored as it is.
    */
   warning?: string | null;
+}
+/**
+ * Result of `ssh_keys.sign`.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "SignResult".
+ */
+export interface SignResult {
+  /**
+   * The signature in SSH's form, in base64.
+   */
+  signature: string;
 }
 /**
  * Result of `providers.list`.
@@ -2805,7 +2909,8 @@ export interface ToolInfo {
    */
   name: string;
   /**
-   * What it does, as models are told.
+   * What it does, as models are told; characters that hide or reorder text are escapes such as
+   * `\u{202E}`.
    */
   description: string;
   /**
@@ -2849,9 +2954,13 @@ export interface Approval {
    */
   tool: string;
   /**
-   * What it would be called with.
+   * What it would be called with, exactly.
    */
   arguments: unknown;
+  /**
+   * The same for the person who decides.
+   */
+  shown: ShownCall;
   /**
    * The session's id.
    */
@@ -2860,20 +2969,26 @@ export interface Approval {
    * When it counts as denied.
    */
   expires_at: Timestamp;
-  /**
-   * x
-   */
-  shown: Shown;
 }
 /**
- * x
+ * A tool call in which every character shows: those that hide or reorder text are escapes such as
+ * `\u{202E}`.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
- * via the `definition` "Shown".
+ * via the `definition` "ShownCall".
  */
-export interface Shown {
+export interface ShownCall {
+  /**
+   * The tool.
+   */
   tool: string;
+  /**
+   * The arguments as JSON in lines.
+   */
   arguments: string;
+  /**
+   * How many characters were escaped.
+   */
   hidden: number;
 }
 /**
@@ -2922,7 +3037,8 @@ export interface Account {
    */
   enabled: boolean;
   /**
-   * x
+   * Secrets that were entered for another address than the account has now: they are not sent until
+   * they are entered again.
    */
   enter_again?: string[];
 }
@@ -3180,6 +3296,18 @@ export interface Webhook {
    */
   event_header?: string | null;
   /**
+   * What tells that a delivery came before: its key, or its verified bytes as well.
+   */
+  replay_guard: ReplayGuard;
+  /**
+   * Whether a duplicate of a delivery that failed runs again, at most 5 times.
+   */
+  redeliver_failed: boolean;
+  /**
+   * What happens to a delivery over `rate_limit_per_minute`.
+   */
+  on_limit: OnLimit;
+  /**
    * Whether it takes deliveries.
    */
   enabled: boolean;
@@ -3199,18 +3327,6 @@ export interface Webhook {
    * When its owner last changed it.
    */
   updated_at: Timestamp;
-  /**
-   * x
-   */
-  replay_guard: ReplayGuard;
-  /**
-   * x
-   */
-  on_limit: OnLimit;
-  /**
-   * x
-   */
-  redeliver_failed: boolean;
 }
 /**
  * How deliveries are verified, as the owner sees it.
@@ -3232,7 +3348,7 @@ export interface WebhookAuth {
    */
   secret_hint?: string | null;
   /**
-   * Until when the secret before is good too.
+   * Until when earlier secrets are good too: the end of the last one.
    */
   previous_secret_expires_at?: Timestamp | null;
 }
@@ -3385,6 +3501,18 @@ export interface WebhookChanged {
    */
   event_header?: string | null;
   /**
+   * What tells that a delivery came before: its key, or its verified bytes as well.
+   */
+  replay_guard: ReplayGuard;
+  /**
+   * Whether a duplicate of a delivery that failed runs again, at most 5 times.
+   */
+  redeliver_failed: boolean;
+  /**
+   * What happens to a delivery over `rate_limit_per_minute`.
+   */
+  on_limit: OnLimit;
+  /**
    * Whether it takes deliveries.
    */
   enabled: boolean;
@@ -3412,18 +3540,6 @@ export interface WebhookChanged {
    * What the owner should know.
    */
   warning?: string | null;
-  /**
-   * x
-   */
-  replay_guard: ReplayGuard;
-  /**
-   * x
-   */
-  on_limit: OnLimit;
-  /**
-   * x
-   */
-  redeliver_failed: boolean;
 }
 /**
  * The new secret.
@@ -3437,7 +3553,7 @@ export interface RotatedSecret {
    */
   secret: ShownSecret;
   /**
-   * x
+   * What the owner should know.
    */
   warning?: string | null;
 }
@@ -3501,19 +3617,27 @@ export interface ProfileInfo {
    */
   headers: string[];
   /**
-   * What to do at the sender. `{url}` and `{secret}` stand for the webhook's own.
+   * Whether the signature covers the id that the delivery key is read from.
    */
-  guide: string;
+  id_is_signed: boolean;
   /**
-   * x
+   * The `replay_guard` that is proposed for a new webhook; the default of `webhooks.create` is
+   * `key`.
    */
   replay_guard: ReplayGuard;
   /**
-   * x
+   * Why.
    */
   replay_note: string;
-  id_is_signed: boolean;
+  /**
+   * The `redeliver_failed` that is proposed for a new webhook; the default of `webhooks.create` is
+   * `false`.
+   */
   redeliver_failed: boolean;
+  /**
+   * What to do at the sender. `{url}` and `{secret}` stand for the webhook's own.
+   */
+  guide: string;
 }
 /**
  * An event type of a catalog.
@@ -4015,6 +4139,10 @@ export interface Persona {
    */
   fallbackPolicy: FallbackPolicy;
   /**
+   * Whether a model may choose it although another provider speaks for it than without it.
+   */
+  allow_markup: boolean;
+  /**
    * Whether it speaks when nobody names another.
    */
   active: boolean;
@@ -4259,19 +4387,19 @@ export interface Device {
    */
   created_at: Timestamp;
   /**
-   * x
-   */
-  only?: string[] | null;
-  /**
-   * x
+   * When it ends.
    */
   expires_at?: Timestamp | null;
   /**
-   * x
+   * Where it may connect from.
    */
-  allowed_cidrs?: string[] | null;
+  allowed_cidrs?: Cidr[] | null;
   /**
-   * x
+   * The methods that it may call; absent when all.
+   */
+  only?: string[] | null;
+  /**
+   * Who paired it, as in the audit log; absent for devices older than this field.
    */
   made_by?: string | null;
 }
@@ -4466,6 +4594,10 @@ export interface PersonaEvent {
    * What happens at a provider for which it has no binding.
    */
   fallbackPolicy: FallbackPolicy;
+  /**
+   * Whether a model may choose it although another provider speaks for it than without it.
+   */
+  allow_markup: boolean;
   /**
    * Whether it speaks when nobody names another.
    */
