@@ -294,7 +294,8 @@ async fn a_guard_is_checked_in_the_transaction_behind_earlier_writes_of_the_same
 
 #[tokio::test]
 async fn a_task_has_the_guard_only_where_it_inherits_it() {
-    let store = sqlite().open().await;
+    let database = sqlite();
+    let store = database.open().await;
     let tasks = tokio_util::task::TaskTracker::new();
     let (bare, inheriting) = (store.clone(), store.clone());
     while_there(9)

@@ -86,6 +86,15 @@ pub async fn set_password(house: &House) {
     house.rooms().auth.setup(&caller, request).await.unwrap();
 }
 
+/// The owner, by the password, once there is one.
+pub async fn owner(house: &House) -> gatehouse_auth::Visit {
+    let mut visit = house.visit(&[]).await;
+    let auth = serde_json::from_value(json!({ "password": PASSWORD })).unwrap();
+    let identity = house.rooms().auth.socket_login(&visit, auth).await.unwrap();
+    visit.decision = gatehouse_auth::Decision::Allowed(identity);
+    visit
+}
+
 pub fn connect_with(password: &str) -> Value {
     json!({ "method": "connect", "params": { "auth": { "password": password } } })
 }
