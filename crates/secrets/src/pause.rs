@@ -59,7 +59,7 @@ pub use armed::{Pause, Pauses};
 /// A point that never holds anybody.
 #[cfg(not(feature = "testing"))]
 #[derive(Debug, Default)]
-pub(crate) struct Pauses;
+pub(crate) struct Pauses {}
 
 #[cfg(not(feature = "testing"))]
 impl Pauses {
