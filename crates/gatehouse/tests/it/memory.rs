@@ -9,10 +9,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 const MIB: usize = 1024 * 1024;
-/// What is promised for everything that callers send and are sent, and what the allocator, stacks and
-/// connections may add to it.
-const PROMISED_KIB: usize = (256 + 96) * 1024;
-/// What each attacker sends: 20 of them more than twice what is promised.
+/// What is promised for everything that callers send and are sent, and what the allocator, stacks,
+/// connections and results that are not JSON yet may add to it.
+const PROMISED_KIB: usize = (256 + 192) * 1024;
+/// What each attacker sends: 20 of them 600 MiB.
 const EACH: usize = 30 * MIB;
 const ATTACKERS: u8 = 20;
 
