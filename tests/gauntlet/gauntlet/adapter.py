@@ -103,7 +103,7 @@ class Gateway:
         """A caller without a credential, from an address of its own."""
         return Caller((), new_source())
 
-    def http(self, method, target, caller=None, body=None, headers=(), timeout=10.0, host=None):
+    def http(self, method, target, caller=None, body=None, headers=(), timeout=60.0, host=None):
         """One request and its response."""
         caller = caller or self.stranger()
         headers = [*caller.headers, *headers]
@@ -157,7 +157,7 @@ class Gateway:
     def deliver(self, webhook, body, headers=(), source=None):
         self._cannot("make webhooks")
 
-    def run_tool(self, name, arguments, caller=None, timeout=40.0):
+    def run_tool(self, name, arguments, caller=None, timeout=90.0):
         """Has the agent call a tool; the text that the tool gave the model."""
         self._cannot("have the agent call a tool")
 

@@ -50,6 +50,10 @@ class Reply:
 GONE = Reply(0, [], b"")
 
 
+class Silence(RuntimeError):
+    """Nothing came within the time limit and the peer did not close: the row cannot decide."""
+
+
 def connect(address, source=None, timeout=10.0):
     """A connection, from `source` (a loopback address) where one is named."""
     peer = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -76,7 +80,7 @@ def head(method, target, host, headers=(), body=None, close=True):
 
 
 def read_some(peer, limit=64 << 20):
-    """Everything until the peer closes, the time is over, or `limit` bytes are there."""
+    """Everything until the peer closes, the time is over, or `limit` bytes are there. Not a byte is `Silence`."""
     parts, size = [], 0
     try:
         while size < limit:
@@ -85,6 +89,9 @@ def read_some(peer, limit=64 << 20):
                 break
             parts.append(part)
             size += len(part)
+    except TimeoutError:
+        if not parts:
+            raise Silence(f"no answer within {peer.gettimeout():.0f} s") from None
     except OSError:
         pass
     return b"".join(parts)

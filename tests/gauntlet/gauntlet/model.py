@@ -1,5 +1,6 @@
 """Rows and verdicts."""
 
+import time
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -35,13 +36,13 @@ class Row:
     instance: str = "shared"
     # Settings of its own instance, by their dotted names.
     settings: dict = field(default_factory=dict)
-    deadline: float = 30.0
+    deadline: float = 180.0
 
 
 ROWS: dict[str, Row] = {}
 
 
-def row(name, reference, attack, instance="shared", settings=None, deadline=30.0):
+def row(name, reference, attack, instance="shared", settings=None, deadline=180.0):
     """Registers a function as a row. Its module's name is the theme."""
     if settings and instance == "shared":
         instance = "fresh"
@@ -66,3 +67,10 @@ def refuse(worked, seen):
     """`Open` when the attack worked."""
     if worked:
         raise Open(seen)
+
+
+def within_a_minute(start):
+    """An error, no verdict, when more time has passed since `start` than a throttle remembers."""
+    took = time.monotonic() - start
+    if took > 55:
+        raise RuntimeError(f"the guesses took {took:.0f} s; the limit is that of a minute")

@@ -72,7 +72,7 @@ class Recorder:
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def wait(self, count=1, seconds=8.0):
+    def wait(self, count=1, seconds=30.0):
         """The hits, once there are this many or the time is over."""
         with self.changed:
             self.changed.wait_for(lambda: len(self.hits) >= count, seconds)

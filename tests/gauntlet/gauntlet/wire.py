@@ -44,7 +44,7 @@ class Wire(Gateway):
         if not reply.ok:
             raise CallFailed(reply.status, reply.code, reply.text)
 
-    def call(self, caller, operation, params=None, timeout=15.0):
+    def call(self, caller, operation, params=None, timeout=60.0):
         message = {"jsonrpc": "2.0", "id": 1, "method": operation, "params": params or {}}
         reply = self.http("POST", self.paths.rpc, caller, message, timeout=timeout)
         value = reply.json()
@@ -63,7 +63,7 @@ class Wire(Gateway):
 
     # What several rows do.
 
-    def run_tool(self, name, arguments, caller=None, timeout=40.0):
+    def run_tool(self, name, arguments, caller=None, timeout=90.0):
         """Has the agent call a tool; the text that the tool gave the model."""
         model = self.model()
         text = f"CALL {model.mark()} {name} {json.dumps(arguments)}"

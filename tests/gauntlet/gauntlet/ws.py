@@ -115,9 +115,15 @@ class Socket:
         except OSError:
             self.closed = self.closed or 1006
             return None
+        return self.answer(self.next, timeout)
+
+    def answer(self, number, timeout=10.0):
+        """The answer with this id; events are passed over. None when the socket ends first."""
         while True:
             message = self.receive(timeout)
-            if message is None or (isinstance(message, dict) and message.get("id") == self.next):
+            if message is None and self.closed is None:
+                raise http.Silence(f"no answer over the socket within {timeout:.0f} s")
+            if message is None or (isinstance(message, dict) and message.get("id") == number):
                 return message
 
     def close(self):

@@ -27,6 +27,8 @@ class Passkeys:
         other = said["origin"] != f"http://{host}"
         if self.weak("passkey-other-origin"):
             other = said["origin"].split(":")[1] != "//" + host.split(":")[0]
+        if self.weak("passkey-other-scheme"):
+            other = said["origin"].partition("://")[2] != host
         if stale or other or challenge is None:
             return 401, [], {"code": "INVALID_CREDENTIALS"}
         if name == "register/finish":

@@ -58,12 +58,12 @@ class Adapter:
         return shown.stdout.strip() or "gatehouse"
 
     def start(self, settings, owner=True):
-        """A new instance; `settings` may hold TOML under `toml`."""
+        """A new instance; `settings` may hold TOML under `toml`, and a limit under `open_files`."""
         folder = tempfile.TemporaryDirectory(prefix="gauntlet-")
         model = ModelServer()
         settings = dict(settings)
         scheme = "https" if settings.get("server.tls.self_signed") else "http"
-        toml = settings.pop("toml", "")
+        toml, open_files = settings.pop("toml", ""), settings.pop("open_files", None)
         settings = {
             "models.providers.fake.base_url": model.base_url,
             "models.providers.fake.kind": "openai",
@@ -77,7 +77,8 @@ class Adapter:
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         environment |= {variable(name): str(value) for name, value in settings.items() if "." in name}
         environment |= {name: str(value) for name, value in settings.items() if "." not in name}
-        command = [self.binary, "serve", "--bind", "127.0.0.1:0", "--data-dir", base / "data"]
+        limit = ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"] if open_files else []
+        command = [*limit, self.binary, "serve", "--bind", "127.0.0.1:0", "--data-dir", base / "data"]
         with open(base / "log", "wb") as log:
             process = subprocess.Popen(
                 [*command, "--config", base / "settings.toml"],
@@ -92,7 +93,7 @@ class Adapter:
             address=(address.group(1), int(address.group(2))),
             process=process,
             folder=folder,
-            too_many_connections=2500,
+            too_many_connections=1000,
         )
         gateway.fake_model, gateway.scheme = model, scheme
         code = re.search(r"Setup code: (\d+)", lines)
@@ -102,7 +103,7 @@ class Adapter:
         return gateway
 
     @staticmethod
-    def read_start(process, base, seconds=30.0):
+    def read_start(process, base, seconds=120.0):
         """The address line and the line of the setup code."""
         end, text = time.monotonic() + seconds, ""
         while "Setup code" not in text and time.monotonic() < end:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .. import h2, http
 from ..adapter import PASSWORD
 from ..h2 import CONTINUATION, HEADERS, PING, RST, SETTINGS, WINDOW, Connection, frame
-from ..model import refuse, require, row
+from ..model import refuse, require, row, within_a_minute
 from ..ws import frame as ws_frame
 
 
@@ -132,30 +132,40 @@ def unread(g, one, size):
     "idle-connections-lock-out",
     "CWE-410",
     "Hold idle connections until nobody else gets one.",
-    instance="fresh",
-    deadline=60,
+    settings={"open_files": 1024},
 )
 def idle(g):
+    """Few files may be open, so that a client of loopback, which has no limit of its own, takes all places."""
     speaks_http2(g).close()
     peers, source = [], g.stranger().source
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     require(files > g.too_many_connections + 1000, "this machine allows too few open files")
-    try:
-        for _ in range(g.too_many_connections):
-            try:
-                peers.append(Connection(g.address, source, 2))
-            except OSError:
-                break
-            if len(peers) % 100 == 0 and not peers[-1].alive(4):
-                break
-        time.sleep(0.5)
-        held = sum(not http.until_closed(connection.peer, 0.0) for connection in peers)
-        refuse(held >= g.too_many_connections, f"one client holds {held} idle connections")
-        refuse(not g.http("GET", g.paths.public).ok, "nobody else is answered")
-        return f"one client holds {held} of {len(peers)} connections"
-    finally:
-        for connection in peers:
-            connection.close()
+    with g.socket(g.need_owner()) as kept:
+        require(kept.call("system.status"), "the owner's socket does not work")
+        try:
+            for number in range(g.too_many_connections):
+                try:
+                    peers.append(Connection(g.address, source, 20))
+                except ConnectionError:
+                    break
+                if number % 100 == 99 and not peers[-1].alive(20):
+                    if not peers[-1].ended:
+                        raise RuntimeError(f"connection {number + 1} is neither answered nor closed")
+                    break
+            end = time.monotonic() + 20
+            while True:
+                held = sum(not http.until_closed(connection.peer, 0.0) for connection in peers)
+                if held < g.too_many_connections or time.monotonic() > end:
+                    break
+                time.sleep(0.5)
+            refuse(held >= g.too_many_connections, f"one client holds {held} idle connections")
+            refuse(not g.http("GET", g.paths.public).ok, "nobody else is answered")
+            refuse(not g.reaches(g.owner), "the owner is not answered")
+            refuse(not kept.call("system.status"), "the owner's socket was closed")
+            return f"one client holds {held} of {len(peers)} connections"
+        finally:
+            for connection in peers:
+                connection.close()
 
 
 @row("head-too-large", "CVE-2018-12121", "Send a head that is larger than what is promised to be taken.")
@@ -176,19 +186,19 @@ def head_many(g):
         ):
             lines = "".join(f"X-{n}: 1\r\n" for n in range(count))
             text = f"GET {g.paths.socket if upgrade else g.paths.public} HTTP/1.1\r\nHost: {g.host}\r\nConnection: {'Upgrade' if upgrade else 'close'}\r\n{upgrade}{lines}\r\n"
-            reply = http.parse(g.raw(text.encode(), timeout=2))[0]
+            reply = http.parse(g.raw(text.encode(), timeout=30))[0]
             refuse(reply.ok or reply.status == 101, f"{count} headers were taken")
     refuse(not g.http("GET", g.paths.public).ok, "the gateway is gone")
     return f"answered {reply.status or 'by closing'}"
 
 
-@row("head-too-slow", "CVE-2007-6750", "Send a head slowly, and hold the connection for ever.", deadline=50)
+@row("head-too-slow", "CVE-2007-6750", "Send a head slowly, and hold the connection for ever.")
 def head_slow(g):
     peers = [g.connect(timeout=30) for _ in range(3)]
     try:
         for peer in peers:
             peer.sendall(f"GET {g.paths.public} HTTP/1.1\r\nHost: {g.host}\r\n".encode())
-        end, number = time.monotonic() + 30, 0
+        end, number = time.monotonic() + 45, 0
         while time.monotonic() < end:
             number += 1
             for peer in list(peers):
@@ -203,7 +213,7 @@ def head_slow(g):
                     peers.remove(peer)
             if not peers:
                 return f"closed after some {number} s"
-        refuse(True, "a head that trickled for 30 s is still waited for")
+        refuse(True, "a head that trickled for 45 s is still waited for")
     finally:
         for peer in peers:
             peer.close()
@@ -214,7 +224,6 @@ def head_slow(g):
     "CWE-789",
     "Send large messages over sockets and never end them.",
     instance="fresh",
-    deadline=60,
 )
 def unfinished(g):
     key = g.make_key(["operator.read"])
@@ -243,7 +252,7 @@ def unfinished(g):
             socket.close()
 
 
-@row("half-sent-bodies", "CWE-400", "Send large bodies and hold back their last byte.", instance="fresh", deadline=60)
+@row("half-sent-bodies", "CWE-400", "Send large bodies and hold back their last byte.", instance="fresh")
 def half_sent(g):
     key = g.make_key(["operator.read"])
     before = g.memory_bytes()
@@ -280,13 +289,12 @@ def half_sent(g):
     "CWE-405",
     "Ask for a large answer many times in one small message.",
     instance="fresh",
-    deadline=90,
 )
 def batch_answer(g):
     owner = g.need_owner()
     text = "x" * (1 << 20)
-    session = g.call(owner, "chat.send_sync", {"text": text}, 40)["session"]
-    g.call(owner, "chat.send_sync", {"text": text, "session": session}, 40)
+    session = g.call(owner, "chat.send_sync", {"text": text})["session"]
+    g.call(owner, "chat.send_sync", {"text": text, "session": session})
     batch = [{"id": n, "method": "chat.history", "params": {"session": session, "limit": 100}} for n in range(64)]
     data = g.raw_request("POST", g.paths.rpc, owner, json.dumps(batch).encode(), [("Connection", "close")])
     before, size, peak = g.memory_bytes(), 0, 0
@@ -294,7 +302,7 @@ def batch_answer(g):
     peer.settimeout(0.25)
     try:
         peer.sendall(data)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 150
         while time.monotonic() < end and max(peak, size) < 100 << 20:
             peak = max(peak, g.memory_bytes() - before)
             try:
@@ -306,7 +314,7 @@ def batch_answer(g):
                 break
         else:
             refuse(max(peak, size) >= 100 << 20, f"{len(data)} bytes got {size >> 20} MiB, and cost {peak >> 20} MiB")
-            raise RuntimeError(f"no answer within a minute; so far {size >> 20} MiB, at a cost of {peak >> 20} MiB")
+            raise RuntimeError(f"no answer within 150 s; so far {size >> 20} MiB, at a cost of {peak >> 20} MiB")
     finally:
         peer.close()
     return f"{len(data)} bytes got {size >> 20} MiB, and cost {peak >> 20} MiB"
@@ -324,7 +332,7 @@ def deflate(g):
                 zlib.Z_SYNC_FLUSH
             )
             socket.peer.sendall(ws_frame(packed[:-4], 1, flags=0x40))
-            answer = socket.receive(4)
+            answer = socket.answer(1, 60)
             refuse(answer and "result" in answer, "a compressed message was taken although none was agreed")
             return f"not agreed; closed with {socket.closed}"
         packer = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -332,7 +340,7 @@ def deflate(g):
             zlib.Z_SYNC_FLUSH
         )
         socket.peer.sendall(ws_frame(packed[:-4], 1, flags=0x40))
-        answer = socket.receive(15)
+        answer = socket.answer(1, 60)
         refuse(answer and "result" in answer, f"{len(packed) >> 10} KiB became 200 MiB")
         return f"closed with {socket.closed}"
 
@@ -342,7 +350,7 @@ def unauthenticated(g):
     source, sockets = g.stranger().source, []
     try:
         for _ in range(30):
-            sockets.append(g.socket(g.stranger().but(source=source), timeout=3))
+            sockets.append(g.socket(g.stranger().but(source=source), timeout=30))
         open_ones = sum(s.status == 101 for s in sockets)
         refuse(open_ones > 25, f"{open_ones} of 30 sockets of one stranger opened")
         require(open_ones, "no socket opened")
@@ -357,7 +365,7 @@ def before_connect(g):
     for method in ("system.status", "sessions.list", "env.list", "rpc.discover", "config.get"):
         with g.socket() as socket:
             require(socket.status == 101, "no socket opens for strangers")
-            answer = socket.call(method, timeout=5)
+            answer = socket.call(method, timeout=60)
             refuse(answer and "result" in answer, f"{method} was answered")
     for credential in (
         {"api_key": "mk_" + "a" * 43},
@@ -367,7 +375,7 @@ def before_connect(g):
         {},
     ):
         with g.socket() as socket:
-            answer = socket.call("connect", {"auth": credential}, timeout=15)
+            answer = socket.call("connect", {"auth": credential}, timeout=60)
             refuse(answer and "result" in answer, f"connect with {credential} was taken")
     return f"closed with {socket.closed}"
 
@@ -395,7 +403,6 @@ def locked_key(rounds):
     "CWE-407",
     "Import private keys that are slow to open, so that no login gets its turn.",
     instance="fresh",
-    deadline=60,
 )
 def derivation(g):
     data = []
@@ -403,18 +410,22 @@ def derivation(g):
         params = {"name": "slow", "private_key": locked_key(rounds), "passphrase": "wrong"}
         body = json.dumps({"id": 1, "method": "ssh_keys.import", "params": params}).encode()
         data.append(g.raw_request("POST", g.paths.rpc, g.need_owner(), body))
+    # What a login takes here when nothing is beside it.
+    start = time.monotonic()
+    require(g.login(PASSWORD).ok, "the password does not log in")
+    alone = time.monotonic() - start
     peers = [g.connect(timeout=2) for _ in data]
     try:
         for peer, text in zip(peers, data):
             peer.sendall(text)
         time.sleep(0.5)
         start = time.monotonic()
-        reply = g.http("POST", g.paths.login, body={"password": PASSWORD}, timeout=12)
+        reply = g.http("POST", g.paths.login, body={"password": PASSWORD}, timeout=90)
         took = time.monotonic() - start
     finally:
         for peer in peers:
             peer.close()
-    refuse(took > 6 or not reply.ok, f"a login was answered {reply.status} after {took:.0f} s")
+    refuse(took > 6 + 5 * alone or not reply.ok, f"a login was answered {reply.status} after {took:.0f} s")
     return f"a login was answered after {took:.1f} s"
 
 
@@ -423,7 +434,6 @@ def derivation(g):
     "CWE-223",
     "Fill the audit log as a stranger, so that what matters is not found.",
     instance="fresh",
-    deadline=60,
 )
 def audit_flood(g):
     def one(_):
@@ -431,8 +441,10 @@ def audit_flood(g):
         with g.socket() as socket:
             socket.call("connect", {"auth": {"api_key": "mk_" + "a" * 43}}, timeout=5)
 
+    start = time.monotonic()
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(one, range(250)))
+    within_a_minute(start)
     events = g.call(g.need_owner(), "audit.list", {"limit": 500})["events"]
     kinds = {}
     for event in events:

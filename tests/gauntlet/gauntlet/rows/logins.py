@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .. import http
 from ..adapter import PASSWORD, Caller
-from ..model import refuse, require, row
+from ..model import refuse, require, row, within_a_minute
 
 
 @row("login-guesses-in-parallel", "CWE-307", "Send many guesses at once, before the first is counted.")
@@ -14,7 +14,8 @@ def login_parallel(g):
     data = g.raw_request(
         "POST", g.paths.login, Caller((("Connection", "close"),), source), b'{"password":"wrong password wrong"}'
     )
-    peers = [g.connect(source, timeout=40) for _ in range(40)]
+    peers = [g.connect(source, timeout=90) for _ in range(40)]
+    start = time.monotonic()
     for peer in peers:
         peer.sendall(data[:-1])
     time.sleep(0.3)
@@ -24,6 +25,7 @@ def login_parallel(g):
     for peer in peers:
         peer.close()
     looked_at = sum(status == 401 for status in statuses)
+    within_a_minute(start)
     refuse(looked_at > 5, f"{looked_at} of 40 guesses were looked at; the limit is 5")
     require(looked_at, f"no guess was looked at: {set(statuses)}")
     return f"{looked_at} of 40 were looked at"
@@ -34,14 +36,13 @@ def login_parallel(g):
     "CWE-362",
     "Guess the password with a stolen session, all guesses at once.",
     instance="fresh",
-    deadline=80,
 )
 def confirm_parallel(g):
     session, _ = g.session()
 
     def guess(_):
         caller = session.but(source=g.stranger().source)
-        return g.http("POST", g.paths.confirm, caller, {"password": "wrong password wrong"}, timeout=70).status
+        return g.http("POST", g.paths.confirm, caller, {"password": "wrong password wrong"}, timeout=120).status
 
     looked_at = 0
     for _ in range(3):
@@ -107,7 +108,9 @@ def change_leaves(g):
         reply = g.http("POST", g.paths.change_password, g.owner, body, timeout=40)
         require(reply.ok, f"the password cannot be changed: {reply.status}")
         refuse(g.reaches(stolen), "the stolen session is let in")
-        time.sleep(1.5)
-        refuse(socket.call("sessions.list", timeout=2), "the stolen session's socket still answers")
+        end = time.monotonic() + 20
+        while socket.call("sessions.list", timeout=60):
+            refuse(time.monotonic() > end, "the stolen session's socket still answers after 20 seconds")
+            time.sleep(0.2)
     refuse(g.login(PASSWORD).ok, "the old password logs in")
     return "all other sessions ended"

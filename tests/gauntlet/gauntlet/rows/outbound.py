@@ -178,7 +178,7 @@ def bomb(g):
 
 def leaked(recorder, what):
     """Open when the second server was sent anything of worth."""
-    hits = recorder.wait(1, 0.6)
+    hits = recorder.wait(1, 3)
     for hit in hits:
         refuse(hit.holds(KEY), f"{what}: the key followed the redirect")
         refuse(hit.method != "GET" and hit.body, f"{what}: the request's body followed the redirect")
@@ -215,7 +215,7 @@ def redirect_model(g):
             },
         )
         g.call(g.owner, "providers.set_key", {"id": "far", "key": KEY})
-        attempt(lambda: g.call(g.owner, "chat.send_sync", {"text": "hello", "model": "far/m"}, 25))
+        attempt(lambda: g.call(g.owner, "chat.send_sync", {"text": "hello", "model": "far/m"}, 60))
         require(any(h.holds(KEY) for h in first.hits), "the model was not called with its key")
         leaked(away, "model")
     return "not followed"
@@ -228,7 +228,7 @@ def redirect_channel(g):
     with Recorder() as away, Recorder(redirect(away.url)) as first:
         fields = {"url": first.url, "headers": f"Authorization: Bearer {KEY}"}
         channel = g.call(g.need_owner(), "channels.create", {"type": "http", "label": "r", "fields": fields})
-        attempt(lambda: g.call(g.owner, "channels.test", {"id": channel["id"]}, 25))
+        attempt(lambda: g.call(g.owner, "channels.test", {"id": channel["id"]}, 60))
         require(any(h.holds(KEY) for h in first.hits), "the channel was not called with its header")
         g.call(g.owner, "channels.delete", {"id": channel["id"]})
         leaked(away, "channel")
@@ -258,7 +258,7 @@ def redirect_mcp(g):
     with Recorder() as away, Recorder(redirect(f"{away.url}/mcp")) as first:
         g.call(g.need_owner(), "env.set", {"key": "MCP_FAR_TOKEN", "value": KEY})
         set_keys(g, {"mcp.servers.far.url": f"{first.url}/mcp"})
-        require(first.wait(1, 8), "the MCP server was not called")
+        require(first.wait(1, 30), "the MCP server was not called")
         leaked(away, "MCP")
     return "not followed"
 
@@ -277,7 +277,7 @@ def redirect_voice(g):
         )
         for provider in ("tts_cloud_2", "stt_cloud_1"):
             g.call(g.owner, "providers.set_key", {"id": provider, "key": KEY})
-        attempt(lambda: g.call(g.owner, "tts.convert", {"text": "hello", "provider": "tts_cloud_2"}, 25))
+        attempt(lambda: g.call(g.owner, "tts.convert", {"text": "hello", "provider": "tts_cloud_2"}, 60))
         require(any(h.holds(KEY) for h in first.hits), "the voice was not called with its key")
         leaked(away, "voice")
     return "not followed"
@@ -289,7 +289,7 @@ def moved(g, first, away, change, use, what):
     require(any(h.holds(KEY) for h in first.hits), f"{what} was not called with its key")
     change()
     attempt(use)
-    refuse(any(h.holds(KEY) for h in away.wait(1, 1.5)), f"the key of {what} went to the new address")
+    refuse(any(h.holds(KEY) for h in away.wait(1, 3)), f"the key of {what} went to the new address")
     return "the key stays with the address it was entered for"
 
 
@@ -304,7 +304,7 @@ def model_address(g):
         base = {"models.providers.far.kind": "openai", "models.providers.far.models": ["m"]}
         set_keys(g, {**base, "models.providers.far.base_url": f"{first.url}/v1"})
         g.call(g.owner, "providers.set_key", {"id": "far", "key": KEY})
-        use = lambda: attempt(lambda: g.call(g.owner, "chat.send_sync", {"text": "hello", "model": "far/m"}, 25))
+        use = lambda: attempt(lambda: g.call(g.owner, "chat.send_sync", {"text": "hello", "model": "far/m"}, 60))
         change = lambda: set_keys(g, {"models.providers.far.base_url": f"{away.url}/v1"})
         return moved(g, first, away, change, use, "the model")
 
@@ -324,14 +324,14 @@ def model_kind(g):
         }
         set_keys(g, base)
         g.call(g.owner, "providers.set_key", {"id": "far", "key": KEY})
-        use = lambda: attempt(lambda: g.call(g.owner, "chat.send_sync", {"text": "hello", "model": "far/m"}, 25))
+        use = lambda: attempt(lambda: g.call(g.owner, "chat.send_sync", {"text": "hello", "model": "far/m"}, 60))
         use()
         require(any(h.holds(KEY) for h in far.hits), "the model was not called with its key")
         far.hits.clear()
         attempt(lambda: set_keys(g, {"models.providers.far.kind": "anthropic"}))
         use()
         refuse(
-            any(h.holds(KEY) and h.header("x-api-key") for h in far.wait(1, 1.5)),
+            any(h.holds(KEY) and h.header("x-api-key") for h in far.wait(1, 3)),
             "the key was sent as another vendor's",
         )
     return "the key stays with the kind it was entered for"
@@ -360,7 +360,7 @@ def search_address(g):
 def mcp_address(g):
     with Recorder() as away, Recorder() as first:
         g.call(g.need_owner(), "env.set", {"key": "MCP_FAR_TOKEN", "value": KEY})
-        use = lambda: first.wait(1, 8)
+        use = lambda: first.wait(1, 30)
         set_keys(g, {"mcp.servers.far.url": f"{first.url}/mcp"})
         return moved(
             g, first, away, lambda: set_keys(g, {"mcp.servers.far.url": f"{away.url}/mcp"}), use, "the MCP server"
@@ -377,7 +377,7 @@ def voice_address(g):
     with Recorder() as away, Recorder() as first:
         set_keys(g, {"voice.tts.tts_cloud_2.base_url": f"{first.url}/v1"})
         g.call(g.owner, "providers.set_key", {"id": "tts_cloud_2", "key": KEY})
-        use = lambda: attempt(lambda: g.call(g.owner, "tts.convert", {"text": "hello", "provider": "tts_cloud_2"}, 25))
+        use = lambda: attempt(lambda: g.call(g.owner, "tts.convert", {"text": "hello", "provider": "tts_cloud_2"}, 60))
         return moved(
             g, first, away, lambda: set_keys(g, {"voice.tts.tts_cloud_2.base_url": f"{away.url}/v1"}), use, "the voice"
         )
@@ -388,7 +388,7 @@ def channel_address(g):
     with Recorder() as away, Recorder() as first:
         fields = {"url": first.url, "headers": f"Authorization: Bearer {KEY}"}
         channel = g.call(g.need_owner(), "channels.create", {"type": "http", "label": "m", "fields": fields})
-        use = lambda: attempt(lambda: g.call(g.owner, "channels.test", {"id": channel["id"]}, 25))
+        use = lambda: attempt(lambda: g.call(g.owner, "channels.test", {"id": channel["id"]}, 60))
         change = lambda: attempt(
             lambda: g.call(g.owner, "channels.update", {"id": channel["id"], "fields": {"url": away.url}})
         )

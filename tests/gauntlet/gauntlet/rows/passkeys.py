@@ -56,20 +56,37 @@ def replay(g):
     instance="fresh",
 )
 def other_origin(g):
-    browser = Browser(g)
     port = g.address[1]
-    for origin in (
+    others = (
         f"http://localhost:{port + 1}",
+        f"https://localhost:{port + 1}",
         "http://localhost",
-        f"https://localhost:{port}",
+        "https://localhost",
         f"http://evil.localhost:{port}",
         "https://evil.example",
-    ):
+    )
+    return none_logs_in(g, others)
+
+
+@row(
+    "passkey-other-scheme",
+    "CWE-346",
+    "Send a passkey's answer that a page of the same host and port, but over TLS, got from the authenticator.",
+    instance="fresh",
+)
+def other_scheme(g):
+    return none_logs_in(g, [f"https://localhost:{g.address[1]}"])
+
+
+def none_logs_in(g, origins):
+    browser = Browser(g)
+    own = f"http://{browser.host}"
+    for origin in origins:
         begun = browser.begin()
         browser.key.origin = origin
         reply = browser.finish(begun["challenge_id"], browser.key.get(begun["options"]))
-        refuse(reply.ok, f"an answer made on {origin} logs in on port {port}")
-    browser.key.origin = f"http://{browser.host}"
+        refuse(reply.ok, f"an answer made on {origin} logs in on {own}")
+    browser.key.origin = own
     begun = browser.begin()
     require(
         browser.finish(begun["challenge_id"], browser.key.get(begun["options"])).ok,

@@ -26,7 +26,7 @@ def by_stranger(g):
     return f"answered {reply.status}"
 
 
-@row("setup-race", "CVE-2026-45675", "Complete setup several times at once.", instance="unset", deadline=60)
+@row("setup-race", "CVE-2026-45675", "Complete setup several times at once.", instance="unset")
 def race(g):
     def attempt(number):
         return g.http("POST", g.paths.setup, LOCAL, {"password": f"{PASSWORD} {number}"}, timeout=50).status
@@ -48,7 +48,7 @@ def twice(g):
     return f"answered {reply.status}"
 
 
-@row("setup-code-guesses", "CWE-307", "Guess the setup code with many requests at once.", instance="unset", deadline=60)
+@row("setup-code-guesses", "CWE-307", "Guess the setup code with many requests at once.", instance="unset")
 def code_guesses(g):
     def attempt(number):
         body = {"password": PASSWORD, "setup_code": f"{number:06}"}
