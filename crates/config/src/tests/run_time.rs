@@ -153,7 +153,7 @@ fn values_are_shown_by_key_or_section_with_secrets_masked() {
             .map(|value| value.key)
             .collect::<Vec<_>>()
     };
-    assert_eq!(by(&["auth"]).len(), 5);
+    assert_eq!(by(&["auth"]).len(), 6);
     assert_eq!(by(&["auth.step_up", "nothing"]), ["auth.step_up"]);
     assert_eq!(
         by(&["models.providers.b.kind"]),

@@ -33,12 +33,17 @@ fn calls_for_settings_and_secrets(device: &str) -> Calls {
         ),
         ("env.set", json!({ "key": "A", "value": "b" })),
         ("env.delete", json!({ "key": "HAVE" })),
+        ("env.reveal", json!({ "program": "make" })),
         ("ssh_keys.generate", json!({ "name": "new" })),
         (
             "ssh_keys.import",
             json!({ "name": "in", "private_key": "x" }),
         ),
         ("ssh_keys.delete", json!({ "name": "none" })),
+        (
+            "ssh_keys.sign",
+            json!({ "name": "none", "data": "eA==", "program": "ssh" }),
+        ),
         (
             "providers.set_key",
             json!({ "id": "openai", "key": "sk-1" }),

@@ -1,7 +1,7 @@
 //! `POST /api/auth/login`.
 
 use crate::steps::{WRONG_PASSWORD, log_in};
-use gatehouse_testkit::{Options, PASSWORD, TestServer};
+use gatehouse_testkit::{PASSWORD, TestServer};
 use serde_json::json;
 
 #[tokio::test]
@@ -100,28 +100,4 @@ async fn an_untrusted_peer_s_word_about_tls_is_not_believed() {
     let reply = log_in(&claims, PASSWORD).await;
     assert!(!reply.header("set-cookie").unwrap().contains("Secure"));
     assert!(reply.header("strict-transport-security").is_none());
-}
-
-#[tokio::test]
-async fn every_session_value_of_a_request_is_tried_up_to_four() {
-    let (server, owner) = crate::steps::light_owner(Options::default()).await;
-    let right = owner.headers()[0]
-        .1
-        .trim_start_matches("service_session=")
-        .to_owned();
-    let cookies = |wrong: usize| {
-        let mut values: Vec<String> = (0..wrong)
-            .map(|n| format!("service_session=wrong{n}"))
-            .collect();
-        values.push(format!("service_session={right}"));
-        values.join("; ")
-    };
-    for (wrong, status) in [(0, 200), (3, 200), (4, 401)] {
-        let caller = server.local().with("cookie", &cookies(wrong));
-        assert_eq!(
-            caller.get("/api/gon").await.status,
-            status,
-            "{wrong} wrong ones before it"
-        );
-    }
 }
