@@ -31,6 +31,7 @@ test.describe('settings', () => {
     await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
     await dialog.getByRole('button', { name: 'Take the change back' }).click();
     await expect(settings.getByText('55', { exact: true })).toHaveCount(0);
+    await expect(dialog).toBeHidden();
 
     await page.getByLabel('Search settings').fill('log.level');
     await expect(settings.getByText('Environment', { exact: true })).toBeVisible();
@@ -41,6 +42,7 @@ test.describe('settings', () => {
     await dialog.getByLabel('Value').fill('1000000');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(page.getByText('holds only after the gateway is started again')).toBeVisible();
+    await expect(dialog).toBeHidden();
 
     await page.getByLabel('Search settings').fill('auth.vault_enabled');
     await settings.getByRole('button', { name: 'Change auth.vault_enabled' }).click();

@@ -88,6 +88,7 @@ test('rotated, and a new recovery key: each time the old one is refused and the 
   await expect(dialog(page).getByRole('alert')).toBeVisible();
   await unlock(page, 'recovery key', rotated);
   await expect(state(page, OPEN)).toBeVisible();
+  await expect(dialog(page)).toHaveCount(0);
 
   await byPassword(page, 'Make a new recovery key', 'Make it');
   const renewed = await storeShownKey(page);

@@ -123,7 +123,7 @@ test('a captured delivery is told by its content where its ID is not signed', as
   await page.getByText('More options').click();
   await page.getByRole('radio', { name: 'By delivery ID (key)' }).check();
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await expect(page.getByText('Saved. New deliveries follow it at once.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Saved. New deliveries follow it at once.')).toBeVisible();
   expect(await send(url, secret, 'push', PUSH)).toBe(202);
 });
 
