@@ -78,7 +78,7 @@ async fn a_long_rotation_tells_how_far_it_has_come() {
     node.initialize().await;
     home.sql(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600) \
-         INSERT INTO env_variables SELECT 'V' || i, 'value ' || i, 0, 1, 1 FROM n",
+         INSERT INTO env_variables (key, value, encrypted, created_at, updated_at) SELECT 'V' || i, 'value ' || i, 0, 1, 1 FROM n",
     )
     .await;
     let progress = node.secrets.progress();
@@ -100,7 +100,7 @@ async fn ten_thousand_rows() {
     node.initialize().await;
     home.sql(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) \
-         INSERT INTO env_variables SELECT 'V' || i, 'value ' || i, 0, 1, 1 FROM n",
+         INSERT INTO env_variables (key, value, encrypted, created_at, updated_at) SELECT 'V' || i, 'value ' || i, 0, 1, 1 FROM n",
     )
     .await;
     for _ in 0..2 {
