@@ -65,6 +65,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     session.report.engine("SQLite, embedded");
     // Held to the end of this function: dropping it stops the server.
     let _server = session.prepare_postgres(args.no_postgres);
+    session.prepare_openssh();
     session.prepare_python(&target);
     session.prepare_webhooks(&target);
     session.prepare_voice(&target);
@@ -126,6 +127,18 @@ impl Session<'_> {
                 self.report.left_out("PostgreSQL", &error);
                 None
             }
+        }
+    }
+
+    /// The programs that the tests of the SSH agent run.
+    fn prepare_openssh(&mut self) {
+        let installed = match find_program("ssh-add") {
+            Some(_) => Ok(()),
+            None => apt::install(&["openssh-client"]),
+        };
+        match installed {
+            Ok(()) => self.report.engine("OpenSSH's client"),
+            Err(error) => self.report.left_out("OpenSSH's client", &error),
         }
     }
 
