@@ -137,7 +137,7 @@ impl Auth {
         })
     }
 
-    /// With `auth.local_setup_code`, whoever was let in without a credential may read and complete
+    /// With `auth.local_setup_code`, a caller without a credential may read and complete
     /// setup, and store nothing before that.
     pub fn require_setup_first(&self, identity: &AuthIdentity) -> Result<(), Problem> {
         let has_no_credential = matches!(

@@ -44,7 +44,7 @@ pub async fn verify(store: &Store) -> Result<Verified, VerifyError> {
     loop {
         let anchor = anchor_of(store).await?;
         match walk(store, &anchor).await {
-            // Rows were cut off meanwhile: begin again behind them.
+            // Retention removed rows during this read: continue after them.
             Err(_) if anchor_of(store).await? != anchor => {}
             outcome => return outcome,
         }
