@@ -1,10 +1,8 @@
 //! Table `agents`: presets that sessions and webhooks run with.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +20,7 @@ pub struct AgentRow {
 }
 
 impl FromRow for AgentRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.try_get("id")?,
             name: row.try_get("name")?,
@@ -36,7 +34,7 @@ impl FromRow for AgentRow {
 impl Conn {
     /// Every agent, by id.
     pub async fn list_agents(&mut self) -> Result<Vec<AgentRow>, StoreError> {
-        let mut all: Vec<AgentRow> = self.list(sqlx::query("SELECT * FROM agents")).await?;
+        let mut all: Vec<AgentRow> = self.list(query("SELECT * FROM agents")).await?;
         // Here, because the engines' collations differ.
         all.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(all)
@@ -44,13 +42,13 @@ impl Conn {
 
     /// One of them.
     pub async fn find_agent(&mut self, id: &str) -> Result<Option<AgentRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM agents WHERE id = $1").bind(id))
+        self.find(query("SELECT * FROM agents WHERE id = $1").bind(id))
             .await
     }
 
     /// Stores a new agent; `Duplicate` when the id is taken.
     pub async fn insert_agent(&mut self, row: &AgentRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO agents (id, name, config, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5)",
         );
@@ -69,14 +67,14 @@ impl Conn {
     /// Changes one; `false` when there is none.
     pub async fn update_agent(&mut self, row: &AgentRow) -> Result<bool, StoreError> {
         let query =
-            sqlx::query("UPDATE agents SET name = $2, config = $3, updated_at = $4 WHERE id = $1");
+            query("UPDATE agents SET name = $2, config = $3, updated_at = $4 WHERE id = $1");
         let query = query.bind(&row.id).bind(&row.name).bind(&row.config);
         Ok(self.run(query.bind(row.updated_at.as_millis())).await? > 0)
     }
 
     /// Removes one; `false` when there was none.
     pub async fn delete_agent(&mut self, id: &str) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM agents WHERE id = $1").bind(id);
+        let query = query("DELETE FROM agents WHERE id = $1").bind(id);
         Ok(self.run(query).await? > 0)
     }
 }

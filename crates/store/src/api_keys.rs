@@ -1,11 +1,9 @@
 //! Table `auth_api_keys`: keys for programs. The key itself is here only as a hash.
 
-use crate::conn::FromRow;
 use crate::credential_limits::{cidrs_from, cidrs_to_text, patterns_from};
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ApiKeyId, Cidr, ScopeSet, Timestamp};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +35,7 @@ pub struct ApiKeyRow {
 }
 
 impl FromRow for ApiKeyRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let scopes: String = row.try_get("scopes")?;
         let cidrs: Option<String> = row.try_get("allowed_cidrs")?;
         let moment = |value: Option<i64>| value.map(Timestamp::from_millis);
@@ -63,7 +61,7 @@ impl FromRow for ApiKeyRow {
 impl Conn {
     /// Stores a key.
     pub async fn insert_api_key(&mut self, row: &ApiKeyRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO auth_api_keys (id, key_hash, prefix, label, scopes, allowed_cidrs,
                  created_at, expires_at, last_used_at, dies_at_setup, made_by, only_patterns)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
@@ -89,13 +87,13 @@ impl Conn {
 
     /// The key with this hash, expired or not.
     pub async fn find_api_key(&mut self, key_hash: &str) -> Result<Option<ApiKeyRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM auth_api_keys WHERE key_hash = $1");
+        let query = query("SELECT * FROM auth_api_keys WHERE key_hash = $1");
         self.find(query.bind(key_hash)).await
     }
 
     /// Every key, the newest first.
     pub async fn list_api_keys(&mut self) -> Result<Vec<ApiKeyRow>, StoreError> {
-        self.list(sqlx::query(
+        self.list(query(
             "SELECT * FROM auth_api_keys ORDER BY created_at DESC, id DESC",
         ))
         .await
@@ -107,7 +105,7 @@ impl Conn {
         id: &ApiKeyId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query("UPDATE auth_api_keys SET last_used_at = $2 WHERE id = $1");
+        let query = query("UPDATE auth_api_keys SET last_used_at = $2 WHERE id = $1");
         self.run(query.bind(id.as_str()).bind(now.as_millis()))
             .await
             .map(drop)
@@ -115,13 +113,13 @@ impl Conn {
 
     /// Revokes one key; `false` when there was none.
     pub async fn delete_api_key(&mut self, id: &ApiKeyId) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_api_keys WHERE id = $1");
+        let query = query("DELETE FROM auth_api_keys WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
     /// Revokes every key, or only those that die when setup completes.
     pub async fn delete_api_keys(&mut self, only_dying: bool) -> Result<u64, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_api_keys WHERE dies_at_setup >= $1");
+        let query = query("DELETE FROM auth_api_keys WHERE dies_at_setup >= $1");
         self.run(query.bind(i64::from(only_dying))).await
     }
 }

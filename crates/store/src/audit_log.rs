@@ -1,13 +1,11 @@
 //! Table `audit_log`: one row per credential or vault event, each bound to the one before it by a hash.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{Actor, Random, Timestamp};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// What is to be noted.
 #[derive(Clone, Debug)]
@@ -44,7 +42,7 @@ pub struct AuditRow {
 }
 
 impl FromRow for AuditRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             seq: row.try_get("seq")?,
             id: row.try_get("id")?,
@@ -91,7 +89,7 @@ pub struct AuditAnchor {
 }
 
 impl FromRow for AuditAnchor {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             seq: row.try_get("seq")?,
             hash: row.try_get("hash")?,
@@ -104,7 +102,7 @@ impl FromRow for AuditAnchor {
 struct KindCount(String, i64);
 
 impl FromRow for KindCount {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self(row.try_get("kind")?, row.try_get("counted")?))
     }
 }
@@ -123,10 +121,8 @@ pub struct AuditPage {
 impl Conn {
     /// The newest event: the head of the chain.
     pub async fn find_audit_head(&mut self) -> Result<Option<AuditRow>, StoreError> {
-        self.find(sqlx::query(
-            "SELECT * FROM audit_log ORDER BY seq DESC LIMIT 1",
-        ))
-        .await
+        self.find(query("SELECT * FROM audit_log ORDER BY seq DESC LIMIT 1"))
+            .await
     }
 
     /// Appends an event to the chain, in the transaction of what it tells of.
@@ -159,7 +155,7 @@ impl Conn {
     }
 
     async fn insert_audit(&mut self, row: &AuditRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO audit_log (seq, id, at, kind, actor, client_ip, detail, prev_hash, hash)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         );
@@ -181,7 +177,7 @@ impl Conn {
 
     /// Events, the newest first.
     pub async fn list_audit(&mut self, page: &AuditPage) -> Result<Vec<AuditRow>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT * FROM audit_log WHERE seq < $1 AND (kind = $2 OR $2 = '')
              ORDER BY seq DESC LIMIT $3",
         );
@@ -196,19 +192,19 @@ impl Conn {
         after_seq: i64,
         limit: i64,
     ) -> Result<Vec<AuditRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM audit_log WHERE seq > $1 ORDER BY seq LIMIT $2");
+        let query = query("SELECT * FROM audit_log WHERE seq > $1 ORDER BY seq LIMIT $2");
         self.list(query.bind(after_seq).bind(limit)).await
     }
 
     /// Where the log begins, if rows were cut off.
     pub async fn find_audit_anchor(&mut self) -> Result<Option<AuditAnchor>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM audit_anchor WHERE id = 1"))
+        self.find(query("SELECT * FROM audit_anchor WHERE id = 1"))
             .await
     }
 
     /// Says where the log begins from now on.
     pub async fn update_audit_anchor(&mut self, anchor: &AuditAnchor) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO audit_anchor (id, seq, hash, cut, at) VALUES (1, $1, $2, $3, $4)
              ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
                  cut = excluded.cut, at = excluded.at",
@@ -226,7 +222,7 @@ impl Conn {
 
     /// Cuts off every row up to this place; how many.
     pub async fn delete_audit_through(&mut self, seq: i64) -> Result<u64, StoreError> {
-        let query = sqlx::query("DELETE FROM audit_log WHERE seq <= $1");
+        let query = query("DELETE FROM audit_log WHERE seq <= $1");
         self.run(query.bind(seq)).await
     }
 
@@ -236,7 +232,7 @@ impl Conn {
         actor: &str,
         since: Timestamp,
     ) -> Result<Vec<(String, i64)>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT kind, COUNT(*) AS counted FROM audit_log WHERE actor = $1 AND at >= $2
              GROUP BY kind ORDER BY kind",
         );

@@ -1,10 +1,8 @@
 //! Table `auth_sessions`: logins. The cookie's secret is here only as a hash.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{AuthSessionId, Timestamp};
-use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
 
 /// One login.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +28,7 @@ pub struct AuthSessionRow {
 }
 
 impl FromRow for AuthSessionRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: AuthSessionId::from_text(row.try_get::<String, _>("id")?),
             token_hash: row.try_get("token_hash")?,
@@ -48,7 +46,7 @@ impl FromRow for AuthSessionRow {
 struct KnownHash(String);
 
 impl FromRow for KnownHash {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self(row.try_get("token_hash")?))
     }
 }
@@ -56,7 +54,7 @@ impl FromRow for KnownHash {
 impl Conn {
     /// Stores a login.
     pub async fn insert_auth_session(&mut self, row: &AuthSessionRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO auth_sessions (id, token_hash, login_method, user_agent, client_ip,
                  created_at, last_seen_at, expires_at, confirmed_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -82,7 +80,7 @@ impl Conn {
         &mut self,
         token_hash: &str,
     ) -> Result<Option<AuthSessionRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM auth_sessions WHERE token_hash = $1");
+        let query = query("SELECT * FROM auth_sessions WHERE token_hash = $1");
         self.find(query.bind(token_hash)).await
     }
 
@@ -99,8 +97,8 @@ impl Conn {
             "SELECT token_hash FROM auth_sessions WHERE token_hash IN ({})",
             places.join(", ")
         );
-        let query = sqlx::query(AssertSqlSafe(sql));
-        let query = token_hashes.iter().fold(query, sqlx::query::Query::bind);
+        let query = query(sql);
+        let query = token_hashes.iter().fold(query, Query::bind);
         let rows: Vec<KnownHash> = self.list(query).await?;
         Ok(rows.into_iter().map(|KnownHash(hash)| hash).collect())
     }
@@ -111,7 +109,7 @@ impl Conn {
         now: Timestamp,
         limit: i64,
     ) -> Result<Vec<AuthSessionRow>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT * FROM auth_sessions WHERE expires_at > $1
              ORDER BY last_seen_at DESC, id DESC LIMIT $2",
         );
@@ -124,7 +122,7 @@ impl Conn {
         id: &AuthSessionId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query("UPDATE auth_sessions SET last_seen_at = $2 WHERE id = $1");
+        let query = query("UPDATE auth_sessions SET last_seen_at = $2 WHERE id = $1");
         self.run(query.bind(id.as_str()).bind(now.as_millis()))
             .await
             .map(drop)
@@ -136,7 +134,7 @@ impl Conn {
         id: &AuthSessionId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query("UPDATE auth_sessions SET confirmed_at = $2 WHERE id = $1");
+        let query = query("UPDATE auth_sessions SET confirmed_at = $2 WHERE id = $1");
         Ok(self
             .run(query.bind(id.as_str()).bind(now.as_millis()))
             .await?
@@ -145,7 +143,7 @@ impl Conn {
 
     /// Ends one login; `false` when there was none.
     pub async fn delete_auth_session(&mut self, id: &AuthSessionId) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_sessions WHERE id = $1");
+        let query = query("DELETE FROM auth_sessions WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
@@ -154,7 +152,7 @@ impl Conn {
         &mut self,
         kept: Option<&AuthSessionId>,
     ) -> Result<u64, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_sessions WHERE id <> $1");
+        let query = query("DELETE FROM auth_sessions WHERE id <> $1");
         self.run(query.bind(kept.map_or("", AuthSessionId::as_str)))
             .await
     }
@@ -164,7 +162,7 @@ impl Conn {
         &mut self,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_sessions WHERE expires_at <= $1");
+        let query = query("DELETE FROM auth_sessions WHERE expires_at <= $1");
         self.run(query.bind(now.as_millis())).await
     }
 }

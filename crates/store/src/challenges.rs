@@ -1,11 +1,9 @@
 //! Table `auth_challenges`: `WebAuthn` ceremonies that wait for their answer. In the database, because
 //! the answer may come to another node.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ChallengeId, Timestamp};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One ceremony.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub struct ChallengeRow {
 }
 
 impl FromRow for ChallengeRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: ChallengeId::from_text(row.try_get::<String, _>("id")?),
             purpose: row.try_get("purpose")?,
@@ -43,7 +41,7 @@ impl FromRow for ChallengeRow {
 impl Conn {
     /// Stores a ceremony.
     pub async fn insert_challenge(&mut self, row: &ChallengeRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO auth_challenges (id, purpose, client_key, network, rp_id, state, expires_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
         );
@@ -67,24 +65,23 @@ impl Conn {
         id: &ChallengeId,
         purpose: &str,
     ) -> Result<Option<ChallengeRow>, StoreError> {
-        let query =
-            sqlx::query("DELETE FROM auth_challenges WHERE id = $1 AND purpose = $2 RETURNING *");
+        let query = query("DELETE FROM auth_challenges WHERE id = $1 AND purpose = $2 RETURNING *");
         self.find(query.bind(id.as_str()).bind(purpose)).await
     }
 
     /// Ceremonies that wait: of this client, and in all.
     pub async fn count_challenges(&mut self, client_key: &str) -> Result<(i64, i64), StoreError> {
-        let own = sqlx::query("SELECT COUNT(*) FROM auth_challenges WHERE client_key = $1");
+        let own = query("SELECT COUNT(*) FROM auth_challenges WHERE client_key = $1");
         let own = self.number(own.bind(client_key)).await?;
         let all = self
-            .number(sqlx::query("SELECT COUNT(*) FROM auth_challenges"))
+            .number(query("SELECT COUNT(*) FROM auth_challenges"))
             .await?;
         Ok((own, all))
     }
 
     /// Forgets the oldest ceremonies of the network that has most of them, a hundred at most; how many.
     pub async fn delete_crowding_challenges(&mut self) -> Result<u64, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "DELETE FROM auth_challenges WHERE id IN (
                  SELECT id FROM auth_challenges WHERE network = (
                      SELECT network FROM auth_challenges GROUP BY network
@@ -96,7 +93,7 @@ impl Conn {
 
     /// Forgets ceremonies that have expired.
     pub async fn delete_expired_challenges(&mut self, now: Timestamp) -> Result<u64, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_challenges WHERE expires_at <= $1");
+        let query = query("DELETE FROM auth_challenges WHERE expires_at <= $1");
         self.run(query.bind(now.as_millis())).await
     }
 }

@@ -1,11 +1,9 @@
 //! Table `changes`: what changed, for the other nodes on the same database. Written in the transaction
 //! that makes the change; numbers grow with commits because one write transaction runs at a time.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// How long a change is kept: longer than any node may be deaf and still be trusted to catch up.
 const KEPT_MS: i64 = 3_600_000;
@@ -20,7 +18,7 @@ pub struct ChangeRow {
 }
 
 impl FromRow for ChangeRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             seq: row.try_get("seq")?,
             subject: row.try_get("subject")?,
@@ -34,15 +32,14 @@ impl Conn {
         if !self.changed.iter().any(|known| known == subject) {
             self.changed.push(subject.to_owned());
         }
-        let query = sqlx::query(
+        let insert = query(
             "INSERT INTO changes (seq, subject, at)
              SELECT COALESCE(MAX(seq), 0) + 1, $1, $2 FROM changes",
         );
-        self.run(query.bind(subject).bind(now.as_millis())).await?;
+        self.run(insert.bind(subject).bind(now.as_millis())).await?;
         // The newest stays whatever its age, so that numbers never start again.
-        let old = sqlx::query(
-            "DELETE FROM changes WHERE at < $1 AND seq < (SELECT MAX(seq) FROM changes)",
-        );
+        let old =
+            query("DELETE FROM changes WHERE at < $1 AND seq < (SELECT MAX(seq) FROM changes)");
         self.run(old.bind(now.as_millis().saturating_sub(KEPT_MS)))
             .await
             .map(drop)
@@ -50,13 +47,13 @@ impl Conn {
 
     /// What changed after the given number, oldest first.
     pub async fn list_changes(&mut self, after: i64) -> Result<Vec<ChangeRow>, StoreError> {
-        let query = sqlx::query("SELECT seq, subject FROM changes WHERE seq > $1 ORDER BY seq");
+        let query = query("SELECT seq, subject FROM changes WHERE seq > $1 ORDER BY seq");
         self.list(query.bind(after)).await
     }
 
     /// The newest number; 0 when nothing changed yet.
     pub async fn find_last_change(&mut self) -> Result<i64, StoreError> {
-        self.number(sqlx::query("SELECT COALESCE(MAX(seq), 0) FROM changes"))
+        self.number(query("SELECT COALESCE(MAX(seq), 0) FROM changes"))
             .await
     }
 }

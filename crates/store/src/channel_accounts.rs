@@ -1,10 +1,8 @@
 //! Tables `channel_accounts` and `channel_secrets`: where messages can be sent, and with what.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One account, without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ pub struct ChannelAccountRow {
 }
 
 impl FromRow for ChannelAccountRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.try_get("id")?,
             kind: row.try_get("type")?,
@@ -59,7 +57,7 @@ pub struct ChannelSecretRow {
 }
 
 impl FromRow for ChannelSecretRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             account_id: row.try_get("account_id")?,
             kind: row.try_get("type")?,
@@ -75,7 +73,7 @@ impl FromRow for ChannelSecretRow {
 impl Conn {
     /// Every account, the oldest first.
     pub async fn list_channel_accounts(&mut self) -> Result<Vec<ChannelAccountRow>, StoreError> {
-        self.list(sqlx::query(
+        self.list(query(
             "SELECT * FROM channel_accounts ORDER BY created_at, id",
         ))
         .await
@@ -86,7 +84,7 @@ impl Conn {
         &mut self,
         id: &str,
     ) -> Result<Option<ChannelAccountRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM channel_accounts WHERE id = $1").bind(id))
+        self.find(query("SELECT * FROM channel_accounts WHERE id = $1").bind(id))
             .await
     }
 
@@ -95,7 +93,7 @@ impl Conn {
         &mut self,
         row: &ChannelAccountRow,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO channel_accounts (id, type, label, fields, enabled, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
         );
@@ -118,7 +116,7 @@ impl Conn {
         &mut self,
         row: &ChannelAccountRow,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE channel_accounts SET label = $1, fields = $2, enabled = $3, updated_at = $4
              WHERE id = $5",
         );
@@ -133,15 +131,15 @@ impl Conn {
 
     /// Removes an account and its secrets; `false` when there was none.
     pub async fn delete_channel_account(&mut self, id: &str) -> Result<bool, StoreError> {
-        self.run(sqlx::query("DELETE FROM channel_secrets WHERE account_id = $1").bind(id))
+        self.run(query("DELETE FROM channel_secrets WHERE account_id = $1").bind(id))
             .await?;
-        let query = sqlx::query("DELETE FROM channel_accounts WHERE id = $1").bind(id);
+        let query = query("DELETE FROM channel_accounts WHERE id = $1").bind(id);
         Ok(self.run(query).await? > 0)
     }
 
     /// Every secret of every account.
     pub async fn list_channel_secrets(&mut self) -> Result<Vec<ChannelSecretRow>, StoreError> {
-        self.list(sqlx::query(
+        self.list(query(
             "SELECT * FROM channel_secrets ORDER BY account_id, field",
         ))
         .await
@@ -152,8 +150,7 @@ impl Conn {
         &mut self,
         account_id: &str,
     ) -> Result<Vec<ChannelSecretRow>, StoreError> {
-        let query =
-            sqlx::query("SELECT * FROM channel_secrets WHERE account_id = $1 ORDER BY field");
+        let query = query("SELECT * FROM channel_secrets WHERE account_id = $1 ORDER BY field");
         self.list(query.bind(account_id)).await
     }
 
@@ -162,7 +159,7 @@ impl Conn {
         &mut self,
         row: &ChannelSecretRow,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO channel_secrets
                  (account_id, type, field, value, encrypted, updated_at, belongs_to)
              VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -191,7 +188,7 @@ impl Conn {
         field: &str,
         belongs_to: &str,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE channel_secrets SET belongs_to = $1
              WHERE account_id = $2 AND field = $3 AND belongs_to IS NULL",
         );
@@ -205,7 +202,7 @@ impl Conn {
         account_id: &str,
         field: &str,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query("DELETE FROM channel_secrets WHERE account_id = $1 AND field = $2");
+        let query = query("DELETE FROM channel_secrets WHERE account_id = $1 AND field = $2");
         self.run(query.bind(account_id).bind(field)).await.map(drop)
     }
 }

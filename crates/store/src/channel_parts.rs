@@ -1,14 +1,14 @@
 //! Table `channel_parts`: how far a message that had to be split has got.
 
+use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
 impl Conn {
     /// How many parts of this message were sent.
     pub async fn find_channel_parts(&mut self, message: &str) -> Result<i64, StoreError> {
-        let query = sqlx::query(
-            "SELECT COALESCE(MAX(parts_sent), 0) FROM channel_parts WHERE message = $1",
-        );
+        let query =
+            query("SELECT COALESCE(MAX(parts_sent), 0) FROM channel_parts WHERE message = $1");
         self.number(query.bind(message)).await
     }
 
@@ -20,20 +20,20 @@ impl Conn {
         now: Timestamp,
         before: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let insert = query(
             "INSERT INTO channel_parts (message, parts_sent, updated_at) VALUES ($1, $2, $3)
              ON CONFLICT (message) DO UPDATE SET parts_sent = excluded.parts_sent,
                  updated_at = excluded.updated_at",
         );
-        self.run(query.bind(message).bind(parts_sent).bind(now.as_millis()))
+        self.run(insert.bind(message).bind(parts_sent).bind(now.as_millis()))
             .await?;
-        let old = sqlx::query("DELETE FROM channel_parts WHERE updated_at < $1");
+        let old = query("DELETE FROM channel_parts WHERE updated_at < $1");
         self.run(old.bind(before.as_millis())).await.map(drop)
     }
 
     /// Forgets a message: it was sent whole, or never will be.
     pub async fn delete_channel_parts(&mut self, message: &str) -> Result<(), StoreError> {
-        let query = sqlx::query("DELETE FROM channel_parts WHERE message = $1").bind(message);
+        let query = query("DELETE FROM channel_parts WHERE message = $1").bind(message);
         self.run(query).await.map(drop)
     }
 }

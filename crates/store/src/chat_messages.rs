@@ -1,12 +1,10 @@
 //! Table `chat_messages`: what was said in a session, by people, agents and tools.
 
 use crate::chat_sessions::Number;
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +53,7 @@ impl ChatMessageRow {
 }
 
 impl FromRow for ChatMessageRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
             turn_no: row.try_get("turn_no")?,
@@ -83,7 +81,7 @@ impl Conn {
         &mut self,
         row: &ChatMessageRow,
     ) -> Result<Option<i64>, StoreError> {
-        let session = sqlx::query(
+        let session = query(
             "UPDATE chat_sessions SET last_seq = last_seq + 1, message_count = message_count + 1,
                  updated_at = $2
              WHERE id = $1 RETURNING last_seq",
@@ -93,7 +91,7 @@ impl Conn {
         let Some(Number(seq)) = next else {
             return Ok(None);
         };
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO chat_messages (session_id, turn_no, seq, id, turn_id, role, from_webhook,
                  content, tool_calls, tool_call_id, tool_name, input_tokens, output_tokens, model,
                  audio, created_at)
@@ -129,8 +127,7 @@ impl Conn {
         id: &MessageId,
         audio: &str,
     ) -> Result<bool, StoreError> {
-        let query =
-            sqlx::query("UPDATE chat_messages SET audio = $3 WHERE session_id = $1 AND id = $2");
+        let query = query("UPDATE chat_messages SET audio = $3 WHERE session_id = $1 AND id = $2");
         let query = query.bind(session.as_str()).bind(id.as_str()).bind(audio);
         let is_there = self.run(query).await? > 0;
         if is_there {
@@ -145,7 +142,7 @@ impl Conn {
         session: &SessionId,
         id: &str,
     ) -> Result<Option<ChatMessageRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM chat_messages WHERE session_id = $1 AND id = $2");
+        let query = query("SELECT * FROM chat_messages WHERE session_id = $1 AND id = $2");
         self.find(query.bind(session.as_str()).bind(id)).await
     }
 
@@ -157,7 +154,7 @@ impl Conn {
         limit: i64,
         max_bytes: usize,
     ) -> Result<Vec<ChatMessageRow>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT * FROM chat_messages
              WHERE session_id = $1 AND (turn_no < $2 OR (turn_no = $2 AND seq < $3))
              ORDER BY turn_no DESC, seq DESC LIMIT $4",
@@ -177,7 +174,7 @@ impl Conn {
         (after_turn, through_turn): (i64, i64),
         limit: i64,
     ) -> Result<Vec<ChatMessageRow>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT * FROM chat_messages
              WHERE session_id = $1 AND turn_no > $2 AND turn_no <= $3
              ORDER BY turn_no DESC, seq DESC LIMIT $4",
@@ -197,7 +194,7 @@ impl Conn {
         limit: i64,
         max_bytes: usize,
     ) -> Result<Vec<ChatMessageRow>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT * FROM chat_messages
              WHERE session_id = $1 AND seq <= $2 AND role IN ('user', 'assistant')
              ORDER BY turn_no DESC, seq DESC LIMIT $3",

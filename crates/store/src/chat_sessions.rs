@@ -1,11 +1,9 @@
 //! Table `chat_sessions`: conversations with agents.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +39,7 @@ pub struct ChatSessionRow {
 }
 
 impl FromRow for ChatSessionRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: SessionId::from_text(row.try_get::<String, _>("id")?),
             key: row.try_get("key")?,
@@ -84,7 +82,7 @@ fn contains(text: &str) -> String {
 impl Conn {
     /// Stores a new session; `Duplicate` when the key is taken.
     pub async fn insert_chat_session(&mut self, row: &ChatSessionRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO chat_sessions (id, key, label, agent_id, source, tainted, created_at,
                  updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -109,7 +107,7 @@ impl Conn {
         &mut self,
         id: &SessionId,
     ) -> Result<Option<ChatSessionRow>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT s.*, h.id AS share_id FROM chat_sessions s
              LEFT JOIN chat_shares h ON h.session_id = s.id WHERE s.id = $1",
         );
@@ -121,7 +119,7 @@ impl Conn {
         &mut self,
         key: &str,
     ) -> Result<Option<ChatSessionRow>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT s.*, h.id AS share_id FROM chat_sessions s
              LEFT JOIN chat_shares h ON h.session_id = s.id WHERE s.key = $1",
         );
@@ -138,7 +136,7 @@ impl Conn {
             Some((at, id)) => (at.as_millis(), id.as_str()),
             None => (i64::MAX, ""),
         };
-        let query = sqlx::query(
+        let query = query(
             "SELECT s.*, h.id AS share_id FROM chat_sessions s
              LEFT JOIN chat_shares h ON h.session_id = s.id
              WHERE (s.updated_at < $1 OR (s.updated_at = $1 AND s.id < $2))
@@ -154,10 +152,8 @@ impl Conn {
 
     /// How many sessions there are.
     pub async fn count_chat_sessions(&mut self) -> Result<i64, StoreError> {
-        self.number(sqlx::query(
-            "SELECT CAST(COUNT(*) AS BIGINT) FROM chat_sessions",
-        ))
-        .await
+        self.number(query("SELECT CAST(COUNT(*) AS BIGINT) FROM chat_sessions"))
+            .await
     }
 
     /// Gives the next turn its number and notes who answers it; from a webhook, the session is
@@ -168,7 +164,7 @@ impl Conn {
         agent_id: &str,
         from_webhook: bool,
     ) -> Result<Option<i64>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE chat_sessions SET last_turn = last_turn + 1, agent_id = $2,
                  tainted = CASE WHEN $3 = 1 THEN 1 ELSE tainted END
              WHERE id = $1 RETURNING last_turn",
@@ -183,7 +179,7 @@ impl Conn {
         &mut self,
         id: &SessionId,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query("UPDATE chat_sessions SET tainted = 1 WHERE id = $1");
+        let query = query("UPDATE chat_sessions SET tainted = 1 WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
@@ -193,7 +189,7 @@ impl Conn {
         id: &SessionId,
         label: &str,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query("UPDATE chat_sessions SET label = $2 WHERE id = $1");
+        let query = query("UPDATE chat_sessions SET label = $2 WHERE id = $1");
         Ok(self.run(query.bind(id.as_str()).bind(label)).await? > 0)
     }
 
@@ -203,7 +199,7 @@ impl Conn {
         from: &str,
         to: &str,
     ) -> Result<u64, StoreError> {
-        let query = sqlx::query("UPDATE chat_sessions SET agent_id = $2 WHERE agent_id = $1");
+        let query = query("UPDATE chat_sessions SET agent_id = $2 WHERE agent_id = $1");
         self.run(query.bind(from).bind(to)).await
     }
 
@@ -214,7 +210,7 @@ impl Conn {
         summary: &str,
         through_turn: i64,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE chat_sessions SET summary = $2, summary_turn = $3
              WHERE id = $1 AND summary_turn < $3",
         );
@@ -224,12 +220,12 @@ impl Conn {
 
     /// Removes one with its messages, their audio and its share; `false` when there was none.
     pub async fn delete_chat_session(&mut self, id: &SessionId) -> Result<bool, StoreError> {
-        let share = sqlx::query("DELETE FROM chat_shares WHERE session_id = $1");
+        let share = query("DELETE FROM chat_shares WHERE session_id = $1");
         self.run(share.bind(id.as_str())).await?;
-        let messages = sqlx::query("DELETE FROM chat_messages WHERE session_id = $1");
+        let messages = query("DELETE FROM chat_messages WHERE session_id = $1");
         self.run(messages.bind(id.as_str())).await?;
         self.delete_session_audio(id).await?;
-        let session = sqlx::query("DELETE FROM chat_sessions WHERE id = $1");
+        let session = query("DELETE FROM chat_sessions WHERE id = $1");
         Ok(self.run(session.bind(id.as_str())).await? > 0)
     }
 }
@@ -238,7 +234,7 @@ impl Conn {
 pub(crate) struct Number(pub(crate) i64);
 
 impl FromRow for Number {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self(row.try_get(0)?))
     }
 }

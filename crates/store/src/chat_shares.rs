@@ -1,11 +1,9 @@
 //! Table `chat_shares`: sessions that anybody with the link may read, up to the moment of sharing.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One share.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +23,7 @@ pub struct ChatShareRow {
 }
 
 impl FromRow for ChatShareRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.try_get("id")?,
             session_id: SessionId::from_text(row.try_get::<String, _>("session_id")?),
@@ -40,7 +38,7 @@ impl FromRow for ChatShareRow {
 impl Conn {
     /// The share with this id.
     pub async fn find_chat_share(&mut self, id: &str) -> Result<Option<ChatShareRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM chat_shares WHERE id = $1").bind(id))
+        self.find(query("SELECT * FROM chat_shares WHERE id = $1").bind(id))
             .await
     }
 
@@ -50,7 +48,7 @@ impl Conn {
         &mut self,
         row: &ChatShareRow,
     ) -> Result<ChatShareRow, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO chat_shares (id, session_id, title, through_seq, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (session_id) DO UPDATE SET title = excluded.title,
@@ -71,7 +69,7 @@ impl Conn {
 
     /// Stops sharing a session; `false` when it was not shared.
     pub async fn delete_chat_share(&mut self, session: &SessionId) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM chat_shares WHERE session_id = $1");
+        let query = query("DELETE FROM chat_shares WHERE session_id = $1");
         Ok(self.run(query.bind(session.as_str())).await? > 0)
     }
 }

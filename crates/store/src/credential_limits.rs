@@ -1,10 +1,8 @@
 //! What API keys and devices have in common: how their limits are stored, and who made whom.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{ApiKeyId, Cidr, DeviceId};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// A credential that another one made, directly or through others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +14,7 @@ pub enum MadeRow {
 }
 
 impl FromRow for MadeRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let id: String = row.try_get("id")?;
         Ok(match row.try_get::<String, _>("kind")?.as_str() {
             "device" => Self::Device(DeviceId::from_text(id)),
@@ -47,7 +45,7 @@ impl Conn {
     /// What this credential made, what that made, and so on. `maker` is the name in `made_by`.
     pub async fn list_made_by(&mut self, maker: &str) -> Result<Vec<MadeRow>, StoreError> {
         // UNION, not UNION ALL: a circle, which only a person with a database tool can make, ends.
-        let query = sqlx::query(
+        let query = query(
             "WITH RECURSIVE
                  made (kind, id, name, made_by) AS (
                      SELECT 'api_key', id, 'api_key ' || id, made_by FROM auth_api_keys

@@ -1,17 +1,10 @@
 //! Table `webhook_deliveries`: storing deliveries, many in one statement, and finding one of them.
 //! Lists and counts are in `delivery_list.rs`, what the worker does in `delivery_queue.rs`.
 
-use crate::conn::{Bound, FromRow};
-use crate::{Conn, StoreError, fault};
+use crate::sql::{FromRow, Row, Value, query};
+use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
-use std::collections::HashSet;
-use std::fmt::Write as _;
-use std::sync::{Arc, LazyLock};
-
-/// How many deliveries go into one statement at most; a power of two.
-const STATEMENT_ROWS: usize = 256;
+use std::sync::Arc;
 
 /// The columns of [`DeliveryRow`]: all but the payload and the configuration, which are large.
 pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key, delivery_key, \
@@ -72,18 +65,18 @@ pub struct DeliveryRow {
     pub response_actions: String,
 }
 
-fn moment(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
+fn moment(row: &Row<'_>, column: &str) -> Result<Option<Timestamp>, StoreError> {
     let millis: Option<i64> = row.try_get(column)?;
     Ok(millis.map(Timestamp::from_millis))
 }
 
-fn delivery_id(row: &AnyRow, column: &str) -> Result<Option<DeliveryId>, StoreError> {
+fn delivery_id(row: &Row<'_>, column: &str) -> Result<Option<DeliveryId>, StoreError> {
     let id: Option<String> = row.try_get(column)?;
     Ok(id.map(DeliveryId::from_text))
 }
 
 impl FromRow for DeliveryRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let status: String = row.try_get("status")?;
         Ok(Self {
             id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
@@ -192,86 +185,49 @@ impl NewDelivery {
         }
     }
 
-    fn bind<'q>(&self, query: Bound<'q>) -> Bound<'q> {
-        query
-            .bind(self.id.as_str().to_owned())
-            .bind(self.webhook_id.as_str().to_owned())
-            .bind(self.status.as_str())
-            .bind(self.event_type.clone())
-            .bind(self.entity_key.clone())
-            .bind(self.delivery_key.clone())
-            .bind(self.unique_key.clone())
-            .bind(self.bytes_key.clone())
-            .bind(self.duplicate_of.as_ref().map(|id| id.as_str().to_owned()))
-            .bind(self.replay_of.as_ref().map(|id| id.as_str().to_owned()))
-            .bind(self.redelivery)
-            .bind(self.session_key.clone())
-            .bind(self.received_at.as_millis())
-            .bind(self.next_attempt_at.map(Timestamp::as_millis))
-            .bind(self.headers.clone())
-            .bind(self.body_size)
-            .bind(self.body_preview.clone())
-            .bind(self.payload.clone())
-            .bind(self.config.as_deref().map(str::to_owned))
-            .bind(self.error.clone())
+    /// Its values, in the order of [`INSERT`].
+    fn values(&self) -> Vec<Value<'_>> {
+        vec![
+            self.id.as_str().into(),
+            self.webhook_id.as_str().into(),
+            self.status.as_str().into(),
+            (&self.event_type).into(),
+            (&self.entity_key).into(),
+            (&self.delivery_key).into(),
+            (&self.unique_key).into(),
+            (&self.bytes_key).into(),
+            self.duplicate_of.as_ref().map(DeliveryId::as_str).into(),
+            self.replay_of.as_ref().map(DeliveryId::as_str).into(),
+            self.redelivery.into(),
+            self.session_key.as_str().into(),
+            self.received_at.as_millis().into(),
+            self.next_attempt_at.map(Timestamp::as_millis).into(),
+            self.headers.as_str().into(),
+            self.body_size.into(),
+            self.body_preview.as_str().into(),
+            (&self.payload).into(),
+            self.config.as_deref().into(),
+            (&self.error).into(),
+        ]
     }
 }
 
-/// The number of values of a row in [`insert_sql`].
-const INSERTED: usize = 20;
-
-fn insert_sql(rows: usize) -> String {
-    let mut sql = String::from(
-        "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
-             delivery_key, unique_key, bytes_key, duplicate_of, replay_of, redelivery, session_key, received_at,
-             next_attempt_at, headers, body_size, body_preview, payload, config, error) VALUES ",
-    );
-    for row in 0..rows {
-        sql.push_str(if row == 0 { "(" } else { ", (" });
-        for place in 1..=INSERTED {
-            let comma = if place == 1 { "" } else { ", " };
-            // Writing to a string does not fail.
-            let _ = write!(sql, "{comma}${}", row * INSERTED + place);
-        }
-        sql.push(')');
-    }
-    sql.push_str(" ON CONFLICT DO NOTHING RETURNING id");
-    sql
-}
-
-/// The statements for 1, 2, 4, … rows: few texts, so that the engine prepares each once.
-static INSERTS: LazyLock<Vec<(usize, String)>> = LazyLock::new(|| {
-    let sizes = std::iter::successors(Some(STATEMENT_ROWS), |size| Some(size / 2));
-    sizes
-        .take_while(|size| *size > 0)
-        .map(|size| (size, insert_sql(size)))
-        .collect()
-});
+const INSERT: &str = "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
+         delivery_key, unique_key, bytes_key, duplicate_of, replay_of, redelivery, session_key, received_at,
+         next_attempt_at, headers, body_size, body_preview, payload, config, error)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+     ON CONFLICT DO NOTHING";
 
 impl Conn {
-    /// Stores deliveries, many in one statement. For each, whether it was stored: one is not when
-    /// its webhook has an accepted delivery with the same key or bytes, be it earlier in the same call.
+    /// Stores deliveries. For each, whether it was stored: one is not when its webhook has an accepted
+    /// delivery with the same key or bytes, be it earlier in the same call.
     pub async fn insert_deliveries(
         &mut self,
         new: &[NewDelivery],
     ) -> Result<Vec<bool>, StoreError> {
-        let mut stored: HashSet<String> = HashSet::with_capacity(new.len());
-        let mut left = new;
-        for (size, sql) in INSERTS.iter() {
-            while let Some((now, later)) = left.split_at_checked(*size) {
-                fault::point();
-                let mut query: Bound<'_> = sqlx::query(sql.as_str());
-                for delivery in now {
-                    query = delivery.bind(query);
-                }
-                stored.extend(self.list::<String>(query).await?);
-                left = later;
-            }
-        }
-        Ok(new
-            .iter()
-            .map(|delivery| stored.contains(delivery.id.as_str()))
-            .collect())
+        let rows: Vec<Vec<Value<'_>>> = new.iter().map(NewDelivery::values).collect();
+        let touched = self.run_each(INSERT, &rows).await?;
+        Ok(touched.into_iter().map(|rows| rows > 0).collect())
     }
 
     /// One delivery, unless its webhook was deleted.
@@ -280,13 +236,12 @@ impl Conn {
             "SELECT {COLUMNS} FROM webhook_deliveries WHERE id = $1
                  AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)"
         );
-        self.find(sqlx::query(AssertSqlSafe(sql)).bind(id.to_owned()))
-            .await
+        self.find(query(sql).bind(id.to_owned())).await
     }
 
     /// The payload of a delivery; `None` when there is no such delivery or it keeps none.
     pub async fn find_delivery_payload(&mut self, id: &str) -> Result<Option<String>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT payload FROM webhook_deliveries WHERE id = $1 AND payload IS NOT NULL
                  AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)",
         );
@@ -295,9 +250,8 @@ impl Conn {
 
     /// The configuration that a delivery was received with; `None` as for the payload.
     pub async fn find_delivery_config(&mut self, id: &str) -> Result<Option<String>, StoreError> {
-        let query = sqlx::query(
-            "SELECT config FROM webhook_deliveries WHERE id = $1 AND config IS NOT NULL",
-        );
+        let query =
+            query("SELECT config FROM webhook_deliveries WHERE id = $1 AND config IS NOT NULL");
         self.find(query.bind(id.to_owned())).await
     }
 
@@ -307,7 +261,7 @@ impl Conn {
         id: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO webhook_removals (webhook_id, removed_at) VALUES ($1, $2)
              ON CONFLICT (webhook_id) DO NOTHING",
         );
@@ -318,7 +272,7 @@ impl Conn {
 
     /// Webhooks whose deliveries are to be removed.
     pub async fn list_webhook_removals(&mut self) -> Result<Vec<String>, StoreError> {
-        self.list(sqlx::query(
+        self.list(query(
             "SELECT webhook_id FROM webhook_removals ORDER BY removed_at, webhook_id",
         ))
         .await
@@ -332,7 +286,7 @@ impl Conn {
         limit: i64,
         max_bytes: i64,
     ) -> Result<u64, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "DELETE FROM webhook_deliveries WHERE id IN (
                  SELECT id FROM (
                      SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS place,
@@ -347,7 +301,7 @@ impl Conn {
 
     /// Forgets removals that were asked for before a moment and have nothing left to remove.
     pub async fn delete_finished_removals(&mut self, before: Timestamp) -> Result<u64, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "DELETE FROM webhook_removals WHERE removed_at < $1 AND NOT EXISTS (
                  SELECT 1 FROM webhook_deliveries d
                  WHERE d.webhook_id = webhook_removals.webhook_id)",

@@ -1,10 +1,8 @@
 //! Which accepted delivery holds a key or bytes, and which redeliveries of it there are.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, WebhookId};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// An accepted delivery that holds its key or its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ pub struct RepeatRow {
     pub redelivery: Option<i64>,
 }
 
-fn status(row: &AnyRow) -> Result<DeliveryStatus, StoreError> {
+fn status(row: &Row<'_>) -> Result<DeliveryStatus, StoreError> {
     let status: String = row.try_get("status")?;
     status.parse().map_err(|_| StoreError::Damaged {
         what: "delivery status",
@@ -34,7 +32,7 @@ fn status(row: &AnyRow) -> Result<DeliveryStatus, StoreError> {
 }
 
 impl FromRow for KeyHolder {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let redelivery: Option<i64> = row.try_get("redelivery")?;
         let replay_of: Option<String> = row.try_get("replay_of")?;
         Ok(Self {
@@ -46,7 +44,7 @@ impl FromRow for KeyHolder {
 }
 
 impl FromRow for RepeatRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             status: status(row)?,
             redelivery: row.try_get("redelivery")?,
@@ -61,7 +59,7 @@ impl Conn {
         webhook: &WebhookId,
         unique_key: &str,
     ) -> Result<Option<KeyHolder>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT id, status, replay_of, redelivery FROM webhook_deliveries
              WHERE webhook_id = $1 AND unique_key = $2",
         );
@@ -75,7 +73,7 @@ impl Conn {
         webhook: &WebhookId,
         bytes_key: &str,
     ) -> Result<Option<KeyHolder>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT id, status, replay_of, redelivery FROM webhook_deliveries
              WHERE webhook_id = $1 AND bytes_key = $2",
         );
@@ -88,7 +86,7 @@ impl Conn {
         &mut self,
         id: &DeliveryId,
     ) -> Result<Option<DeliveryStatus>, StoreError> {
-        let query = sqlx::query("SELECT status, redelivery FROM webhook_deliveries WHERE id = $1");
+        let query = query("SELECT status, redelivery FROM webhook_deliveries WHERE id = $1");
         let row: Option<RepeatRow> = self.find(query.bind(id.as_str().to_owned())).await?;
         Ok(row.map(|row| row.status))
     }
@@ -96,7 +94,7 @@ impl Conn {
     /// The deliveries that repeat this one, at most 64: replays by the owner and redeliveries.
     pub async fn list_repeats(&mut self, id: &DeliveryId) -> Result<Vec<RepeatRow>, StoreError> {
         // Redeliveries first on either engine: whoever counts them must see them all.
-        let query = sqlx::query(
+        let query = query(
             "SELECT status, redelivery FROM webhook_deliveries WHERE replay_of = $1
              ORDER BY CASE WHEN redelivery IS NULL THEN 1 ELSE 0 END, id DESC LIMIT 64",
         );

@@ -1,10 +1,8 @@
 //! Leases of deliveries: who works on what, and until when.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// A delivery that somebody works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +18,7 @@ pub struct LeaseRow {
 }
 
 impl FromRow for LeaseRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
             owner: row
@@ -41,7 +39,7 @@ impl Conn {
         owner: &str,
         until: Timestamp,
     ) -> Result<Vec<DeliveryId>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries SET lease_until = $2
              WHERE status = 'processing' AND lease_owner = $1 RETURNING id",
         );
@@ -51,7 +49,7 @@ impl Conn {
 
     /// Everything that anybody works on.
     pub async fn list_leases(&mut self) -> Result<Vec<LeaseRow>, StoreError> {
-        self.list(sqlx::query(
+        self.list(query(
             "SELECT id, lease_owner, lease_until, attempts FROM webhook_deliveries
              WHERE status = 'processing' ORDER BY id",
         ))

@@ -1,11 +1,9 @@
 //! Lists and counts of deliveries. Ids sort by time, so every list and every period is a range of ids.
 
-use crate::conn::{Bound, FromRow};
 use crate::deliveries::{COLUMNS, DeliveryRow};
+use crate::sql::{FromRow, Query, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
-use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
 
 /// How many rows a search looks through at most; the next page goes on where it stopped.
 const SEARCHED: i64 = 20_000;
@@ -49,7 +47,7 @@ pub struct DeliveryCount {
 }
 
 impl FromRow for DeliveryCount {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let status: String = row.try_get(1)?;
         Ok(Self {
             hour: Timestamp::from_millis(row.try_get::<i64, _>(0)?.saturating_mul(HOUR_MS)),
@@ -71,7 +69,7 @@ pub struct DeliveryMoment {
 }
 
 impl FromRow for DeliveryMoment {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             webhook_id: WebhookId::from_text(row.try_get::<String, _>(0)?),
             received_at: Timestamp::from_millis(row.try_get(1)?),
@@ -117,8 +115,8 @@ fn conditions(filter: &DeliveryFilter) -> String {
 }
 
 /// A statement with these texts bound.
-fn bound<'q>(sql: String, values: &[String]) -> Bound<'q> {
-    let query = sqlx::query(AssertSqlSafe(sql));
+fn bound<'q>(sql: String, values: &[String]) -> Query<'q> {
+    let query = query(sql);
     values
         .iter()
         .fold(query, |query, value| query.bind(value.clone()))
@@ -226,9 +224,7 @@ impl Conn {
              GROUP BY received_at / {HOUR_MS}, status
              ORDER BY received_at / {HOUR_MS}, status"
         );
-        let mut query = sqlx::query(AssertSqlSafe(sql))
-            .bind(first_id_at(since))
-            .bind(since.as_millis());
+        let mut query = query(sql).bind(first_id_at(since)).bind(since.as_millis());
         if let Some(webhook) = webhook {
             query = query.bind(webhook.as_str().to_owned());
         }
@@ -242,7 +238,7 @@ impl Conn {
         since: Timestamp,
         limit: i64,
     ) -> Result<Vec<DeliveryMoment>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT webhook_id, received_at FROM webhook_deliveries
              WHERE id >= $1 AND received_at >= $2
                  AND (replay_of IS NULL OR redelivery IS NOT NULL)
@@ -287,7 +283,7 @@ mod tests {
     async fn what_was_not_worked_on_is_listed_by_an_index() {
         struct Step(String);
         impl FromRow for Step {
-            fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+            fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
                 Ok(Self(row.try_get(3)?))
             }
         }
@@ -310,9 +306,7 @@ mod tests {
                         .replace("$2", "'a'"),
                 );
                 let steps: Vec<Step> = store
-                    .read(|conn| {
-                        Box::pin(async move { conn.list(sqlx::query(AssertSqlSafe(sql))).await })
-                    })
+                    .read(|conn| Box::pin(async move { conn.list(query(sql)).await }))
                     .await
                     .unwrap();
                 let plan: String = steps.into_iter().map(|step| step.0 + "\n").collect();

@@ -1,6 +1,7 @@
 //! Claims of webhooks that run their deliveries at a rate: how many may start now, and when the others
 //! are due.
 
+use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
 use std::time::Duration;
@@ -60,7 +61,7 @@ impl Paces {
 impl Conn {
     /// Puts a delivery off. The error of an earlier attempt stays.
     pub(crate) async fn put_off(&mut self, id: &str, until: Timestamp) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $2,
                  error = CASE WHEN attempts = 0 THEN $3 ELSE error END
              WHERE id = $1 AND status IN ('received', 'queued')",

@@ -11,12 +11,10 @@
 //!
 //! This file knows no worker and no webhook: what a delivery is for stands in its `config`.
 
-use crate::conn::FromRow;
 use crate::delivery_pace::{Pace, Paces, WAITS_FOR_RATE};
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, SessionId, Timestamp, WebhookId};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 use std::collections::HashSet;
 
 /// The `error` of a delivery that waits until the vault is open.
@@ -79,7 +77,7 @@ pub struct DeliveryWork {
 }
 
 impl FromRow for DeliveryWork {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let received_at = Timestamp::from_millis(row.try_get("received_at")?);
         Ok(Self {
             id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
@@ -137,7 +135,7 @@ struct Due {
 }
 
 impl FromRow for Due {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.try_get("id")?,
             session_key: row.try_get("session_key")?,
@@ -154,7 +152,7 @@ struct Head {
 }
 
 impl FromRow for Head {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let status: String = row.try_get("status")?;
         let place: Option<i64> = row.try_get("next_attempt_at")?;
         let error: Option<String> = row.try_get("error")?;
@@ -244,7 +242,7 @@ impl Conn {
             if !removed.contains(&head.webhook_id) {
                 return Ok(Some(head));
             }
-            let query = sqlx::query("DELETE FROM webhook_deliveries WHERE id = $1");
+            let query = query("DELETE FROM webhook_deliveries WHERE id = $1");
             self.run(query.bind(head.id)).await?;
         }
         Ok(None)
@@ -252,21 +250,21 @@ impl Conn {
 
     async fn list_busy_sessions(&mut self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT session_key FROM webhook_deliveries WHERE status = 'processing'";
-        self.list(sqlx::query(sql)).await
+        self.list(query(sql)).await
     }
 
     async fn list_due(&mut self, now: Timestamp) -> Result<Vec<Due>, StoreError> {
-        let query = sqlx::query(DUE).bind(now.as_millis());
+        let query = query(DUE).bind(now.as_millis());
         self.list(query.bind(i64::try_from(PAGE).unwrap_or(i64::MAX)))
             .await
     }
 
     async fn find_head(&mut self, session_key: &str) -> Result<Option<Head>, StoreError> {
-        self.find(sqlx::query(HEAD).bind(session_key)).await
+        self.find(query(HEAD).bind(session_key)).await
     }
 
     async fn claim_one(&mut self, id: &str, want: &ClaimRequest) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries SET status = 'processing', attempts = attempts + 1,
                  lease_owner = $2, lease_until = $3, started_at = $4, next_attempt_at = NULL,
                  error = CASE WHEN error = $5 THEN NULL ELSE error END
@@ -305,7 +303,7 @@ impl Conn {
              WHERE status IN ('received', 'queued') AND id IN ",
             ""
         );
-        let mut query = sqlx::query(sql).bind(at.map(Timestamp::as_millis));
+        let mut query = query(sql).bind(at.map(Timestamp::as_millis));
         // One text for every length: the last is named again and again.
         for place in 0..PAGE {
             query = query.bind(ids.get(place).unwrap_or(last));
@@ -320,7 +318,7 @@ impl Conn {
         id: &DeliveryId,
         owner: &str,
     ) -> Result<Option<DeliveryWork>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT id, webhook_id, event_type, session_key, received_at, started_at, attempts,
                  headers, payload, config FROM webhook_deliveries
              WHERE id = $1 AND lease_owner = $2 AND status = 'processing'",
@@ -336,7 +334,7 @@ impl Conn {
         owner: &str,
         finish: &DeliveryFinish,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries SET status = $3, finished_at = $4, session_id = $5,
                  input_tokens = $6, output_tokens = $7, error = $8, response_actions = $9,
                  lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
@@ -371,7 +369,7 @@ impl Conn {
         owner: &str,
         requeue: &DeliveryRequeue,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries SET status = 'queued', next_attempt_at = $3,
                  attempts = attempts - $4, error = $5, session_id = COALESCE($6, session_id),
                  lease_owner = NULL, lease_until = NULL
@@ -405,13 +403,13 @@ impl Conn {
     /// When the next delivery is due, whether or not something older holds it back; `None` when the
     /// queue is empty or everything in it is parked.
     pub async fn find_next_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        let due: Option<NextDue> = self.find(sqlx::query(NEXT_DUE)).await?;
+        let due: Option<NextDue> = self.find(query(NEXT_DUE)).await?;
         Ok(due.map(|due| due.0))
     }
 
     /// How many deliveries wait for a worker.
     pub async fn count_queued_deliveries(&mut self) -> Result<i64, StoreError> {
-        self.number(sqlx::query(
+        self.number(query(
             "SELECT COUNT(*) FROM webhook_deliveries WHERE status IN ('received', 'queued')",
         ))
         .await
@@ -421,7 +419,7 @@ impl Conn {
 struct NextDue(Timestamp);
 
 impl FromRow for NextDue {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self(Timestamp::from_millis(row.try_get(0)?)))
     }
 }

@@ -2,17 +2,15 @@
 //! rows in the table (by hand, both engines) each of them reads as few as with ten.
 
 use super::{DUE, HEAD, NEXT_DUE};
-use crate::conn::FromRow;
 use crate::dialect::Engine;
+use crate::sql::{FromRow, Row, query};
 use crate::testing::databases;
 use crate::{Conn, StoreError};
-use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
 
 struct Step(String);
 
 impl FromRow for Step {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         // SQLite has the text in its fourth column, PostgreSQL in its only one.
         Ok(Self(row.try_get(3).or_else(|_| row.try_get(0))?))
     }
@@ -39,7 +37,7 @@ async fn plan(conn: &mut Conn, engine: Engine, sql: &str) -> String {
             },
         )
         .replace("$2", "64");
-    let query = sqlx::query(AssertSqlSafe(format!("{explain} {sql}")));
+    let query = query(format!("{explain} {sql}"));
     let steps: Vec<Step> = conn.list(query).await.unwrap();
     steps.into_iter().map(|step| step.0 + "\n").collect()
 }
@@ -57,7 +55,7 @@ async fn a_claim_reads_indexes_of_open_deliveries_only() {
             (busy, "webhook_deliveries_leases"),
         ] {
             let plan = store
-                .read(|conn| {
+                .read(move |conn| {
                     Box::pin(async move { Ok::<_, StoreError>(plan(conn, engine, sql).await) })
                 })
                 .await

@@ -1,11 +1,9 @@
 //! Removing old deliveries, a bounded number at a time, so that the writer is never held for long.
 
-use crate::conn::FromRow;
 use crate::delivery_queue::{PAGE, page_from_2};
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// A delivery that may be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +15,7 @@ pub struct OldDelivery {
 }
 
 impl FromRow for OldDelivery {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: DeliveryId::from_text(row.try_get::<String, _>("id")?),
             body_bytes: row.try_get("body_size")?,
@@ -39,7 +37,7 @@ pub struct RefusedPile {
 }
 
 impl FromRow for RefusedPile {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
             status: row.try_get::<String, _>("status")?.parse().map_err(|_| {
@@ -61,7 +59,7 @@ impl Conn {
         before: Timestamp,
         limit: i64,
     ) -> Result<Vec<OldDelivery>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT id, body_size FROM webhook_deliveries
              WHERE id < $1 AND received_at < $2
                  AND status NOT IN ('received', 'queued', 'processing')
@@ -73,7 +71,7 @@ impl Conn {
 
     /// Piles of refused deliveries that are higher than `limit`: rejected ones by reason.
     pub async fn list_refused_piles(&mut self, limit: i64) -> Result<Vec<RefusedPile>, StoreError> {
-        let others = sqlx::query(
+        let others = query(
             "SELECT webhook_id, status, CAST(NULL AS TEXT) AS reason, COUNT(*) AS pile
              FROM webhook_deliveries
              WHERE status IN ('rejected', 'filtered', 'deduplicated', 'failed')
@@ -81,7 +79,7 @@ impl Conn {
              GROUP BY webhook_id, status HAVING COUNT(*) > $1 ORDER BY webhook_id, status",
         );
         let mut piles: Vec<RefusedPile> = self.list(others.bind(limit)).await?;
-        let rejected = sqlx::query(
+        let rejected = query(
             "SELECT webhook_id, status, error AS reason, COUNT(*) AS pile
              FROM webhook_deliveries WHERE status = 'rejected'
              GROUP BY webhook_id, status, error HAVING COUNT(*) > $1
@@ -98,7 +96,7 @@ impl Conn {
         limit: i64,
     ) -> Result<Vec<OldDelivery>, StoreError> {
         if let Some(reason) = &pile.reason {
-            let query = sqlx::query(
+            let query = query(
                 "SELECT id, body_size FROM webhook_deliveries
                  WHERE webhook_id = $1 AND error = $2 AND status = 'rejected'
                  ORDER BY id LIMIT $3",
@@ -106,7 +104,7 @@ impl Conn {
             let query = query.bind(pile.webhook_id.as_str()).bind(reason.as_str());
             return self.list(query.bind(limit)).await;
         }
-        let query = sqlx::query(
+        let query = query(
             "SELECT id, body_size FROM webhook_deliveries
              WHERE webhook_id = $1 AND status = $2 AND (status <> 'rejected' OR error IS NULL)
                  AND status IN ('rejected', 'filtered', 'deduplicated', 'failed')
@@ -128,7 +126,7 @@ impl Conn {
                 "DELETE FROM webhook_deliveries WHERE status NOT IN ($1, 'queued', 'processing') AND id IN ",
                 ""
             );
-            let mut query = sqlx::query(sql).bind(DeliveryStatus::Received.as_str());
+            let mut query = query(sql).bind(DeliveryStatus::Received.as_str());
             for place in 0..PAGE {
                 query = query.bind(page.get(place).unwrap_or(last).as_str());
             }

@@ -4,6 +4,7 @@
 
 use crate::delivery_pace::WAITS_FOR_RATE;
 use crate::delivery_queue::{PAGE, WAITS_FOR_VAULT};
+use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::{DeliveryId, Timestamp};
 
@@ -14,7 +15,7 @@ impl Conn {
     /// Parked deliveries that nothing older holds back: what whoever deleted or changed the older ones
     /// left behind.
     pub async fn list_stranded_deliveries(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT id FROM webhook_deliveries AS waiting
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL
                  AND (error IS NULL OR error <> $1)
@@ -45,7 +46,7 @@ impl Conn {
 
     /// Some that wait for the vault.
     pub async fn list_deliveries_behind_vault(&mut self) -> Result<Vec<DeliveryId>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT id FROM webhook_deliveries
              WHERE status IN ('received', 'queued') AND next_attempt_at IS NULL AND error = $1
              ORDER BY next_attempt_at, id LIMIT $2",
@@ -62,7 +63,7 @@ impl Conn {
         id: &DeliveryId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $3, error = NULL
              WHERE id = $1 AND error = $2 AND status IN ('received', 'queued')
                  AND next_attempt_at IS NULL",
@@ -73,7 +74,7 @@ impl Conn {
 
     /// At the start of a node: what was stored and never queued is queued now.
     pub async fn update_received_deliveries(&mut self, now: Timestamp) -> Result<u64, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries
              SET status = 'queued', next_attempt_at = COALESCE(next_attempt_at, $1)
              WHERE status = 'received' AND status IN ('received', 'queued')",
@@ -88,7 +89,7 @@ impl Conn {
         now: Timestamp,
         longest_wait_ms: i64,
     ) -> Result<u64, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhook_deliveries SET next_attempt_at = $1
              WHERE status IN ('received', 'queued') AND next_attempt_at > $1
                  AND (attempts = 0 AND (error IS NULL OR error <> $3) OR next_attempt_at > $2)",

@@ -1,11 +1,9 @@
 //! Table `auth_devices`: paired devices. Their tokens are here only as hashes.
 
-use crate::conn::FromRow;
 use crate::credential_limits::{cidrs_from, cidrs_to_text, patterns_from};
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Cidr, DeviceId, ScopeSet, Timestamp};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One paired device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +33,7 @@ pub struct DeviceRow {
 }
 
 impl FromRow for DeviceRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let scopes: String = row.try_get("scopes")?;
         let seen: Option<i64> = row.try_get("last_seen_at")?;
         let end: Option<i64> = row.try_get("expires_at")?;
@@ -61,7 +59,7 @@ impl FromRow for DeviceRow {
 impl Conn {
     /// Stores a device.
     pub async fn insert_device(&mut self, row: &DeviceRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO auth_devices (id, token_hash, label, scopes, created_at, last_seen_at,
                  dies_at_setup, expires_at, allowed_cidrs, made_by, only_patterns)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -86,13 +84,13 @@ impl Conn {
 
     /// The device with this token's hash.
     pub async fn find_device(&mut self, token_hash: &str) -> Result<Option<DeviceRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM auth_devices WHERE token_hash = $1");
+        let query = query("SELECT * FROM auth_devices WHERE token_hash = $1");
         self.find(query.bind(token_hash)).await
     }
 
     /// Every device, the newest first.
     pub async fn list_devices(&mut self) -> Result<Vec<DeviceRow>, StoreError> {
-        self.list(sqlx::query(
+        self.list(query(
             "SELECT * FROM auth_devices ORDER BY created_at DESC, id DESC",
         ))
         .await
@@ -104,7 +102,7 @@ impl Conn {
         id: &DeviceId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query("UPDATE auth_devices SET last_seen_at = $2 WHERE id = $1");
+        let query = query("UPDATE auth_devices SET last_seen_at = $2 WHERE id = $1");
         self.run(query.bind(id.as_str()).bind(now.as_millis()))
             .await
             .map(drop)
@@ -112,13 +110,13 @@ impl Conn {
 
     /// Revokes one; `false` when there was none.
     pub async fn delete_device(&mut self, id: &DeviceId) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_devices WHERE id = $1");
+        let query = query("DELETE FROM auth_devices WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
     /// Revokes every device, or only those that die when setup completes.
     pub async fn delete_devices(&mut self, only_dying: bool) -> Result<u64, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_devices WHERE dies_at_setup >= $1");
+        let query = query("DELETE FROM auth_devices WHERE dies_at_setup >= $1");
         self.run(query.bind(i64::from(only_dying))).await
     }
 }

@@ -23,17 +23,12 @@ impl Engine {
         matches!(self, Self::Postgres)
     }
 
-    /// Whether a connection may have died while it lay idle in the pool.
-    pub(crate) const fn connections_can_die(self) -> bool {
-        matches!(self, Self::Postgres)
-    }
-
     /// What each new connection is told. Temporary tables and journals of SQLite would otherwise be files
     /// in a directory of the system: plaintext outside the data directory, and no writes where there is no
     /// such directory.
     pub(crate) const fn on_connect(self, role: Role) -> &'static str {
         match (self, role) {
-            (Self::Sqlite, Role::Writer) => {
+            (Self::Sqlite, Role::Writer | Role::Migrator) => {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; \
                  PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
             }
@@ -41,19 +36,73 @@ impl Engine {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; \
                  PRAGMA query_only = ON;"
             }
-            (Self::Postgres, Role::Writer) => "SET lock_timeout = '10s'",
-            (Self::Postgres, Role::Reader) => "SET default_transaction_read_only = on",
+            // A server may have been told to acknowledge commits before they are on disk. A client that is
+            // frozen within a transaction loses it after three seconds, and with it its locks.
+            (Self::Postgres, Role::Writer) => {
+                "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
+                 SET idle_in_transaction_session_timeout = '3s'"
+            }
+            (Self::Postgres, Role::Reader) => {
+                "SET default_transaction_read_only = on; SET statement_timeout = '11s'"
+            }
+            (Self::Postgres, Role::Migrator) => "SET synchronous_commit = on",
         }
     }
 
-    /// Begins a write transaction. On either engine one such transaction runs at a time in the whole
-    /// database, so that a closure may read, decide and write without a race.
-    pub(crate) const fn begin(self) -> &'static [&'static str] {
-        match self {
-            Self::Sqlite => &["BEGIN IMMEDIATE"],
-            // The number is "gatehous" in ASCII: the key of Gatehouse's one write lock.
-            Self::Postgres => &["BEGIN", "SELECT pg_advisory_xact_lock(7449354530846700915)"],
+    /// Begins a write transaction. One transaction of a lane runs at a time in the whole database, so that a
+    /// closure may read, decide and write without a race; SQLite has one writer, and so one lane.
+    pub(crate) const fn begin(self, lane: Lane) -> &'static str {
+        match (self, lane) {
+            (Self::Sqlite, _) => "BEGIN IMMEDIATE",
+            // The numbers are "gatehous" and "ghqueue" in ASCII. The last answer is the transaction's id.
+            (Self::Postgres, Lane::Rules) => {
+                "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915); SELECT pg_current_xact_id()"
+            }
+            (Self::Postgres, Lane::Queue) => {
+                "BEGIN; SELECT pg_advisory_xact_lock(29088146253411685); SELECT pg_current_xact_id()"
+            }
+            (Self::Postgres, Lane::Arrivals) => "BEGIN; SELECT pg_current_xact_id()",
         }
+    }
+
+    /// Begins a migration.
+    pub(crate) const fn begin_migration(self) -> &'static str {
+        match self {
+            Self::Sqlite => "BEGIN IMMEDIATE",
+            Self::Postgres => "BEGIN; SELECT pg_advisory_xact_lock(7449354530846700915)",
+        }
+    }
+
+    /// The table of applied migrations, as sqlx made it.
+    pub(crate) const fn migrations_table(self) -> &'static str {
+        match self {
+            Self::Sqlite => {
+                "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
+                     version BIGINT PRIMARY KEY,
+                     description TEXT NOT NULL,
+                     installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+                     success BOOLEAN NOT NULL,
+                     checksum BLOB NOT NULL,
+                     execution_time BIGINT NOT NULL
+                 )"
+            }
+            Self::Postgres => {
+                "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
+                     version BIGINT PRIMARY KEY,
+                     description TEXT NOT NULL,
+                     installed_on TIMESTAMPTZ NOT NULL DEFAULT now(),
+                     success BOOLEAN NOT NULL,
+                     checksum BYTEA NOT NULL,
+                     execution_time BIGINT NOT NULL
+                 )"
+            }
+        }
+    }
+
+    /// Notes a migration: version, name, checksum.
+    pub(crate) const fn note_migration(self) -> &'static str {
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+             VALUES ($1, $2, TRUE, $3, 0)"
     }
 
     /// Empties the write-ahead log, where the engine lets a client do that.
@@ -70,4 +119,16 @@ impl Engine {
 pub(crate) enum Role {
     Reader,
     Writer,
+    Migrator,
+}
+
+/// Which writes of PostgreSQL exclude each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Everything that has no lane of its own.
+    Rules,
+    /// Claims and ends of deliveries.
+    Queue,
+    /// New deliveries, whose unique keys decide: they exclude nobody.
+    Arrivals,
 }

@@ -1,10 +1,8 @@
 //! Table `env_variables`.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One environment variable. The value is plaintext or ciphertext, as `encrypted` says.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub struct EnvVariableRow {
 }
 
 impl FromRow for EnvVariableRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             key: row.try_get("key")?,
             value: row.try_get("value")?,
@@ -39,7 +37,7 @@ impl FromRow for EnvVariableRow {
 impl Conn {
     /// Every variable, by name.
     pub async fn list_env_variables(&mut self) -> Result<Vec<EnvVariableRow>, StoreError> {
-        self.list(sqlx::query("SELECT * FROM env_variables ORDER BY key"))
+        self.list(query("SELECT * FROM env_variables ORDER BY key"))
             .await
     }
 
@@ -48,7 +46,7 @@ impl Conn {
         &mut self,
         key: &str,
     ) -> Result<Option<EnvVariableRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM env_variables WHERE key = $1").bind(key))
+        self.find(query("SELECT * FROM env_variables WHERE key = $1").bind(key))
             .await
     }
 
@@ -57,7 +55,7 @@ impl Conn {
         &mut self,
         row: &EnvVariableRow,
     ) -> Result<EnvVariableRow, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO env_variables (key, value, encrypted, created_at, updated_at, belongs_to)
              VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (key) DO UPDATE SET value = excluded.value,
@@ -87,15 +85,14 @@ impl Conn {
         key: &str,
         belongs_to: &str,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
-            "UPDATE env_variables SET belongs_to = $1 WHERE key = $2 AND belongs_to IS NULL",
-        );
+        let query =
+            query("UPDATE env_variables SET belongs_to = $1 WHERE key = $2 AND belongs_to IS NULL");
         Ok(self.run(query.bind(belongs_to).bind(key)).await? > 0)
     }
 
     /// Removes one; `false` when there was none.
     pub async fn delete_env_variable(&mut self, key: &str) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM env_variables WHERE key = $1").bind(key);
+        let query = query("DELETE FROM env_variables WHERE key = $1").bind(key);
         Ok(self.run(query).await? > 0)
     }
 }

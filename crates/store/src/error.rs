@@ -2,22 +2,31 @@
 
 use crate::dialect::Engine;
 use gatehouse_domain::{ErrorCode, Problem};
+use rusqlite::ffi;
+use std::error::Error;
+use tokio_postgres::types::WrongType;
+
+/// What the driver or the server said.
+type Cause = Box<dyn Error + Send + Sync>;
 
 /// A read or a write failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database cannot be reached, read or written right now: full disk, read-only, locked, down.
     #[error("the database is unavailable")]
-    Unavailable(#[source] sqlx::Error),
+    Unavailable(#[source] Cause),
     /// A row with this key exists already.
     #[error("a row with this key exists already")]
-    Duplicate(#[source] sqlx::Error),
+    Duplicate(#[source] Cause),
     /// The statement or the data is not what this version expects: a fault of ours.
     #[error("the database refused a statement")]
-    Unexpected(#[source] sqlx::Error),
+    Unexpected(#[source] Cause),
     /// The write did not run to its end: its group could not be committed, or the store is closing.
     #[error("the write was not committed: {0}")]
     NotCommitted(String),
+    /// The connection was lost during the commit, and the database could not be asked how it ended.
+    #[error("it is not known whether the write was committed")]
+    OutcomeUnknown,
     /// The guard of the calling task refused: nothing was written. The problem is for the caller.
     #[error("the caller may not write: {}", .0.message)]
     Refused(Box<Problem>),
@@ -31,49 +40,83 @@ pub enum StoreError {
 
 /// Primary result codes of SQLite that say "not now" rather than "wrong": PERM, BUSY, LOCKED, NOMEM,
 /// READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB (<https://sqlite.org/rescode.html>).
-const SQLITE_UNAVAILABLE: [u32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
+const SQLITE_UNAVAILABLE: [i32; 11] = [3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 26];
 
 /// SQLSTATE classes of PostgreSQL that say the same: connection exception, transaction rollback,
 /// insufficient resources, object not in state, operator intervention, system error; and 25006, a
 /// read-only transaction (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
 const POSTGRES_UNAVAILABLE: [&str; 7] = ["08", "40", "53", "55", "57", "58", "25006"];
 
-fn is_unavailable(code: &str) -> bool {
-    match code.parse::<u32>() {
-        // SQLite's extended codes keep the primary one in the low byte; SQLSTATEs have five places.
-        Ok(number) if code.len() < 5 => SQLITE_UNAVAILABLE.contains(&(number & 0xff)),
-        _ => POSTGRES_UNAVAILABLE
-            .iter()
-            .any(|class| code.starts_with(class)),
+/// Extended codes keep the primary one in the low byte.
+fn is_unavailable_in_sqlite(extended_code: i32) -> bool {
+    SQLITE_UNAVAILABLE.contains(&(extended_code & 0xff))
+}
+
+fn is_unavailable_in_postgres(code: &str) -> bool {
+    POSTGRES_UNAVAILABLE
+        .iter()
+        .any(|class| code.starts_with(class))
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error() {
+            Some(code) => match code.extended_code {
+                ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => {
+                    Self::Duplicate(error.into())
+                }
+                number if is_unavailable_in_sqlite(number) => Self::Unavailable(error.into()),
+                _ => Self::Unexpected(error.into()),
+            },
+            None => Self::Unexpected(error.into()),
+        }
     }
 }
 
-impl From<sqlx::Error> for StoreError {
-    fn from(error: sqlx::Error) -> Self {
-        match &error {
-            sqlx::Error::Database(database) if database.is_unique_violation() => {
-                Self::Duplicate(error)
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        match error.as_db_error() {
+            Some(refusal) => {
+                let code = refusal.code().code().to_owned();
+                // Without the detail, which repeats values of the row.
+                let refusal = format!("{} ({code})", refusal.message()).into();
+                if code == "23505" {
+                    Self::Duplicate(refusal)
+                } else if is_unavailable_in_postgres(&code) {
+                    Self::Unavailable(refusal)
+                } else {
+                    Self::Unexpected(refusal)
+                }
             }
-            sqlx::Error::Database(database)
-                if database.code().is_some_and(|code| is_unavailable(&code)) =>
-            {
-                Self::Unavailable(error)
+            // What the server sent was not what was asked for; every other error is one of the connection.
+            None if error.source().is_some_and(|cause| cause.is::<WrongType>()) => {
+                Self::Unexpected(error.into())
             }
-            sqlx::Error::Io(_)
-            | sqlx::Error::Tls(_)
-            | sqlx::Error::Protocol(_)
-            | sqlx::Error::PoolTimedOut
-            | sqlx::Error::PoolClosed
-            | sqlx::Error::WorkerCrashed => Self::Unavailable(error),
-            _ => Self::Unexpected(error),
+            None => Self::Unavailable(error.into()),
+        }
+    }
+}
+
+impl From<deadpool_postgres::PoolError> for StoreError {
+    fn from(error: deadpool_postgres::PoolError) -> Self {
+        match error {
+            deadpool_postgres::PoolError::Backend(error) => error.into(),
+            other => Self::Unavailable(other.into()),
         }
     }
 }
 
 impl StoreError {
+    pub(crate) fn unavailable(cause: impl Into<Cause>) -> Self {
+        Self::Unavailable(cause.into())
+    }
+
     /// Whether the database, rather than the request, is the reason.
     pub const fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::NotCommitted(_))
+        matches!(
+            self,
+            Self::Unavailable(_) | Self::NotCommitted(_) | Self::OutcomeUnknown
+        )
     }
 }
 
@@ -83,6 +126,11 @@ impl From<StoreError> for Problem {
             StoreError::Unavailable(_) | StoreError::NotCommitted(_) => Self::new(
                 ErrorCode::StorageUnavailable,
                 "The database cannot be used right now; nothing was changed.",
+            ),
+            StoreError::OutcomeUnknown => Self::new(
+                ErrorCode::StorageUnavailable,
+                "The connection to the database was lost during the change. It is not known whether the change \
+                 was made: look before you repeat it.",
             ),
             StoreError::Refused(problem) => *problem,
             StoreError::Duplicate(_) => Self::new(ErrorCode::Conflict, "It exists already."),
@@ -101,7 +149,7 @@ pub enum OpenError {
         engine: Engine,
         /// Why.
         #[source]
-        source: sqlx::Error,
+        source: StoreError,
     },
     /// A newer Gatehouse has written it.
     #[error(
@@ -114,33 +162,59 @@ pub enum OpenError {
     },
     /// A migration failed; the database is as it was before it.
     #[error("cannot bring the database up to this version")]
-    Migrate(#[source] sqlx::migrate::MigrateError),
+    Migrate(#[source] StoreError),
+    /// A migration that was applied is not the one that this version knows by that number.
+    #[error("migration {version} of the database is not the one of this version of Gatehouse")]
+    ChangedMigration {
+        /// Which migration.
+        version: i64,
+    },
     /// The URL names no engine that is built in.
     #[error("the database URL must begin with sqlite:// or postgres://")]
     UnknownUrl,
 }
 
+impl OpenError {
+    pub(crate) const fn sqlite(source: StoreError) -> Self {
+        Self::Connect {
+            engine: Engine::Sqlite,
+            source,
+        }
+    }
+
+    pub(crate) const fn postgres(source: StoreError) -> Self {
+        Self::Connect {
+            engine: Engine::Postgres,
+            source,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_unavailable;
+    use super::*;
 
     #[test]
     fn codes_are_sorted_by_what_the_caller_can_do() {
-        // 2067 is SQLITE_CONSTRAINT_UNIQUE, 1 SQLITE_ERROR, 3338 SQLITE_IOERR_FSTAT-like, 5 BUSY.
+        // 2067 is SQLITE_CONSTRAINT_UNIQUE, 1 SQLITE_ERROR, 778 SQLITE_IOERR_WRITE, 5 SQLITE_BUSY.
         for (code, expected) in [
-            ("13", true),
-            ("5", true),
-            ("8", true),
-            ("778", true),
-            ("1", false),
-            ("2067", false),
+            (13, true),
+            (5, true),
+            (8, true),
+            (778, true),
+            (1, false),
+            (2067, false),
+        ] {
+            assert_eq!(is_unavailable_in_sqlite(code), expected, "{code}");
+        }
+        for (code, expected) in [
             ("53100", true),
             ("57P01", true),
             ("25006", true),
             ("42601", false),
             ("23505", false),
         ] {
-            assert_eq!(is_unavailable(code), expected, "{code}");
+            assert_eq!(is_unavailable_in_postgres(code), expected, "{code}");
         }
     }
 }

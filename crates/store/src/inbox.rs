@@ -1,11 +1,9 @@
 //! Table `inbox_messages`: messages that stay here instead of going to a vendor.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +29,7 @@ pub struct InboxMessageRow {
 }
 
 impl FromRow for InboxMessageRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             seq: row.try_get("seq")?,
             id: InboxMessageId::from_text(row.try_get::<String, _>("id")?),
@@ -57,13 +55,13 @@ impl Conn {
         row: &InboxMessageRow,
         keep: i64,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let insert = query(
             "INSERT INTO inbox_messages
                  (seq, id, channel, text, source, at, read, webhook_id, delivery_id)
              SELECT COALESCE(MAX(seq), 0) + 1, $1, $2, $3, $4, $5, $6, $7, $8 FROM inbox_messages",
         );
         self.run(
-            query
+            insert
                 .bind(row.id.as_str())
                 .bind(&row.channel)
                 .bind(&row.text)
@@ -75,7 +73,7 @@ impl Conn {
         )
         .await?;
         // Places have no gaps: nothing but this removes messages, and it removes the oldest.
-        let old = sqlx::query(
+        let old = query(
             "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
         );
         self.run(old.bind(keep)).await.map(drop)
@@ -87,8 +85,7 @@ impl Conn {
         before_seq: i64,
         limit: i64,
     ) -> Result<Vec<InboxMessageRow>, StoreError> {
-        let query =
-            sqlx::query("SELECT * FROM inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2");
+        let query = query("SELECT * FROM inbox_messages WHERE seq < $1 ORDER BY seq DESC LIMIT $2");
         self.list(query.bind(before_seq).bind(limit)).await
     }
 
@@ -97,7 +94,7 @@ impl Conn {
         &mut self,
         id: &InboxMessageId,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query("UPDATE inbox_messages SET read = 1 WHERE id = $1");
+        let query = query("UPDATE inbox_messages SET read = 1 WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 }

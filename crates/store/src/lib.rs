@@ -34,13 +34,19 @@ mod error;
 pub mod fault;
 mod guard;
 mod inbox;
+mod migrate;
 mod open;
 mod passkeys;
 mod password;
+mod postgres;
+mod postgres_tls;
 mod protected;
+mod readers;
 mod session_audio;
 mod settings;
 mod setup_code;
+mod sql;
+mod sqlite;
 mod ssh_keys;
 #[cfg(feature = "testing")]
 #[expect(
@@ -81,7 +87,8 @@ pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
 pub use guard::{Guard, Guarded, inherit, unguarded};
 pub use inbox::InboxMessageRow;
-pub use open::{Location, migration_versions};
+pub use migrate::migration_versions;
+pub use open::Location;
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
 pub use session_audio::SessionAudioRow;
@@ -91,18 +98,19 @@ pub use vault_record::VaultRow;
 pub use voice_personas::VoicePersonaRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
 
+use dialect::Lane;
 use futures_util::future::BoxFuture;
-use sqlx::AnyPool;
+use readers::Readers;
 use std::sync::Arc;
 use tokio::sync::broadcast;
-use writer::Writer;
+use writer::Writers;
 
 /// The database, open.
 #[derive(Clone, Debug)]
 pub struct Store {
     engine: Engine,
-    readers: AnyPool,
-    writer: Writer,
+    readers: Readers,
+    writers: Writers,
     changed: broadcast::Sender<Arc<str>>,
 }
 
@@ -124,11 +132,11 @@ impl Store {
     /// Reads. What the closure reads in several statements is not one snapshot.
     pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
     where
-        E: From<StoreError>,
-        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>>,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
-        let raw = self.readers.acquire().await.map_err(StoreError::from)?;
-        job(&mut Conn::new(raw)).await
+        self.readers.read(job).await
     }
 
     /// Writes: the closure is one transaction. `Ok` means committed and on disk; `Err`, whether the
@@ -142,7 +150,28 @@ impl Store {
         E: From<StoreError> + Send + 'static,
         F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
     {
-        self.writer.submit(job).await
+        self.writers.lane(Lane::Rules).submit(job).await
+    }
+
+    /// As [`Store::write`], for claims and ends of deliveries: excludes other such writes only.
+    pub async fn write_queue<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        self.writers.lane(Lane::Queue).submit(job).await
+    }
+
+    /// As [`Store::write`], for new deliveries: excludes no other write, so that what the closure reads may
+    /// change before it writes. Only unique keys decide.
+    pub async fn write_arrivals<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        self.writers.lane(Lane::Arrivals).submit(job).await
     }
 
     /// Checks the [`Guard`] of the calling task against the database as it is now: before a change that
@@ -158,7 +187,7 @@ impl Store {
     /// Moves what the write-ahead log holds into the database and empties the log, so that no old
     /// plaintext stays in it. Nothing to do on PostgreSQL.
     pub async fn checkpoint(&self) -> Result<(), StoreError> {
-        self.writer.checkpoint().await
+        self.writers.lane(Lane::Rules).checkpoint().await
     }
 
     /// Whether the database answers.
@@ -172,7 +201,7 @@ impl Store {
         if let Err(error) = self.checkpoint().await {
             tracing::warn!(%error, "the write-ahead log was not emptied at close");
         }
-        self.writer.stop().await;
+        self.writers.stop().await;
         self.readers.close().await;
     }
 }

@@ -1,10 +1,8 @@
 //! Table `auth_passkeys`: public keys of authenticators.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{PasskeyId, Timestamp};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One passkey.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +24,7 @@ pub struct PasskeyRow {
 }
 
 impl FromRow for PasskeyRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: PasskeyId::from_text(row.try_get::<String, _>("id")?),
             credential_id: row.try_get("credential_id")?,
@@ -44,7 +42,7 @@ impl FromRow for PasskeyRow {
 impl Conn {
     /// Stores a passkey; `Duplicate` when this authenticator is registered already.
     pub async fn insert_passkey(&mut self, row: &PasskeyRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO auth_passkeys (id, credential_id, credential, name, rp_id, created_at,
                  last_used_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -65,10 +63,8 @@ impl Conn {
 
     /// Every passkey, the oldest first.
     pub async fn list_passkeys(&mut self) -> Result<Vec<PasskeyRow>, StoreError> {
-        self.list(sqlx::query(
-            "SELECT * FROM auth_passkeys ORDER BY created_at, id",
-        ))
-        .await
+        self.list(query("SELECT * FROM auth_passkeys ORDER BY created_at, id"))
+            .await
     }
 
     /// The passkey with this credential id.
@@ -76,13 +72,13 @@ impl Conn {
         &mut self,
         credential_id: &str,
     ) -> Result<Option<PasskeyRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM auth_passkeys WHERE credential_id = $1");
+        let query = query("SELECT * FROM auth_passkeys WHERE credential_id = $1");
         self.find(query.bind(credential_id)).await
     }
 
     /// How many there are.
     pub async fn count_passkeys(&mut self) -> Result<i64, StoreError> {
-        self.number(sqlx::query("SELECT COUNT(*) FROM auth_passkeys"))
+        self.number(query("SELECT COUNT(*) FROM auth_passkeys"))
             .await
     }
 
@@ -94,7 +90,7 @@ impl Conn {
         credential: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE auth_passkeys SET credential = $3, last_used_at = $4
              WHERE id = $1 AND credential = $2",
         );
@@ -112,18 +108,18 @@ impl Conn {
         id: &PasskeyId,
         name: &str,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query("UPDATE auth_passkeys SET name = $2 WHERE id = $1");
+        let query = query("UPDATE auth_passkeys SET name = $2 WHERE id = $1");
         Ok(self.run(query.bind(id.as_str()).bind(name)).await? > 0)
     }
 
     /// Removes one; `false` when there was none.
     pub async fn delete_passkey(&mut self, id: &PasskeyId) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM auth_passkeys WHERE id = $1");
+        let query = query("DELETE FROM auth_passkeys WHERE id = $1");
         Ok(self.run(query.bind(id.as_str())).await? > 0)
     }
 
     /// Removes them all.
     pub async fn delete_passkeys(&mut self) -> Result<u64, StoreError> {
-        self.run(sqlx::query("DELETE FROM auth_passkeys")).await
+        self.run(query("DELETE FROM auth_passkeys")).await
     }
 }

@@ -1,12 +1,13 @@
 //! Table `auth_password`: the one password's hash.
 
+use crate::sql::query;
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 
 impl Conn {
     /// The PHC string, when a password is set.
     pub async fn find_password_hash(&mut self) -> Result<Option<String>, StoreError> {
-        self.find(sqlx::query("SELECT hash FROM auth_password WHERE id = 1"))
+        self.find(query("SELECT hash FROM auth_password WHERE id = 1"))
             .await
     }
 
@@ -16,7 +17,7 @@ impl Conn {
         hash: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO auth_password (id, hash, created_at, updated_at) VALUES (1, $1, $2, $2)
              ON CONFLICT (id) DO NOTHING",
         );
@@ -30,9 +31,8 @@ impl Conn {
         hash: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
-            "UPDATE auth_password SET hash = $2, updated_at = $3 WHERE id = 1 AND hash = $1",
-        );
+        let query =
+            query("UPDATE auth_password SET hash = $2, updated_at = $3 WHERE id = 1 AND hash = $1");
         Ok(self
             .run(query.bind(verified).bind(hash).bind(now.as_millis()))
             .await?
@@ -41,8 +41,6 @@ impl Conn {
 
     /// Forgets the password.
     pub async fn delete_password(&mut self) -> Result<(), StoreError> {
-        self.run(sqlx::query("DELETE FROM auth_password"))
-            .await
-            .map(drop)
+        self.run(query("DELETE FROM auth_password")).await.map(drop)
     }
 }

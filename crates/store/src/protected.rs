@@ -2,11 +2,9 @@
 //! Migration, rotation and disabling walk over [`SecretTable::ALL`], so that a new kind of secret is
 //! one entry here.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// A table whose rows each hold one secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +31,7 @@ pub struct ProtectedRow {
 }
 
 impl FromRow for ProtectedRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.try_get(0)?,
             value: row.try_get(1)?,
@@ -103,14 +101,14 @@ impl Conn {
         &mut self,
         table: SecretTable,
     ) -> Result<Vec<ProtectedRow>, StoreError> {
-        self.list(sqlx::query(table.select())).await
+        self.list(query(table.select())).await
     }
 
     /// How many secrets are encrypted, over all tables.
     pub async fn count_encrypted(&mut self) -> Result<i64, StoreError> {
         let mut sum = 0;
         for table in SecretTable::ALL {
-            sum += self.number(sqlx::query(table.count_encrypted())).await?;
+            sum += self.number(query(table.count_encrypted())).await?;
         }
         Ok(sum)
     }
@@ -125,7 +123,7 @@ impl Conn {
         encrypted: bool,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(table.update())
+        let query = query(table.update())
             .bind(value)
             .bind(i64::from(encrypted))
             .bind(now.as_millis())

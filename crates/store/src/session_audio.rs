@@ -1,11 +1,9 @@
 //! Table `session_audio`: what was said aloud in sessions, by people and agents.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{AudioId, MessageId, SessionId};
-use sqlx::any::AnyRow;
-use sqlx::{AssertSqlSafe, Row};
 
 /// How many old ones are looked at in one step.
 const REMOVED_AT_ONCE: i64 = 64;
@@ -44,7 +42,7 @@ const COLUMNS: &str = "id, session_id, message_id, direction, format, mime_type,
 const INBOUND: &str = "inbound";
 
 impl FromRow for SessionAudioRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let message: Option<String> = row.try_get("message_id")?;
         Ok(Self {
             id: AudioId::from_text(row.try_get::<String, _>("id")?),
@@ -64,7 +62,7 @@ impl FromRow for SessionAudioRow {
 struct Bytes(Vec<u8>);
 
 impl FromRow for Bytes {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         // SQLite's `substr` makes NULL of nothing.
         let bytes: Option<Vec<u8>> = row.try_get(0)?;
         Ok(Self(bytes.unwrap_or_default()))
@@ -79,7 +77,7 @@ struct Old {
 }
 
 impl FromRow for Old {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.try_get("id")?,
             size: row.try_get("size")?,
@@ -100,7 +98,7 @@ impl Conn {
         if self.find_chat_session(&row.session_id).await?.is_none() {
             return Ok(false);
         }
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO session_audio (id, session_id, message_id, direction, format, mime_type,
                  size, duration_ms, transcript, created_at, data)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -128,7 +126,7 @@ impl Conn {
     /// Removes the oldest until what is left has at most so many bytes. Messages forget what is gone.
     async fn make_room(&mut self, newest: &AudioId, max_bytes: i64) -> Result<(), StoreError> {
         let sum = "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM session_audio";
-        let mut over = self.number(sqlx::query(sum)).await? - max_bytes;
+        let mut over = self.number(query(sum)).await? - max_bytes;
         if over <= 0 {
             return Ok(());
         }
@@ -147,7 +145,7 @@ impl Conn {
         newest: &AudioId,
         over: &mut i64,
     ) -> Result<bool, StoreError> {
-        let oldest = sqlx::query(
+        let oldest = query(
             "SELECT id, size, message_id FROM session_audio WHERE id <> $1 ORDER BY id LIMIT $2",
         );
         let oldest = oldest.bind(newest.as_str()).bind(REMOVED_AT_ONCE);
@@ -158,12 +156,11 @@ impl Conn {
                 return Ok(false);
             }
             *over -= old.size;
-            let query = sqlx::query("DELETE FROM session_audio WHERE id = $1");
-            self.run(query.bind(&old.id)).await?;
+            let delete = query("DELETE FROM session_audio WHERE id = $1");
+            self.run(delete.bind(&old.id)).await?;
             if let Some(message) = &old.message_id {
-                let query = sqlx::query(
-                    "UPDATE chat_messages SET audio = NULL WHERE id = $1 AND audio = $2",
-                );
+                let query =
+                    query("UPDATE chat_messages SET audio = NULL WHERE id = $1 AND audio = $2");
                 self.run(query.bind(message).bind(&old.id)).await?;
             }
         }
@@ -176,9 +173,9 @@ impl Conn {
         session: &SessionId,
         id: &str,
     ) -> Result<Option<SessionAudioRow>, StoreError> {
-        let query = sqlx::query(AssertSqlSafe(format!(
+        let query = query(format!(
             "SELECT {COLUMNS} FROM session_audio WHERE id = $1 AND session_id = $2"
-        )));
+        ));
         self.find(query.bind(id).bind(session.as_str())).await
     }
 
@@ -190,7 +187,7 @@ impl Conn {
         length: i64,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         // Both engines count from 1; PostgreSQL wants small integers.
-        let query = sqlx::query(
+        let query = query(
             "SELECT substr(data, CAST($2 AS INTEGER), CAST($3 AS INTEGER))
              FROM session_audio WHERE id = $1",
         );
@@ -207,7 +204,7 @@ impl Conn {
         text: &str,
         since: Timestamp,
     ) -> Result<Option<AudioId>, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "SELECT id FROM session_audio
              WHERE session_id = $1 AND direction = 'inbound' AND message_id IS NULL
                  AND transcript = $2 AND created_at >= $3
@@ -224,7 +221,7 @@ impl Conn {
         id: &str,
         message: &MessageId,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query("UPDATE session_audio SET message_id = $2 WHERE id = $1");
+        let query = query("UPDATE session_audio SET message_id = $2 WHERE id = $1");
         Ok(self.run(query.bind(id).bind(message.as_str())).await? > 0)
     }
 
@@ -233,7 +230,7 @@ impl Conn {
         &mut self,
         session: &SessionId,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query("DELETE FROM session_audio WHERE session_id = $1");
+        let query = query("DELETE FROM session_audio WHERE session_id = $1");
         self.run(query.bind(session.as_str())).await.map(drop)
     }
 }

@@ -1,17 +1,15 @@
 //! Table `settings`: what was changed at run time.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use serde_json::Value;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 
 struct SettingRow(String, Value);
 
 impl FromRow for SettingRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let text: String = row.try_get("value")?;
         let value =
             serde_json::from_str(&text).map_err(|_| StoreError::Damaged { what: "setting" })?;
@@ -22,7 +20,7 @@ impl FromRow for SettingRow {
 struct KeptRow(String, Option<Value>);
 
 impl FromRow for KeptRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let text: Option<String> = row.try_get("value")?;
         let value = text.map(|text| serde_json::from_str(&text)).transpose();
         let value = value.map_err(|_| StoreError::Damaged { what: "setting" })?;
@@ -33,9 +31,7 @@ impl FromRow for KeptRow {
 impl Conn {
     /// Every setting that was changed at run time.
     pub async fn list_settings(&mut self) -> Result<BTreeMap<String, Value>, StoreError> {
-        let rows: Vec<SettingRow> = self
-            .list(sqlx::query("SELECT key, value FROM settings"))
-            .await?;
+        let rows: Vec<SettingRow> = self.list(query("SELECT key, value FROM settings")).await?;
         Ok(rows
             .into_iter()
             .map(|SettingRow(key, value)| (key, value))
@@ -44,7 +40,7 @@ impl Conn {
 
     /// One of them.
     pub async fn find_setting(&mut self, key: &str) -> Result<Option<Value>, StoreError> {
-        let query = sqlx::query("SELECT key, value FROM settings WHERE key = $1").bind(key);
+        let query = query("SELECT key, value FROM settings WHERE key = $1").bind(key);
         Ok(self.find::<SettingRow>(query).await?.map(|row| row.1))
     }
 
@@ -55,7 +51,7 @@ impl Conn {
         value: &Value,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO settings (key, value, updated_at) VALUES ($1, $2, $3)
              ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at",
         );
@@ -71,14 +67,14 @@ impl Conn {
 
     /// Forgets one, so that the file's value or the default holds again.
     pub async fn delete_setting(&mut self, key: &str) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM settings WHERE key = $1").bind(key);
+        let query = query("DELETE FROM settings WHERE key = $1").bind(key);
         Ok(self.run(query).await? > 0)
     }
 
     /// Keeps what a setting is now, before somebody changes it who may not be the owner. The first that
     /// is kept stays.
     pub async fn keep_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO settings_before_setup (key, value)
              VALUES ($1, (SELECT value FROM settings WHERE key = $1))
              ON CONFLICT (key) DO NOTHING",
@@ -88,7 +84,7 @@ impl Conn {
 
     /// A setting stays as it is now, whatever was kept of it.
     pub async fn forget_setting_before_setup(&mut self, key: &str) -> Result<(), StoreError> {
-        let query = sqlx::query("DELETE FROM settings_before_setup WHERE key = $1");
+        let query = query("DELETE FROM settings_before_setup WHERE key = $1");
         self.run(query.bind(key)).await.map(drop)
     }
 
@@ -97,7 +93,7 @@ impl Conn {
         &mut self,
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
-        let kept = sqlx::query("DELETE FROM settings_before_setup RETURNING key, value");
+        let kept = query("DELETE FROM settings_before_setup RETURNING key, value");
         let kept: Vec<KeptRow> = self.list(kept).await?;
         let mut keys = Vec::with_capacity(kept.len());
         for KeptRow(key, value) in kept {

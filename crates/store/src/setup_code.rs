@@ -1,10 +1,8 @@
 //! Table `auth_setup_code`: the one live setup code and the count of wrong guesses.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// The live setup code.
 #[derive(Clone, PartialEq, Eq)]
@@ -22,7 +20,7 @@ pub struct SetupCodeRow {
 }
 
 impl FromRow for SetupCodeRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             code: row.try_get("code")?,
             wrong_tries: row.try_get("wrong_tries")?,
@@ -38,13 +36,13 @@ impl FromRow for SetupCodeRow {
 impl Conn {
     /// The live code.
     pub async fn find_setup_code(&mut self) -> Result<Option<SetupCodeRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM auth_setup_code WHERE id = 1"))
+        self.find(query("SELECT * FROM auth_setup_code WHERE id = 1"))
             .await
     }
 
     /// Makes this the live code.
     pub async fn update_setup_code(&mut self, row: &SetupCodeRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO auth_setup_code (id, code, wrong_tries, codes_made, replaced_at, created_at)
              VALUES (1, $1, $2, $3, $4, $5)
              ON CONFLICT (id) DO UPDATE SET code = excluded.code, wrong_tries = excluded.wrong_tries,
@@ -65,7 +63,7 @@ impl Conn {
 
     /// Forgets the code: setup is complete.
     pub async fn delete_setup_code(&mut self) -> Result<(), StoreError> {
-        self.run(sqlx::query("DELETE FROM auth_setup_code"))
+        self.run(query("DELETE FROM auth_setup_code"))
             .await
             .map(drop)
     }

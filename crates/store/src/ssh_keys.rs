@@ -1,10 +1,8 @@
 //! Table `ssh_keys`.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One managed SSH key. The private key is OpenSSH PEM text or ciphertext, as `encrypted` says.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,7 +24,7 @@ pub struct SshKeyRow {
 }
 
 impl FromRow for SshKeyRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             name: row.try_get("name")?,
             public_key: row.try_get("public_key")?,
@@ -42,19 +40,19 @@ impl FromRow for SshKeyRow {
 impl Conn {
     /// Every key, by name.
     pub async fn list_ssh_keys(&mut self) -> Result<Vec<SshKeyRow>, StoreError> {
-        self.list(sqlx::query("SELECT * FROM ssh_keys ORDER BY name"))
+        self.list(query("SELECT * FROM ssh_keys ORDER BY name"))
             .await
     }
 
     /// One of them.
     pub async fn find_ssh_key(&mut self, name: &str) -> Result<Option<SshKeyRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM ssh_keys WHERE name = $1").bind(name))
+        self.find(query("SELECT * FROM ssh_keys WHERE name = $1").bind(name))
             .await
     }
 
     /// Stores a new key; `Duplicate` when the name is taken.
     pub async fn insert_ssh_key(&mut self, row: &SshKeyRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO ssh_keys (name, public_key, fingerprint, private_key, encrypted,
                  created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -75,7 +73,7 @@ impl Conn {
 
     /// Removes one; `false` when there was none.
     pub async fn delete_ssh_key(&mut self, name: &str) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM ssh_keys WHERE name = $1").bind(name);
+        let query = query("DELETE FROM ssh_keys WHERE name = $1").bind(name);
         Ok(self.run(query).await? > 0)
     }
 }

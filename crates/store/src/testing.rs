@@ -1,9 +1,12 @@
 //! Throw-away databases for the tests of every room: each test runs once on SQLite and, where the test
 //! command has started one, once on PostgreSQL, in a database of its own.
 
+use crate::StoreError;
+use crate::conn::{Conn, Raw};
 use crate::dialect::Engine;
+use crate::dialect::Role;
+use crate::sql::query;
 use crate::{Location, Store};
-use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -100,23 +103,16 @@ pub async fn postgres() -> Option<TestDatabase> {
         eprintln!("LEFT OUT: PostgreSQL, because GATEHOUSE_TEST_POSTGRES_URL is not set");
         return None;
     };
-    sqlx::any::install_default_drivers();
     let name = fresh_name();
-    let made = async {
-        let mut admin = AnyConnection::connect(&url).await?;
-        admin
-            .execute(AssertSqlSafe(format!("CREATE DATABASE {name}")))
-            .await?;
-        admin.close().await
+    let Ok(server) = Location::from_url(&url) else {
+        panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL");
     };
-    if let Err(error) = made.await {
-        panic!("cannot make a PostgreSQL database: {error}");
-    }
-    let (server, query) = url
+    run_sql(&server, &format!("CREATE DATABASE {name}")).await;
+    let (server, parameters) = url
         .split_once('?')
         .map_or((url.as_str(), String::new()), |(a, b)| (a, format!("?{b}")));
     let base = server.rsplit_once('/').map_or(server, |(base, _)| base);
-    let Ok(location) = Location::from_url(&format!("{base}/{name}{query}")) else {
+    let Ok(location) = Location::from_url(&format!("{base}/{name}{parameters}")) else {
         panic!("GATEHOUSE_TEST_POSTGRES_URL is no PostgreSQL URL");
     };
     Some(TestDatabase {
@@ -132,58 +128,58 @@ pub async fn databases() -> Vec<TestDatabase> {
     all
 }
 
-/// Runs a statement behind the store's back, as a person with a database tool would.
-pub async fn run_sql(location: &Location, sql: &str) {
-    sqlx::any::install_default_drivers();
-    let outcome = async {
-        let mut conn = AnyConnection::connect(location.url()).await?;
-        conn.execute(AssertSqlSafe(sql.to_owned())).await?;
-        conn.close().await
+async fn connect(location: &Location) -> Conn {
+    let connect = async {
+        let source = location
+            .source(Role::Migrator, 1)
+            .map_err(|error| StoreError::unavailable(error))?;
+        source.connect().await
     };
-    if let Err(error) = outcome.await {
-        panic!("cannot run the statement: {error}");
+    match connect.await {
+        Ok(conn) => conn,
+        Err(error) => panic!("cannot open the database: {error:?}"),
+    }
+}
+
+async fn script(conn: &Conn, sql: &str) -> Result<(), StoreError> {
+    match &conn.raw {
+        Raw::Sqlite(db) => Ok(db.execute_batch(sql)?),
+        Raw::Postgres(client) => Ok(client.batch_execute(sql).await?),
+    }
+}
+
+/// Runs statements behind the store's back, as a person with a database tool would.
+pub async fn run_sql(location: &Location, sql: &str) {
+    let conn = connect(location).await;
+    if let Err(error) = script(&conn, sql).await {
+        panic!("cannot run the statement: {error:?}");
     }
 }
 
 /// Holds the write lock, as a stuck process would, until it is dropped.
 pub async fn hold_write_lock(location: &Location) -> impl Sized + use<> {
-    sqlx::any::install_default_drivers();
-    let held = async {
-        let mut conn = AnyConnection::connect(location.url()).await?;
-        conn.execute("BEGIN IMMEDIATE").await?;
-        Ok::<_, sqlx::Error>(conn)
-    };
-    match held.await {
-        Ok(conn) => conn,
-        Err(error) => panic!("cannot take the lock: {error}"),
+    let conn = connect(location).await;
+    if let Err(error) = script(&conn, "BEGIN IMMEDIATE").await {
+        panic!("cannot take the lock: {error:?}");
     }
+    conn
 }
 
 /// Tells whether anything was committed to a SQLite database, whoever did it.
 #[derive(Debug)]
-pub struct CommitWatch(AnyConnection);
+pub struct CommitWatch(Conn);
 
 impl CommitWatch {
     /// Watches this database.
     pub async fn on(location: &Location) -> Self {
-        sqlx::any::install_default_drivers();
-        match AnyConnection::connect(location.url()).await {
-            Ok(conn) => Self(conn),
-            Err(error) => panic!("cannot open the database: {error}"),
-        }
+        Self(connect(location).await)
     }
 
     /// A number that changes with each commit of another connection that changed a page.
     pub async fn version(&mut self) -> i64 {
-        let read = async {
-            let row = sqlx::query("PRAGMA data_version")
-                .fetch_one(&mut self.0)
-                .await?;
-            sqlx::Row::try_get::<i64, _>(&row, 0)
-        };
-        match read.await {
+        match self.0.number(query("PRAGMA data_version")).await {
             Ok(version) => version,
-            Err(error) => panic!("cannot read the version: {error}"),
+            Err(error) => panic!("cannot read the version: {error:?}"),
         }
     }
 }

@@ -1,9 +1,7 @@
 //! Table `vault`: the one vault record of a database.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// The vault record. What its texts mean is the vault room's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +29,7 @@ pub struct VaultRow {
 }
 
 impl FromRow for VaultRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             version: row.try_get("version")?,
             kdf_salt: row.try_get("kdf_salt")?,
@@ -50,13 +48,12 @@ impl FromRow for VaultRow {
 impl Conn {
     /// The vault record.
     pub async fn find_vault(&mut self) -> Result<Option<VaultRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM vault WHERE id = 1"))
-            .await
+        self.find(query("SELECT * FROM vault WHERE id = 1")).await
     }
 
     /// Stores the first record; `false` when there is one already.
     pub async fn insert_vault(&mut self, row: &VaultRow) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO vault (id, version, kdf_salt, kdf_params, wrapped_dek,
                  recovery_wrapped_dek, recovery_key_hash, dek_id, dek_commitment, created_at,
                  updated_at)
@@ -82,7 +79,7 @@ impl Conn {
         opened: &VaultRow,
         row: &VaultRow,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE vault SET version = $1, kdf_salt = $2, kdf_params = $3, wrapped_dek = $4,
                  recovery_wrapped_dek = $5, recovery_key_hash = $6, dek_id = $7,
                  dek_commitment = $8, updated_at = $9

@@ -1,10 +1,8 @@
 //! Table `voice_personas`: voices with a character of their own, of which at most one is active.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One persona.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub struct VoicePersonaRow {
 }
 
 impl FromRow for VoicePersonaRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.try_get("id")?,
             label: row.try_get("label")?,
@@ -39,9 +37,8 @@ impl FromRow for VoicePersonaRow {
 impl Conn {
     /// Every persona, by label, then by id.
     pub async fn list_voice_personas(&mut self) -> Result<Vec<VoicePersonaRow>, StoreError> {
-        let mut all: Vec<VoicePersonaRow> = self
-            .list(sqlx::query("SELECT * FROM voice_personas"))
-            .await?;
+        let mut all: Vec<VoicePersonaRow> =
+            self.list(query("SELECT * FROM voice_personas")).await?;
         // Here, because the engines' collations differ.
         all.sort_by(|one, other| (&one.label, &one.id).cmp(&(&other.label, &other.id)));
         Ok(all)
@@ -52,7 +49,7 @@ impl Conn {
         &mut self,
         id: &str,
     ) -> Result<Option<VoicePersonaRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM voice_personas WHERE id = $1").bind(id))
+        self.find(query("SELECT * FROM voice_personas WHERE id = $1").bind(id))
             .await
     }
 
@@ -60,13 +57,13 @@ impl Conn {
     pub async fn find_active_voice_persona(
         &mut self,
     ) -> Result<Option<VoicePersonaRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM voice_personas WHERE active = 1"))
+        self.find(query("SELECT * FROM voice_personas WHERE active = 1"))
             .await
     }
 
     /// Stores a new persona, which is not active; `Duplicate` when the id is taken.
     pub async fn insert_voice_persona(&mut self, row: &VoicePersonaRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO voice_personas (id, label, config, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5)",
         );
@@ -87,7 +84,7 @@ impl Conn {
         &mut self,
         row: &VoicePersonaRow,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE voice_personas SET label = $2, config = $3, updated_at = $4 WHERE id = $1",
         );
         let query = query
@@ -105,18 +102,18 @@ impl Conn {
         id: Option<&str>,
     ) -> Result<bool, StoreError> {
         // Two statements, because the index lets no two be active even within one.
-        self.run(sqlx::query(
+        self.run(query(
             "UPDATE voice_personas SET active = 0 WHERE active = 1",
         ))
         .await?;
         let Some(id) = id else { return Ok(true) };
-        let query = sqlx::query("UPDATE voice_personas SET active = 1 WHERE id = $1");
+        let query = query("UPDATE voice_personas SET active = 1 WHERE id = $1");
         Ok(self.run(query.bind(id)).await? > 0)
     }
 
     /// Removes one; `false` when there was none.
     pub async fn delete_voice_persona(&mut self, id: &str) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM voice_personas WHERE id = $1");
+        let query = query("DELETE FROM voice_personas WHERE id = $1");
         Ok(self.run(query.bind(id)).await? > 0)
     }
 }

@@ -1,10 +1,8 @@
 //! Tables `webhooks` and `webhook_secrets`.
 
-use crate::conn::FromRow;
+use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};
 use gatehouse_domain::{Timestamp, WebhookId};
-use sqlx::Row;
-use sqlx::any::AnyRow;
 
 /// One webhook, without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +28,7 @@ pub struct WebhookRow {
 }
 
 impl FromRow for WebhookRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             id: WebhookId::from_text(row.try_get::<String, _>("id")?),
             public_id: row.try_get("public_id")?,
@@ -65,7 +63,7 @@ pub struct WebhookSecretRow {
 }
 
 impl FromRow for WebhookSecretRow {
-    fn from_row(row: &AnyRow) -> Result<Self, StoreError> {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             webhook_id: WebhookId::from_text(row.try_get::<String, _>("webhook_id")?),
             field: row.try_get("field")?,
@@ -82,8 +80,7 @@ impl FromRow for WebhookSecretRow {
 impl Conn {
     /// Every webhook, the oldest first.
     pub async fn list_webhooks(&mut self) -> Result<Vec<WebhookRow>, StoreError> {
-        self.list(sqlx::query("SELECT * FROM webhooks ORDER BY id"))
-            .await
+        self.list(query("SELECT * FROM webhooks ORDER BY id")).await
     }
 
     /// Webhooks after one of them, the oldest first; an empty id is before all.
@@ -92,13 +89,13 @@ impl Conn {
         after: &str,
         limit: i64,
     ) -> Result<Vec<WebhookRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2");
+        let query = query("SELECT * FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2");
         self.list(query.bind(after).bind(limit)).await
     }
 
     /// One of them.
     pub async fn find_webhook(&mut self, id: &str) -> Result<Option<WebhookRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM webhooks WHERE id = $1").bind(id))
+        self.find(query("SELECT * FROM webhooks WHERE id = $1").bind(id))
             .await
     }
 
@@ -107,13 +104,13 @@ impl Conn {
         &mut self,
         public_id: &str,
     ) -> Result<Option<WebhookRow>, StoreError> {
-        self.find(sqlx::query("SELECT * FROM webhooks WHERE public_id = $1").bind(public_id))
+        self.find(query("SELECT * FROM webhooks WHERE public_id = $1").bind(public_id))
             .await
     }
 
     /// Stores a new one.
     pub async fn insert_webhook(&mut self, row: &WebhookRow) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO webhooks (id, public_id, name, config, enabled, delivery_count,
                  last_delivery_at, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -136,7 +133,7 @@ impl Conn {
 
     /// Stores what the owner changed: name, config, whether it is enabled. The counts stay.
     pub async fn update_webhook(&mut self, row: &WebhookRow) -> Result<bool, StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhooks SET name = $1, config = $2, enabled = $3, updated_at = $4
              WHERE id = $5",
         );
@@ -156,7 +153,7 @@ impl Conn {
         more: i64,
         last: Timestamp,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "UPDATE webhooks SET delivery_count = delivery_count + $1,
                  last_delivery_at = CASE WHEN last_delivery_at > $2 THEN last_delivery_at ELSE $2 END
              WHERE id = $3",
@@ -169,15 +166,15 @@ impl Conn {
     /// Removes a webhook and its secrets; `false` when there was none. Its deliveries are removed
     /// apart, in pieces: see [`Conn::delete_orphaned_deliveries`].
     pub async fn delete_webhook(&mut self, id: &str) -> Result<bool, StoreError> {
-        let secrets = sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1").bind(id);
+        let secrets = query("DELETE FROM webhook_secrets WHERE webhook_id = $1").bind(id);
         self.run(secrets).await?;
-        let webhook = sqlx::query("DELETE FROM webhooks WHERE id = $1").bind(id);
+        let webhook = query("DELETE FROM webhooks WHERE id = $1").bind(id);
         Ok(self.run(webhook).await? > 0)
     }
 
     /// Every secret of every webhook.
     pub async fn list_webhook_secrets(&mut self) -> Result<Vec<WebhookSecretRow>, StoreError> {
-        self.list(sqlx::query(
+        self.list(query(
             "SELECT * FROM webhook_secrets ORDER BY webhook_id, field",
         ))
         .await
@@ -188,9 +185,8 @@ impl Conn {
         &mut self,
         id: &str,
     ) -> Result<Vec<WebhookSecretRow>, StoreError> {
-        let query = sqlx::query(
-            "SELECT * FROM webhook_secrets WHERE webhook_id = $1 ORDER BY webhook_id, field",
-        );
+        let query =
+            query("SELECT * FROM webhook_secrets WHERE webhook_id = $1 ORDER BY webhook_id, field");
         self.list(query.bind(id)).await
     }
 
@@ -199,7 +195,7 @@ impl Conn {
         &mut self,
         row: &WebhookSecretRow,
     ) -> Result<(), StoreError> {
-        let query = sqlx::query(
+        let query = query(
             "INSERT INTO webhook_secrets (webhook_id, field, value, encrypted, expires_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (webhook_id, field) DO UPDATE SET value = excluded.value,
@@ -225,7 +221,7 @@ impl Conn {
         id: &WebhookId,
         field: &str,
     ) -> Result<bool, StoreError> {
-        let query = sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field = $2");
+        let query = query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field = $2");
         Ok(self.run(query.bind(id.as_str()).bind(field)).await? > 0)
     }
 
@@ -235,7 +231,7 @@ impl Conn {
         id: &WebhookId,
     ) -> Result<(), StoreError> {
         let query =
-            sqlx::query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field <> 'secret'");
+            query("DELETE FROM webhook_secrets WHERE webhook_id = $1 AND field <> 'secret'");
         self.run(query.bind(id.as_str())).await.map(drop)
     }
 
@@ -244,7 +240,7 @@ impl Conn {
         &mut self,
         now: Timestamp,
     ) -> Result<u64, StoreError> {
-        let query = sqlx::query("DELETE FROM webhook_secrets WHERE expires_at <= $1");
+        let query = query("DELETE FROM webhook_secrets WHERE expires_at <= $1");
         self.run(query.bind(now.as_millis())).await
     }
 }

@@ -1,21 +1,30 @@
-//! The one writer of this process. Jobs that are waiting are run one after the other in one
-//! transaction, each behind a savepoint of its own, and all are acknowledged after the commit: an
-//! fsync is paid once for up to [`GROUP_LIMIT`] writes.
+//! The writers of this process. Jobs that are waiting run one after the other in one transaction, each behind a
+//! savepoint of its own, and all are acknowledged after the commit: an fsync is paid once for up to
+//! [`GROUP_LIMIT`] writes.
+//!
+//! SQLite has one writer, on a thread of its own. PostgreSQL has one for each [`Lane`].
 
-use crate::dialect::Engine;
-use crate::{Conn, Guard, StoreError};
+use crate::dialect::{Engine, Lane, Role};
+use crate::open::Source;
+use crate::postgres::TransactionId;
+use crate::{Conn, Guard, Location, OpenError, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use sqlx::AnyPool;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 /// How many writes share one commit at most.
 const GROUP_LIMIT: usize = 512;
 /// How many may wait for the next commit; a caller beyond that waits to be let in.
 const QUEUE_LIMIT: usize = 1024;
+/// How long a lost commit is looked up before its outcome is given as unknown.
+const LOOK_UP: Duration = Duration::from_secs(15);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// Tells the caller how its write ended, once the group's commit is known.
 type Acknowledge = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -32,28 +41,97 @@ enum Order {
     Stop,
 }
 
-/// A handle to the writer task.
+/// Handles to the writers, one for each lane.
+#[derive(Clone, Debug)]
+pub(crate) struct Writers {
+    rules: Writer,
+    queue: Writer,
+    arrivals: Writer,
+}
+
+impl Writers {
+    pub(crate) fn open(
+        location: &Location,
+        changed: &broadcast::Sender<Arc<str>>,
+    ) -> Result<Self, OpenError> {
+        let start = |lane, connections| {
+            let source = location.source(Role::Writer, connections)?;
+            Ok(Writer::start(
+                location.engine(),
+                lane,
+                source,
+                changed.clone(),
+            ))
+        };
+        let rules = start(Lane::Rules, 1)?;
+        Ok(match location.engine() {
+            Engine::Sqlite => Self {
+                queue: rules.clone(),
+                arrivals: rules.clone(),
+                rules,
+            },
+            Engine::Postgres => Self {
+                queue: start(Lane::Queue, 1)?,
+                arrivals: start(Lane::Arrivals, 1)?,
+                rules,
+            },
+        })
+    }
+
+    pub(crate) const fn lane(&self, lane: Lane) -> &Writer {
+        match lane {
+            Lane::Rules => &self.rules,
+            Lane::Queue => &self.queue,
+            Lane::Arrivals => &self.arrivals,
+        }
+    }
+
+    pub(crate) async fn stop(&self) {
+        for writer in [&self.arrivals, &self.queue, &self.rules] {
+            writer.stop().await;
+        }
+    }
+}
+
+/// A handle to one writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
     orders: mpsc::Sender<Order>,
-    tasks: TaskTracker,
+    running: TaskTracker,
 }
 
 fn stopped() -> StoreError {
-    StoreError::NotCommitted("the store is closed".to_owned())
+    StoreError::NotCommitted("the store is closed, or the write was cut off".to_owned())
 }
 
 impl Writer {
-    pub(crate) fn start(
+    fn start(
         engine: Engine,
-        pool: AnyPool,
+        lane: Lane,
+        source: Source,
         changed: broadcast::Sender<Arc<str>>,
     ) -> Self {
         let (orders, inbox) = mpsc::channel(QUEUE_LIMIT);
-        let tasks = TaskTracker::new();
-        tasks.spawn(serve(engine, pool, changed, inbox));
-        tasks.close();
-        Self { orders, tasks }
+        let running = TaskTracker::new();
+        let worker = Worker {
+            engine,
+            lane,
+            source,
+            changed,
+            conn: None,
+        };
+        match engine {
+            Engine::Sqlite => {
+                let (runtime, token) = (Handle::current(), running.token());
+                std::thread::spawn(move || {
+                    runtime.block_on(worker.serve(inbox));
+                    drop(token);
+                });
+            }
+            Engine::Postgres => drop(running.spawn(worker.serve(inbox))),
+        }
+        running.close();
+        Self { orders, running }
     }
 
     pub(crate) async fn submit<T, E, F>(&self, job: F) -> Result<T, E>
@@ -101,37 +179,171 @@ impl Writer {
         answer.await.unwrap_or_else(|_| Err(stopped()))
     }
 
-    pub(crate) async fn stop(&self) {
-        if self.orders.send(Order::Stop).await.is_ok() {
-            self.tasks.wait().await;
+    async fn stop(&self) {
+        // The second of two handles to one writer finds it stopped.
+        drop(self.orders.send(Order::Stop).await);
+        self.running.wait().await;
+    }
+}
+
+/// How a group ended.
+enum Outcome {
+    Committed,
+    /// Nothing of it is there.
+    Undone(StoreError),
+    Unknown,
+}
+
+impl Outcome {
+    /// What each caller of the group gets; the source stays in the log.
+    fn tell(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Committed => Ok(()),
+            Self::Undone(error) => Err(StoreError::NotCommitted(error.to_string())),
+            Self::Unknown => Err(StoreError::OutcomeUnknown),
         }
     }
 }
 
-async fn serve(
+/// One writer.
+struct Worker {
     engine: Engine,
-    pool: AnyPool,
+    lane: Lane,
+    source: Source,
     changed: broadcast::Sender<Arc<str>>,
-    mut inbox: mpsc::Receiver<Order>,
-) {
-    while let Some(order) = inbox.recv().await {
-        match order {
-            Order::Run(first) => {
-                let (group, next) = gather(first, &mut inbox);
-                run_group(engine, &pool, &changed, group).await;
-                match next {
-                    Some(Order::Checkpoint(reply)) => {
-                        drop(reply.send(empty_log(engine, &pool).await));
+    /// Absent before the first write, and after an error that leaves a connection in an unknown state.
+    conn: Option<Conn>,
+}
+
+impl Worker {
+    async fn serve(mut self, mut inbox: mpsc::Receiver<Order>) {
+        while let Some(order) = inbox.recv().await {
+            match order {
+                Order::Run(first) => {
+                    let (group, next) = gather(first, &mut inbox);
+                    self.run_group(group).await;
+                    match next {
+                        Some(Order::Checkpoint(reply)) => drop(reply.send(self.empty_log().await)),
+                        Some(Order::Stop) => break,
+                        Some(Order::Run(_)) | None => {}
                     }
-                    Some(Order::Stop) => break,
-                    Some(Order::Run(_)) | None => {}
                 }
+                Order::Checkpoint(reply) => drop(reply.send(self.empty_log().await)),
+                Order::Stop => break,
             }
-            Order::Checkpoint(reply) => drop(reply.send(empty_log(engine, &pool).await)),
-            Order::Stop => break,
         }
     }
-    pool.close().await;
+
+    async fn take_conn(&mut self) -> Result<Conn, StoreError> {
+        match self.conn.take() {
+            Some(conn) if conn.is_usable() => Ok(conn),
+            _ => self.source.connect().await,
+        }
+    }
+
+    async fn run_group(&mut self, group: Vec<Job>) {
+        metrics::histogram!("store_group_size")
+            .record(u32::try_from(group.len()).unwrap_or(u32::MAX));
+        let (mut conn, id) = match self.begin().await {
+            Ok(begun) => begun,
+            Err(error) => return refuse(group, &error),
+        };
+        let mut acknowledgements = Vec::with_capacity(group.len());
+        let outcome = match run_jobs(&mut conn, group, &mut acknowledgements).await {
+            Ok(End::RollBack) => conn
+                .plain("ROLLBACK")
+                .await
+                .map_or_else(Outcome::Undone, |()| {
+                    Outcome::Undone(StoreError::NotCommitted("undone".to_owned()))
+                }),
+            Ok(End::Commit) => commit(&self.source, &mut conn, id).await,
+            Err(error) => roll_back(&mut conn, error).await,
+        };
+        let told = std::mem::take(&mut conn.changed);
+        if conn.is_usable() {
+            self.conn = Some(conn);
+        } else {
+            conn.give_back();
+        }
+        match &outcome {
+            Outcome::Committed => {
+                for subject in told {
+                    // Nobody listening is no error.
+                    drop(self.changed.send(Arc::from(subject)));
+                }
+            }
+            Outcome::Undone(_) if acknowledgements.is_empty() => {}
+            Outcome::Undone(error) => tracing::error!(
+                error = error as &dyn std::error::Error,
+                "a group of writes was not committed"
+            ),
+            Outcome::Unknown => {
+                tracing::error!("a connection was lost in a commit, whose outcome is not known");
+            }
+        }
+        for acknowledge in acknowledgements {
+            acknowledge(outcome.tell());
+        }
+    }
+
+    async fn begin(&mut self) -> Result<(Conn, Option<TransactionId>), StoreError> {
+        let mut conn = self.take_conn().await?;
+        let begun = conn.begin(self.engine.begin(self.lane)).await;
+        match begun {
+            Ok(id) => Ok((conn, id)),
+            Err(error) => {
+                conn.discard();
+                Err(error)
+            }
+        }
+    }
+
+    async fn empty_log(&mut self) -> Result<(), StoreError> {
+        let Some(statement) = self.engine.checkpoint() else {
+            return Ok(());
+        };
+        let mut conn = self.take_conn().await?;
+        let emptied = conn.plain(statement).await;
+        self.conn = Some(conn);
+        emptied
+    }
+}
+
+async fn commit(source: &Source, conn: &mut Conn, id: Option<TransactionId>) -> Outcome {
+    match (conn.plain("COMMIT").await, id) {
+        (Ok(()), _) => Outcome::Committed,
+        (Err(error), None) => roll_back(conn, error).await,
+        (Err(error), Some(id)) => {
+            conn.mark_unusable();
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a commit was not answered; its outcome is looked up"
+            );
+            look_up(source, &id, error).await
+        }
+    }
+}
+
+async fn roll_back(conn: &mut Conn, error: StoreError) -> Outcome {
+    if conn.plain("ROLLBACK").await.is_err() {
+        // The engine may have rolled back by itself, or the connection is gone: take a new one.
+        conn.mark_unusable();
+    }
+    Outcome::Undone(error)
+}
+
+/// Asks the database how a transaction ended.
+async fn look_up(source: &Source, id: &TransactionId, error: StoreError) -> Outcome {
+    let until = Instant::now() + LOOK_UP;
+    while Instant::now() < until {
+        let asked = async { source.connect().await?.was_committed(id).await };
+        match asked.await {
+            Ok(Some(true)) => return Outcome::Committed,
+            Ok(Some(false)) => return Outcome::Undone(error),
+            Ok(None) | Err(_) => tokio::time::sleep(BETWEEN_LOOKS).await,
+        }
+    }
+    Outcome::Unknown
 }
 
 /// The first job and those that wait behind it, up to the first order of another kind.
@@ -147,95 +359,48 @@ fn gather(first: Job, inbox: &mut mpsc::Receiver<Order>) -> (Vec<Job>, Option<Or
     (group, None)
 }
 
-async fn run_group(
-    engine: Engine,
-    pool: &AnyPool,
-    changed: &broadcast::Sender<Arc<str>>,
-    group: Vec<Job>,
-) {
-    metrics::histogram!("store_group_size").record(u32::try_from(group.len()).unwrap_or(u32::MAX));
-    let mut conn = match begin(engine, pool).await {
-        Ok(conn) => conn,
-        Err(error) => return refuse(group, &error),
-    };
-    let alone = group.len() == 1;
-    let mut acknowledgements = Vec::with_capacity(group.len());
-    let mut broken = None;
-    for job in group {
-        match run_one(&mut conn, job, alone).await {
-            Ok(acknowledge) => acknowledgements.extend(acknowledge),
-            Err(error) => {
-                broken = Some(error);
-                break;
-            }
-        }
-    }
-    let outcome = match broken {
-        None => conn.plain("COMMIT").await,
-        Some(error) => Err(error),
-    };
-    let told = std::mem::take(&mut conn.changed);
-    if outcome.is_err() && conn.plain("ROLLBACK").await.is_err() {
-        // The engine may have rolled back by itself, or the connection is gone: take a new one.
-        conn.discard();
-    }
-    if let Err(error) = &outcome {
-        tracing::error!(
-            error = error as &dyn std::error::Error,
-            "a group of writes was not committed"
-        );
-    }
-    if outcome.is_ok() {
-        for subject in told {
-            // Nobody listening is no error.
-            drop(changed.send(Arc::from(subject)));
-        }
-    }
-    for acknowledge in acknowledgements {
-        acknowledge(copy_of(&outcome));
-    }
+/// What follows a group.
+enum End {
+    Commit,
+    RollBack,
 }
 
-async fn begin(engine: Engine, pool: &AnyPool) -> Result<Conn, StoreError> {
-    let mut conn = Conn::new(pool.acquire().await?);
-    for statement in engine.begin() {
-        if let Err(error) = conn.plain(statement).await {
-            conn.discard();
-            return Err(error);
-        }
-    }
-    Ok(conn)
-}
-
-/// Runs one job of a group. Its own failure undoes it alone; an error returned from here is one of the
+/// Runs the jobs of a group. The failure of one undoes it alone; an error returned from here is one of the
 /// transaction itself and fails the whole group.
-async fn run_one(
+async fn run_jobs(
     conn: &mut Conn,
-    job: Job,
-    alone: bool,
-) -> Result<Option<Acknowledge>, StoreError> {
-    conn.plain("SAVEPOINT job").await?;
-    let before = conn.changed.len();
-    // A panic in a job must not take the writer with it. Its caller's channel closes: "not committed".
-    let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
-    match ran {
-        Ok(Ran::Keep(acknowledge)) => {
-            if !alone {
-                conn.plain("RELEASE SAVEPOINT job").await?;
+    group: Vec<Job>,
+    acknowledgements: &mut Vec<Acknowledge>,
+) -> Result<End, StoreError> {
+    let is_alone = group.len() == 1;
+    for job in group {
+        if !is_alone {
+            conn.plain("SAVEPOINT job").await?;
+        }
+        let before = conn.changed.len();
+        // A panic in a job must not take the writer with it. Its caller's channel closes: "not committed".
+        let ran = AssertUnwindSafe(job(conn)).catch_unwind().await;
+        let undone = match ran {
+            Ok(Ran::Keep(acknowledge)) => {
+                acknowledgements.push(acknowledge);
+                if !is_alone {
+                    conn.plain("RELEASE SAVEPOINT job").await?;
+                }
+                continue;
             }
-            Ok(Some(acknowledge))
-        }
-        Ok(Ran::Undo(acknowledge)) => {
-            conn.changed.truncate(before);
-            let undone = conn.plain("ROLLBACK TO SAVEPOINT job").await;
+            Ok(Ran::Undo(acknowledge)) => Some(acknowledge),
+            Err(_panic) => None,
+        };
+        conn.changed.truncate(before);
+        if let Some(acknowledge) = undone {
             acknowledge(Ok(()));
-            undone.map(|()| None)
         }
-        Err(_panic) => {
-            conn.changed.truncate(before);
-            conn.plain("ROLLBACK TO SAVEPOINT job").await.map(|()| None)
+        if is_alone {
+            return Ok(End::RollBack);
         }
+        conn.plain("ROLLBACK TO SAVEPOINT job").await?;
     }
+    Ok(End::Commit)
 }
 
 /// The group could not even begin: every caller is told why.
@@ -245,19 +410,4 @@ fn refuse(group: Vec<Job>, error: &StoreError) {
         "writes are refused: no transaction could begin"
     );
     drop(group);
-}
-
-/// Each caller of a group gets the same outcome; the source stays in the log.
-fn copy_of(outcome: &Result<(), StoreError>) -> Result<(), StoreError> {
-    match outcome {
-        Ok(()) => Ok(()),
-        Err(error) => Err(StoreError::NotCommitted(error.to_string())),
-    }
-}
-
-async fn empty_log(engine: Engine, pool: &AnyPool) -> Result<(), StoreError> {
-    let Some(statement) = engine.checkpoint() else {
-        return Ok(());
-    };
-    Conn::new(pool.acquire().await?).plain(statement).await
 }

@@ -114,7 +114,7 @@ async fn requeue(store: &Store, n: u32, owner: &'static str, requeue: DeliveryRe
 
 async fn row(store: &Store, n: u32) -> DeliveryRow {
     store
-        .read(|conn| Box::pin(async move { conn.find_delivery(id(n).as_str()).await }))
+        .read(move |conn| Box::pin(async move { conn.find_delivery(id(n).as_str()).await }))
         .await
         .unwrap()
         .unwrap()

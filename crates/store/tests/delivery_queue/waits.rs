@@ -232,7 +232,7 @@ async fn piles_of_refused_deliveries_are_counted_by_webhook_and_kind() {
         );
         for (pile, first) in piles.into_iter().zip([1, 10, 15]) {
             let oldest = store
-                .read(|conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
+                .read(move |conn| Box::pin(async move { conn.list_oldest_refused(&pile, 1).await }))
                 .await
                 .unwrap();
             assert_eq!(oldest.len(), 1);

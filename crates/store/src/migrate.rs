@@ -1,0 +1,159 @@
+//! The schema and its versions. The table of applied migrations has the columns that sqlx gave it: databases of
+//! earlier versions of Gatehouse have it already, and earlier versions can still read it.
+
+use crate::dialect::Engine;
+use crate::sql::{FromRow, Row, query};
+use crate::{Conn, OpenError, StoreError};
+use sha2::{Digest, Sha384};
+
+/// The schema, one step a file. A step that has shipped is never changed: add another.
+const MIGRATIONS: [(i64, &str, &str); 14] = [
+    (
+        1,
+        "settings",
+        include_str!("../migrations/0001_settings.sql"),
+    ),
+    (2, "auth", include_str!("../migrations/0002_auth.sql")),
+    (3, "vault", include_str!("../migrations/0003_vault.sql")),
+    (
+        4,
+        "channels",
+        include_str!("../migrations/0004_channels.sql"),
+    ),
+    (5, "agents", include_str!("../migrations/0005_agents.sql")),
+    (
+        6,
+        "webhooks",
+        include_str!("../migrations/0006_webhooks.sql"),
+    ),
+    (7, "devices", include_str!("../migrations/0007_devices.sql")),
+    (
+        8,
+        "voice_personas",
+        include_str!("../migrations/0008_voice_personas.sql"),
+    ),
+    (
+        9,
+        "session_audio",
+        include_str!("../migrations/0009_session_audio.sql"),
+    ),
+    (
+        10,
+        "inbox_origin",
+        include_str!("../migrations/0010_inbox_origin.sql"),
+    ),
+    (
+        11,
+        "credential_limits",
+        include_str!("../migrations/0011_credential_limits.sql"),
+    ),
+    (12, "bounds", include_str!("../migrations/0012_bounds.sql")),
+    (
+        13,
+        "webhook_intake",
+        include_str!("../migrations/0013_webhook_intake.sql"),
+    ),
+    (
+        14,
+        "key_bindings",
+        include_str!("../migrations/0014_key_bindings.sql"),
+    ),
+];
+
+/// The versions of the schema, oldest first.
+pub fn migration_versions() -> Vec<i64> {
+    MIGRATIONS.iter().map(|(version, ..)| *version).collect()
+}
+
+/// The checksum of an applied migration.
+struct Applied(Vec<u8>);
+
+impl FromRow for Applied {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        row.try_get("checksum").map(Self)
+    }
+}
+
+/// Applies what is missing, up to `target` or to the last. Each migration is a transaction.
+pub(crate) async fn run(
+    conn: &mut Conn,
+    engine: Engine,
+    target: Option<i64>,
+) -> Result<(), OpenError> {
+    transact(conn, engine, async |conn| {
+        conn.plain(engine.migrations_table()).await
+    })
+    .await
+    .map_err(OpenError::Migrate)?;
+    for (version, name, sql) in MIGRATIONS {
+        if target.is_none_or(|target| version <= target) {
+            apply(conn, engine, version, name, sql).await?;
+        }
+    }
+    let newest = conn
+        .number(query(
+            "SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations",
+        ))
+        .await
+        .map_err(OpenError::Migrate)?;
+    let known = MIGRATIONS.iter().any(|(version, ..)| *version == newest);
+    if known || newest == 0 {
+        Ok(())
+    } else {
+        Err(OpenError::NewerVersion { version: newest })
+    }
+}
+
+async fn apply(
+    conn: &mut Conn,
+    engine: Engine,
+    version: i64,
+    name: &'static str,
+    sql: &'static str,
+) -> Result<(), OpenError> {
+    let checksum = Sha384::digest(sql.as_bytes()).to_vec();
+    let known = find(conn, version).await.map_err(OpenError::Migrate)?;
+    if let Some(Applied(known)) = known {
+        return if known == checksum {
+            Ok(())
+        } else {
+            Err(OpenError::ChangedMigration { version })
+        };
+    }
+    transact(conn, engine, async |conn| {
+        // Another node may have applied it since.
+        if find(conn, version).await?.is_some() {
+            return Ok(());
+        }
+        conn.script(sql).await?;
+        let insert = query(engine.note_migration());
+        conn.run(insert.bind(version).bind(name).bind(checksum))
+            .await
+            .map(drop)
+    })
+    .await
+    .map_err(OpenError::Migrate)
+}
+
+async fn find(conn: &mut Conn, version: i64) -> Result<Option<Applied>, StoreError> {
+    let applied = query("SELECT checksum FROM _sqlx_migrations WHERE version = $1");
+    conn.find(applied.bind(version)).await
+}
+
+/// One migration runs at a time in the whole database.
+async fn transact(
+    conn: &mut Conn,
+    engine: Engine,
+    work: impl AsyncFnOnce(&mut Conn) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    conn.script(engine.begin_migration()).await?;
+    let outcome = match work(conn).await {
+        Ok(()) => conn.plain("COMMIT").await,
+        Err(error) => Err(error),
+    };
+    if outcome.is_err() {
+        // The connection is dropped by the caller if this fails as well.
+        drop(conn.plain("ROLLBACK").await);
+    }
+    outcome
+}

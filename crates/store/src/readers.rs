@@ -1,0 +1,140 @@
+//! Connections that read. SQLite's live on threads of their own, because its calls block.
+
+use crate::conn::Conn;
+use crate::dialect::Role;
+use crate::open::Source;
+use crate::{Location, OpenError, StoreError};
+use futures_util::future::BoxFuture;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
+
+/// How many connections read. SQLite's each have a thread and a page cache.
+const READERS: usize = 4;
+
+/// A job for a thread that reads.
+type Job = Box<dyn FnOnce(&Handle, &mut Conn) + Send>;
+
+/// The readers of a database.
+#[derive(Clone, Debug)]
+pub(crate) enum Readers {
+    Sqlite(Threads),
+    Postgres(Source),
+}
+
+impl Readers {
+    pub(crate) async fn open(location: &Location) -> Result<Self, OpenError> {
+        let source = location.source(Role::Reader, READERS)?;
+        match &source {
+            Source::Sqlite(..) => {
+                let mut conns = Vec::with_capacity(READERS);
+                for _ in 0..READERS {
+                    conns.push(source.connect().await.map_err(OpenError::sqlite)?);
+                }
+                Ok(Self::Sqlite(Threads::start(conns)))
+            }
+            Source::Postgres(_) => Ok(Self::Postgres(source)),
+        }
+    }
+
+    pub(crate) async fn read<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        match self {
+            Self::Sqlite(threads) => threads.read(job).await,
+            Self::Postgres(source) => {
+                let mut conn = source.connect().await?;
+                let read = job(&mut conn).await;
+                conn.give_back();
+                read
+            }
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(threads) => threads.close().await,
+            Self::Postgres(Source::Postgres(pool)) => pool.close(),
+            Self::Postgres(Source::Sqlite(..)) => {}
+        }
+    }
+}
+
+/// Threads that each own a connection and take jobs from one queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Threads {
+    jobs: Arc<Mutex<Option<mpsc::Sender<Job>>>>,
+    running: TaskTracker,
+}
+
+impl Threads {
+    fn start(conns: Vec<Conn>) -> Self {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let queue = Arc::new(Mutex::new(queue));
+        let running = TaskTracker::new();
+        for mut conn in conns {
+            let (queue, runtime, token) = (Arc::clone(&queue), Handle::current(), running.token());
+            std::thread::spawn(move || {
+                let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                while let Ok(job) = next() {
+                    // The caller of a job that panics sees that its answer never comes.
+                    drop(std::panic::catch_unwind(AssertUnwindSafe(|| {
+                        job(&runtime, &mut conn);
+                    })));
+                }
+                drop(conn);
+                drop(token);
+            });
+        }
+        running.close();
+        Self {
+            jobs: Arc::new(Mutex::new(Some(jobs))),
+            running,
+        }
+    }
+
+    async fn read<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |runtime, conn| {
+            // Nobody waits for the answer any more: the read is not begun.
+            if !reply.is_closed() {
+                drop(reply.send(runtime.block_on(job(conn))));
+            }
+        });
+        let closed = || StoreError::unavailable("the store is closed");
+        self.sender()
+            .ok_or_else(closed)?
+            .send(job)
+            .map_err(|_| closed())?;
+        answer
+            .await
+            .unwrap_or_else(|_| Err(StoreError::unavailable("a read was not finished").into()))
+    }
+
+    fn sender(&self) -> Option<mpsc::Sender<Job>> {
+        self.jobs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    async fn close(&self) {
+        drop(
+            self.jobs
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+        self.running.wait().await;
+    }
+}

@@ -1,0 +1,145 @@
+//! A statement with its values, and a row of its result: the same types for both engines.
+
+use crate::StoreError;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use std::borrow::Cow;
+use std::fmt;
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
+
+/// Begins a statement. Its parameters are `$1`, `$2`, …
+pub(crate) fn query<'q>(text: impl Into<Cow<'q, str>>) -> Query<'q> {
+    Query {
+        text: text.into(),
+        values: Vec::new(),
+    }
+}
+
+/// A statement with its values.
+#[derive(Debug)]
+pub(crate) struct Query<'q> {
+    pub(crate) text: Cow<'q, str>,
+    pub(crate) values: Vec<Value<'q>>,
+}
+
+impl<'q> Query<'q> {
+    /// Adds the value of the next parameter.
+    #[must_use]
+    pub(crate) fn bind(mut self, value: impl Into<Value<'q>>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+}
+
+/// A value of a parameter. The schema has no other types.
+#[derive(Debug)]
+pub(crate) enum Value<'q> {
+    Integer(Option<i64>),
+    Text(Option<Cow<'q, str>>),
+    Blob(Option<Cow<'q, [u8]>>),
+}
+
+impl Value<'_> {
+    /// The type that PostgreSQL is told of when it prepares the statement.
+    pub(crate) const fn postgres_type(&self) -> Type {
+        match self {
+            Self::Integer(_) => Type::INT8,
+            Self::Text(_) => Type::TEXT,
+            Self::Blob(_) => Type::BYTEA,
+        }
+    }
+}
+
+macro_rules! values {
+    ($($from:ty => |$value:ident| $into:expr;)*) => {
+        $(impl<'q> From<$from> for Value<'q> {
+            fn from($value: $from) -> Self {
+                $into
+            }
+        })*
+    };
+}
+
+values! {
+    i64 => |value| Self::Integer(Some(value));
+    Option<i64> => |value| Self::Integer(value);
+    String => |value| Self::Text(Some(value.into()));
+    Option<String> => |value| Self::Text(value.map(Cow::Owned));
+    &'q str => |value| Self::Text(Some(value.into()));
+    &'q String => |value| Self::Text(Some(value.as_str().into()));
+    Option<&'q str> => |value| Self::Text(value.map(Cow::Borrowed));
+    Option<&'q String> => |value| Self::Text(value.map(|text| text.as_str().into()));
+    &'q Option<String> => |value| Self::Text(value.as_deref().map(Cow::Borrowed));
+    &'q [u8] => |value| Self::Blob(Some(value.into()));
+    Vec<u8> => |value| Self::Blob(Some(value.into()));
+    Option<Vec<u8>> => |value| Self::Blob(value.map(Cow::Owned));
+}
+
+impl rusqlite::ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Self::Integer(Some(number)) => ValueRef::Integer(*number),
+            Self::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
+            Self::Blob(Some(bytes)) => ValueRef::Blob(bytes),
+            Self::Integer(None) | Self::Text(None) | Self::Blob(None) => ValueRef::Null,
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Self::Integer(value) => value.to_sql(ty, out),
+            Self::Text(value) => value.as_deref().to_sql(ty, out),
+            Self::Blob(value) => value.as_deref().to_sql(ty, out),
+        }
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        [Type::INT8, Type::TEXT, Type::BYTEA].contains(ty)
+    }
+
+    to_sql_checked!();
+}
+
+/// A row of a result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Row<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+    Postgres(&'r tokio_postgres::Row),
+}
+
+impl Row<'_> {
+    /// The value of a column, named or counted from 0.
+    pub(crate) fn try_get<T, C>(&self, column: C) -> Result<T, StoreError>
+    where
+        T: rusqlite::types::FromSql + for<'r> tokio_postgres::types::FromSql<'r>,
+        C: rusqlite::RowIndex + tokio_postgres::row::RowIndex + fmt::Display,
+    {
+        match self {
+            Self::Sqlite(row) => Ok(row.get(column)?),
+            Self::Postgres(row) => Ok(row.try_get(column)?),
+        }
+    }
+}
+
+/// A row type: how it is read from a result.
+pub(crate) trait FromRow: Sized {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError>;
+}
+
+impl FromRow for String {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        row.try_get(0)
+    }
+}
+
+impl FromRow for i64 {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        row.try_get(0)
+    }
+}

@@ -1,0 +1,133 @@
+//! SQLite: opening connections and running statements. Every call blocks, so connections live on threads of
+//! their own; see `threads.rs`.
+
+use crate::sql::{FromRow, Query, Row, Value};
+use crate::{OpenError, StoreError};
+use rusqlite::{CachedStatement, Connection, OpenFlags};
+use std::path::{Path, PathBuf};
+
+/// How many prepared statements a connection keeps: more than the texts of this crate.
+const STATEMENTS: usize = 512;
+
+/// A database file.
+#[derive(Clone, Debug)]
+pub(crate) struct SqliteFile {
+    path: PathBuf,
+    flags: OpenFlags,
+}
+
+impl SqliteFile {
+    /// A file that is created when it does not exist.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            flags: OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        }
+    }
+
+    /// From `sqlite:///path`, optionally with `?mode=rwc`, `rw` or `ro`. The path is percent-encoded.
+    pub(crate) fn from_url(url: &str) -> Result<Self, OpenError> {
+        let rest = url.strip_prefix("sqlite:").ok_or(OpenError::UnknownUrl)?;
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        let (path, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        let path = percent_encoding::percent_decode_str(path)
+            .decode_utf8()
+            .map_err(|_| OpenError::UnknownUrl)?;
+        let mut file = Self::at(Path::new(path.as_ref()));
+        for parameter in parameters.split('&').filter(|text| !text.is_empty()) {
+            file.flags = match parameter {
+                "mode=rwc" => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+                "mode=rw" => OpenFlags::SQLITE_OPEN_READ_WRITE,
+                "mode=ro" => OpenFlags::SQLITE_OPEN_READ_ONLY,
+                _ => return Err(OpenError::UnknownUrl),
+            };
+        }
+        Ok(file)
+    }
+
+    /// A URL that [`SqliteFile::from_url`] reads as this file.
+    #[cfg(feature = "testing")]
+    pub(crate) fn url(&self) -> String {
+        use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+        const MEANINGFUL: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+        format!(
+            "sqlite://{}",
+            utf8_percent_encode(&self.path.to_string_lossy(), MEANINGFUL)
+        )
+    }
+
+    /// Opens a connection and runs `pragmas` on it.
+    pub(crate) fn open(&self, pragmas: &str) -> Result<Connection, StoreError> {
+        let flags = self.flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(&self.path, flags)?;
+        db.set_prepared_statement_cache_capacity(STATEMENTS);
+        db.execute_batch(pragmas)?;
+        Ok(db)
+    }
+}
+
+/// Prepares a statement, or takes it from the connection's cache.
+fn prepared<'c>(db: &'c Connection, sql: &str) -> Result<CachedStatement<'c>, StoreError> {
+    // `$1` is a name to SQLite, and named parameters are counted in the order in which they appear.
+    Ok(db.prepare_cached(&sql.replace('$', "?"))?)
+}
+
+fn bind(statement: &mut CachedStatement<'_>, values: &[Value<'_>]) -> Result<(), StoreError> {
+    for (place, value) in values.iter().enumerate() {
+        statement.raw_bind_parameter(place + 1, value)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn run(db: &Connection, query: &Query<'_>) -> Result<u64, StoreError> {
+    let mut statement = prepared(db, &query.text)?;
+    bind(&mut statement, &query.values)?;
+    Ok(touched(statement.raw_execute()?))
+}
+
+pub(crate) fn run_each(
+    db: &Connection,
+    sql: &str,
+    rows: &[Vec<Value<'_>>],
+) -> Result<Vec<u64>, StoreError> {
+    let mut statement = prepared(db, sql)?;
+    rows.iter()
+        .map(|values| {
+            bind(&mut statement, values)?;
+            Ok(touched(statement.raw_execute()?))
+        })
+        .collect()
+}
+
+fn touched(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}
+
+/// Runs one statement without values; what it answers is dropped.
+pub(crate) fn plain(db: &Connection, sql: &str) -> Result<(), StoreError> {
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.raw_query();
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Reads rows until `enough` says so of the last one.
+pub(crate) fn list<T: FromRow>(
+    db: &Connection,
+    query: &Query<'_>,
+    mut enough: impl FnMut(&T) -> bool,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = prepared(db, &query.text)?;
+    bind(&mut statement, &query.values)?;
+    let mut rows = statement.raw_query();
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        let row = T::from_row(&Row::Sqlite(row))?;
+        let is_last = enough(&row);
+        all.push(row);
+        if is_last {
+            break;
+        }
+    }
+    Ok(all)
+}
