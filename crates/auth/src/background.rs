@@ -71,8 +71,14 @@ impl Auth {
 
     async fn follow_feed(&self, shutdown: &CancellationToken) {
         let mut ticks = ticks(Duration::from_millis(POLL_MS));
+        let mut notified = self.0.store.notified();
         let mut is_deaf = false;
-        while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {
+        loop {
+            tokio::select! {
+                () = shutdown.cancelled() => break,
+                _ = ticks.tick() => {}
+                Ok(()) = notified.changed() => ticks.reset(),
+            }
             match self.look_at_feed().await {
                 Ok(()) => is_deaf = false,
                 Err(error) if !is_deaf => {

@@ -1,5 +1,6 @@
-//! What other nodes on the same database changed. On PostgreSQL the table `changes` is polled; while
-//! that fails, memory is not believed and every look goes to the database.
+//! What other nodes on the same database changed. On PostgreSQL the table `changes` is read after each
+//! notification, and in intervals in case one was missed; while that fails, memory is not believed and every
+//! look goes to the database.
 
 use crate::devices::LiveDevice;
 use crate::error::AuthError;
@@ -10,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// Between two looks at the table.
-pub(crate) const POLL_MS: u64 = 250;
+/// Between two looks at the table when nothing is heard.
+pub(crate) const POLL_MS: u64 = 1_250;
 /// How long memory is believed without a look that worked.
 const BELIEVED_MS: u64 = 2_000;
 

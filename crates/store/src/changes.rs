@@ -32,11 +32,9 @@ impl Conn {
         if !self.changed.iter().any(|known| known == subject) {
             self.changed.push(subject.to_owned());
         }
-        let insert = query(
-            "INSERT INTO changes (seq, subject, at)
-             SELECT COALESCE(MAX(seq), 0) + 1, $1, $2 FROM changes",
-        );
-        self.run(insert.bind(subject).bind(now.as_millis())).await?;
+        let insert = query(self.engine().insert_change());
+        self.list::<String>(insert.bind(subject).bind(now.as_millis()))
+            .await?;
         // The newest stays whatever its age, so that numbers never start again.
         let old =
             query("DELETE FROM changes WHERE at < $1 AND seq < (SELECT MAX(seq) FROM changes)");

@@ -1,5 +1,6 @@
 //! A connection, and the few ways in which the aggregates use it.
 
+use crate::dialect::Engine;
 use crate::postgres::TransactionId;
 use crate::sql::{FromRow, Query, Value, query};
 use crate::{StoreError, fault, postgres, sqlite};
@@ -33,6 +34,13 @@ impl Conn {
             raw,
             changed: Vec::new(),
             is_silent: false,
+        }
+    }
+
+    pub(crate) const fn engine(&self) -> Engine {
+        match self.raw {
+            Raw::Sqlite(_) => Engine::Sqlite,
+            Raw::Postgres(_) => Engine::Postgres,
         }
     }
 

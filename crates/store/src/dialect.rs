@@ -105,6 +105,22 @@ impl Engine {
              VALUES ($1, $2, TRUE, $3, 0)"
     }
 
+    /// Notes a change: subject, time. PostgreSQL notifies who listens once the transaction is committed.
+    pub(crate) const fn insert_change(self) -> &'static str {
+        match self {
+            Self::Sqlite => {
+                "INSERT INTO changes (seq, subject, at)
+                     SELECT COALESCE(MAX(seq), 0) + 1, $1, $2 FROM changes RETURNING subject"
+            }
+            Self::Postgres => {
+                "WITH noted AS (
+                     INSERT INTO changes (seq, subject, at)
+                         SELECT COALESCE(MAX(seq), 0) + 1, $1, $2 FROM changes RETURNING subject)
+                 SELECT subject FROM noted, pg_notify('gatehouse_changes', '')"
+            }
+        }
+    }
+
     /// Empties the write-ahead log, where the engine lets a client do that.
     pub(crate) const fn checkpoint(self) -> Option<&'static str> {
         match self {

@@ -102,7 +102,7 @@ use dialect::Lane;
 use futures_util::future::BoxFuture;
 use readers::Readers;
 use std::sync::Arc;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use writer::Writers;
 
 /// The database, open.
@@ -112,6 +112,8 @@ pub struct Store {
     readers: Readers,
     writers: Writers,
     changed: broadcast::Sender<Arc<str>>,
+    /// Counts notifications of a database that other processes may write.
+    heard: watch::Receiver<u64>,
 }
 
 /// How many changes a listener may be behind.
@@ -127,6 +129,12 @@ impl Store {
     /// everything.
     pub fn changes(&self) -> broadcast::Receiver<Arc<str>> {
         self.changed.subscribe()
+    }
+
+    /// Changes its value soon after somebody noted a change in the database, on this node or another. A change
+    /// may be missed: look at the table of changes now and then all the same. Never changes with SQLite.
+    pub fn notified(&self) -> watch::Receiver<u64> {
+        self.heard.clone()
     }
 
     /// Reads. What the closure reads in several statements is not one snapshot.

@@ -6,11 +6,11 @@ use crate::postgres::PostgresServer;
 use crate::readers::Readers;
 use crate::sqlite::SqliteFile;
 use crate::writer::Writers;
-use crate::{CHANGES, Conn, OpenError, Store, StoreError, migrate};
+use crate::{CHANGES, Conn, OpenError, Store, StoreError, migrate, postgres};
 use deadpool_postgres::Pool;
 use std::path::Path;
 use std::time::Duration;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 
 /// How long a server may take to come up.
@@ -141,11 +141,17 @@ impl Store {
         migrate::run(&mut conn, engine, version).await?;
         drop(conn);
         let changed = broadcast::Sender::new(CHANGES);
+        let (hear, heard) = watch::channel(0);
+        if let Place::Postgres(server) = &location.0 {
+            // It ends with the last handle of the store, whose receiver it watches.
+            tokio::spawn(postgres::listen(PostgresServer::clone(server), hear));
+        }
         Ok(Self {
             engine,
             readers: Readers::open(location).await?,
             writers: Writers::open(location, &changed)?,
             changed,
+            heard,
         })
     }
 }

@@ -7,12 +7,14 @@ use crate::{OpenError, StoreError};
 use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime,
 };
-use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
+use futures_util::{FutureExt, TryStreamExt};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Config, SimpleQueryMessage, Statement};
+use tokio_postgres::{AsyncMessage, Config, SimpleQueryMessage, Statement};
 
 /// How long it may take to connect, or to get a connection of the pool.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -21,6 +23,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
+/// How long to wait before a lost connection that listens is made again.
+const RECONNECT: Duration = Duration::from_secs(1);
 /// How long sent data may stay unacknowledged.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
@@ -97,6 +101,48 @@ impl PostgresServer {
             .post_create(prepare)
             .build()
             .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))
+    }
+}
+
+/// What [`crate::Conn::insert_change`] notifies.
+const CHANNEL: &str = "LISTEN gatehouse_changes";
+
+/// Counts notifications of the server, of this process or another, until the last receiver is gone. A
+/// reconnection counts as one: what happened before it was not heard.
+pub(crate) async fn listen(server: PostgresServer, heard: watch::Sender<u64>) {
+    while !heard.is_closed() {
+        if let Err(error) = listen_once(&server, &heard).await {
+            tracing::debug!(
+                error = &error as &dyn std::error::Error,
+                "changes of other nodes are not heard; the feed is read in intervals"
+            );
+        }
+        tokio::time::sleep(RECONNECT).await;
+    }
+}
+
+async fn listen_once(
+    server: &PostgresServer,
+    heard: &watch::Sender<u64>,
+) -> Result<(), StoreError> {
+    let tls = server
+        .tls
+        .connector()
+        .map_err(|error| StoreError::unavailable(error.to_string()))?;
+    let (client, mut connection) = server.config.connect(tls).await?;
+    let mut listening = pin!(client.batch_execute(CHANNEL).fuse());
+    loop {
+        tokio::select! {
+            answer = &mut listening => answer?,
+            message = poll_fn(|cx| connection.poll_message(cx)) => match message {
+                Some(Ok(AsyncMessage::Notification(_))) => {}
+                Some(Ok(_)) => continue,
+                Some(Err(error)) => return Err(error.into()),
+                None => return Ok(()),
+            },
+            () = heard.closed() => return Ok(()),
+        }
+        heard.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
 

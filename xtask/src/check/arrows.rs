@@ -60,7 +60,7 @@ struct Kept {
     why: &'static str,
 }
 
-const LIBRARIES: [Kept; 2] = [
+const LIBRARIES: [Kept; 3] = [
     Kept {
         library: "axum",
         rooms: &["web", "testkit", "bench"],
@@ -68,7 +68,13 @@ const LIBRARIES: [Kept; 2] = [
         why: "one HTTP door (tests and bench play the vendor)",
     },
     Kept {
-        library: "sqlx",
+        library: "rusqlite",
+        rooms: &["store"],
+        for_tests: false,
+        why: "one room with SQL",
+    },
+    Kept {
+        library: "tokio-postgres",
         rooms: &["store"],
         for_tests: false,
         why: "one room with SQL",
@@ -215,12 +221,12 @@ mod tests {
         let foreign = |from, to| check_libraries(&house(from, to, None)).wrong.len();
         assert_eq!(foreign("gatehouse-web", "axum"), 0);
         assert_eq!(foreign("gatehouse-rpc", "axum-core"), 1);
-        assert_eq!(foreign("gatehouse-store", "sqlx"), 0);
-        assert_eq!(foreign("gatehouse-testkit", "sqlx"), 1);
+        assert_eq!(foreign("gatehouse-store", "rusqlite"), 0);
+        assert_eq!(foreign("gatehouse-testkit", "rusqlite"), 1);
         assert_eq!(foreign("gatehouse-rpc", "axumatic"), 0);
         let in_tests = |from, to| check_libraries(&house(from, to, Some("dev"))).wrong.len();
         assert_eq!(in_tests("gatehouse-models", "axum"), 0);
-        assert_eq!(in_tests("gatehouse-models", "sqlx"), 1);
+        assert_eq!(in_tests("gatehouse-models", "rusqlite"), 1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
         key: "log.level",
         kind: Kind::Text(Rule::LogFilter),
         default: Initial::Text("info"),
-        doc: "off, error, warn, info, debug or trace, also per part: info,sqlx=warn. \
+        doc: "off, error, warn, info, debug or trace, also per part: info,hyper=warn. \
               SERVICE_LOG sets it too.",
         example: "",
         guard: Guard::Write,
@@ -33,7 +33,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// `[log]`
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// A level, or directives such as `info,sqlx=warn`.
+    /// A level, or directives such as `info,hyper=warn`.
     pub level: String,
     /// How a line is written.
     pub format: LogFormat,
@@ -87,7 +87,7 @@ pub(crate) fn check_filter(text: &str) -> Result<String, InvalidValue> {
         };
         if !LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level)) {
             return Err(InvalidValue::new(
-                "expected off, error, warn, info, debug or trace, or parts such as info,sqlx=warn",
+                "expected off, error, warn, info, debug or trace, or parts such as info,hyper=warn",
             ));
         }
     }

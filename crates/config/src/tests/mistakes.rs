@@ -130,7 +130,7 @@ fn in_the_file(#[case] toml: &str, #[case] expected: &str) {
     "SERVICE_LOG",
     "loud",
     "SERVICE_LOG: expected off, error, warn, info, debug or trace, \
-        or parts such as info,sqlx=warn"
+        or parts such as info,hyper=warn"
 )]
 #[case(
     "SERVICE_URL",

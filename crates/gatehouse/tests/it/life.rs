@@ -44,7 +44,7 @@ async fn a_start_prints_the_address_and_the_setup_code_and_a_stop_leaves_nothing
 async fn logs_go_to_standard_error_as_the_settings_say() {
     let mut place = Place::new();
     place.env("SERVICE_LOG__FORMAT", "json");
-    place.env("SERVICE_LOG", "info,sqlx=off");
+    place.env("SERVICE_LOG", "info,hyper=off");
     let server = place.start();
     server.get("/health").await;
     server.stop();

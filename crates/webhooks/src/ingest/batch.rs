@@ -236,7 +236,9 @@ impl Line {
     async fn write_rows(&self, batch: Arc<Batch>) -> Result<Vec<Stored>, StoreError> {
         let counts = self.wake.is_some();
         self.store
-            .write(move |conn| Box::pin(async move { write_rows(conn, &batch, counts).await }))
+            .write_arrivals(move |conn| {
+                Box::pin(async move { write_rows(conn, &batch, counts).await })
+            })
             .await
     }
 
