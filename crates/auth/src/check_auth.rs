@@ -199,7 +199,7 @@ impl Auth {
     }
 
     /// Reads one record and keeps it, unless something was revoked between reading and keeping.
-    async fn look_up<T: Live + Send + Sync>(
+    async fn look_up<T: Live + Send + Sync + 'static>(
         &self,
         map: &LiveMap<T>,
         hash: TokenHash,

@@ -22,6 +22,8 @@ use tokio_util::task::TaskTracker;
 const GROUP_LIMIT: usize = 512;
 /// How many may wait for the next commit; a caller beyond that waits to be let in.
 const QUEUE_LIMIT: usize = 1024;
+/// One that writes, and one to ask how a transaction ended whose connection was lost.
+const WRITER_CONNECTIONS: usize = 2;
 /// How long a lost commit is looked up before its outcome is given as unknown.
 const LOOK_UP: Duration = Duration::from_secs(15);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
@@ -54,8 +56,8 @@ impl Writers {
         location: &Location,
         changed: &broadcast::Sender<Arc<str>>,
     ) -> Result<Self, OpenError> {
-        let start = |lane, connections| {
-            let source = location.source(Role::Writer, connections)?;
+        let start = |lane| {
+            let source = location.source(Role::Writer, WRITER_CONNECTIONS)?;
             Ok(Writer::start(
                 location.engine(),
                 lane,
@@ -63,7 +65,7 @@ impl Writers {
                 changed.clone(),
             ))
         };
-        let rules = start(Lane::Rules, 1)?;
+        let rules = start(Lane::Rules)?;
         Ok(match location.engine() {
             Engine::Sqlite => Self {
                 queue: rules.clone(),
@@ -71,8 +73,8 @@ impl Writers {
                 rules,
             },
             Engine::Postgres => Self {
-                queue: start(Lane::Queue, 1)?,
-                arrivals: start(Lane::Arrivals, 1)?,
+                queue: start(Lane::Queue)?,
+                arrivals: start(Lane::Arrivals)?,
                 rules,
             },
         })

@@ -11,6 +11,8 @@ use crate::delivery::Delivery;
 use crate::handle::publish;
 use crate::limits::Reservation;
 use crate::metrics;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use gatehouse_domain::{DeliveryId, Timestamp, WebhookId};
 use gatehouse_store::{Conn, NewDelivery, Store, StoreError};
 use std::collections::BTreeMap;
@@ -135,13 +137,14 @@ impl Batches {
         wake: &Arc<Notify>,
         tasks: &TaskTracker,
     ) -> Self {
-        let line = |room, batch, pause, wake: Option<&Arc<Notify>>| {
+        let line = |room, batch, pause: Option<Duration>, wake: Option<&Arc<Notify>>| {
             let (sender, inbox) = mpsc::channel(room);
             let line = Line {
                 store: store.clone(),
                 events: events.clone(),
                 wake: wake.map(Arc::clone),
                 batch,
+                writes_at_once: if pause.is_none() { 2 } else { 1 },
                 pause,
             };
             tasks.spawn(line.serve(inbox));
@@ -194,6 +197,8 @@ struct Line {
     wake: Option<Arc<Notify>>,
     /// How many rows one write stores at most.
     batch: usize,
+    /// How many writes may be under way: with two, the next is ready when the present one is on disk.
+    writes_at_once: usize,
     /// How long to wait after a write.
     pause: Option<Duration>,
 }
@@ -201,11 +206,28 @@ struct Line {
 impl Line {
     async fn serve(self, mut inbox: mpsc::Receiver<Waiting>) {
         let mut waiting = Vec::with_capacity(self.batch);
-        while inbox.recv_many(&mut waiting, self.batch).await > 0 {
-            self.write(std::mem::take(&mut waiting)).await;
-            if let Some(pause) = self.pause {
-                tokio::time::sleep(pause).await;
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                biased;
+                Some(()) = under_way.next() => {}
+                received = inbox.recv_many(&mut waiting, self.batch),
+                    if under_way.len() < self.writes_at_once =>
+                {
+                    if received == 0 {
+                        break;
+                    }
+                    under_way.push(self.write_and_pause(std::mem::take(&mut waiting)));
+                }
             }
+        }
+        under_way.collect::<()>().await;
+    }
+
+    async fn write_and_pause(&self, waiting: Vec<Waiting>) {
+        self.write(waiting).await;
+        if let Some(pause) = self.pause {
+            tokio::time::sleep(pause).await;
         }
     }
 
@@ -347,9 +369,12 @@ async fn store_known(
                 Ok(Stored::Duplicate(first))
             }
         }
-        // Only an earlier one with its key or bytes keeps a delivery out.
-        Repeat::Unknown => Err(StoreError::Damaged {
-            what: "delivery key",
-        }),
+        // The earlier one was removed since: nothing keeps this one out any more.
+        Repeat::Unknown => match conn.insert_deliveries(std::slice::from_ref(row)).await? {
+            stored if stored.contains(&true) => Ok(Stored::New),
+            _ => Err(StoreError::Damaged {
+                what: "delivery key",
+            }),
+        },
     }
 }

@@ -291,7 +291,7 @@ impl Intake {
         let read = self
             .inner
             .store
-            .read(|conn| Box::pin(async move { repeat::judge(conn, &keys, redeliver).await }));
+            .read(move |conn| Box::pin(async move { repeat::judge(conn, &keys, redeliver).await }));
         Ok(match read.await? {
             Repeat::Of(first) => Some(first),
             Repeat::Unknown | Repeat::MayRunAgain { .. } => None,

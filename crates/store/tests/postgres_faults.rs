@@ -1,0 +1,222 @@
+//! Faults between a node and its PostgreSQL server, played by a proxy that stands between them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use gatehouse_domain::Timestamp;
+use gatehouse_store::testing::{TestDatabase, postgres};
+use gatehouse_store::{Location, Store, StoreError};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// What the proxy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// It forwards everything.
+    None,
+    /// It forwards nothing in either direction, and closes nothing.
+    Silence,
+    /// It forwards requests only.
+    NoAnswers,
+    /// It forwards a `COMMIT` and closes the connection instead of forwarding the answer.
+    CutAfterCommit,
+    /// It closes the connection instead of forwarding a `COMMIT`.
+    CutBeforeCommit,
+}
+
+/// A TCP proxy before a PostgreSQL server.
+struct Proxy {
+    fault: Arc<watch::Sender<Fault>>,
+    location: Location,
+}
+
+impl Proxy {
+    async fn before(database: &TestDatabase) -> Self {
+        let url = database.location.url();
+        let (user, rest) = url.split_once('@').unwrap();
+        let (server, path) = rest.split_once('/').unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let fault = Arc::new(watch::Sender::new(Fault::None));
+        let (control, server) = (Arc::clone(&fault), server.to_owned());
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(&server).await.unwrap();
+                tokio::spawn(forward(client, server, Arc::clone(&control)));
+            }
+        });
+        Self {
+            fault,
+            location: Location::from_url(&format!("{user}@127.0.0.1:{port}/{path}")).unwrap(),
+        }
+    }
+
+    fn set(&self, fault: Fault) {
+        self.fault.send_replace(fault);
+    }
+}
+
+async fn forward(client: TcpStream, server: TcpStream, fault: Arc<watch::Sender<Fault>>) {
+    let (from_client, to_client) = client.into_split();
+    let (from_server, to_server) = server.into_split();
+    let requests = pump(from_client, to_server, Arc::clone(&fault), true);
+    let answers = pump(from_server, to_client, fault, false);
+    // The end of one direction closes both; a request is looked at first.
+    tokio::select! {
+        biased;
+        () = requests => {}
+        () = answers => {}
+    }
+}
+
+async fn pump(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    fault: Arc<watch::Sender<Fault>>,
+    is_requests: bool,
+) {
+    let mut buffer = vec![0; 65_536];
+    while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        let bytes = buffer.get(..read).unwrap();
+        let commits = is_requests && bytes.windows(6).any(|window| window == b"COMMIT");
+        let now = *fault.borrow();
+        match now {
+            Fault::Silence => until_over(&fault, Fault::Silence).await,
+            Fault::NoAnswers if !is_requests => until_over(&fault, Fault::NoAnswers).await,
+            Fault::CutBeforeCommit if commits => {
+                fault.send_replace(Fault::None);
+                return;
+            }
+            Fault::CutAfterCommit if commits => {
+                fault.send_replace(Fault::NoAnswers);
+                to.write_all(bytes).await.unwrap();
+                // Long enough for the server to read it. If it were not, the test would fail: nothing would
+                // be committed.
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                fault.send_replace(Fault::None);
+                return;
+            }
+            _ => {}
+        }
+        if to.write_all(bytes).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn until_over(fault: &watch::Sender<Fault>, now: Fault) {
+    drop(fault.subscribe().wait_for(|fault| *fault != now).await);
+}
+
+async fn write(store: &Store, key: &'static str) -> Result<(), StoreError> {
+    let at = Timestamp::from_millis(1);
+    store
+        .write(move |conn| {
+            Box::pin(async move { conn.update_setting(key, &json!(1), at).await.map(drop) })
+        })
+        .await
+}
+
+async fn has(store: &Store, key: &'static str) -> bool {
+    let found = store
+        .read(move |conn| Box::pin(async move { conn.find_setting(key).await }))
+        .await;
+    found.map_err(|error: StoreError| error).unwrap().is_some()
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_looked_up() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    write(&store, "before").await.unwrap();
+
+    // The answer is cut off while the server commits: it is found by the id of the transaction.
+    proxy.set(Fault::CutAfterCommit);
+    write(&store, "committed").await.unwrap();
+    assert!(has(&store, "committed").await);
+
+    proxy.set(Fault::CutBeforeCommit);
+    let refused = write(&store, "undone").await;
+    assert!(
+        matches!(refused, Err(StoreError::NotCommitted(_))),
+        "{refused:?}"
+    );
+    assert!(!has(&store, "undone").await);
+
+    write(&store, "after").await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_dies_in_silence_is_given_up_and_replaced() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    write(&store, "before").await.unwrap();
+    proxy.set(Fault::Silence);
+    let (written, read) = tokio::join!(write(&store, "lost"), store.ping());
+    assert!(written.unwrap_err().is_unavailable());
+    assert!(read.unwrap_err().is_unavailable());
+    proxy.set(Fault::None);
+    write(&store, "after").await.unwrap();
+    assert!(has(&store, "after").await);
+    assert!(!has(&store, "lost").await);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_node_that_freezes_within_a_transaction_loses_its_lock() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let (frozen, other) = (database.open().await, database.open().await);
+    let (holds, held) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        frozen
+            .write(move |conn| {
+                Box::pin(async move {
+                    conn.update_setting("frozen", &json!(1), Timestamp::from_millis(1))
+                        .await?;
+                    holds.send(()).unwrap();
+                    std::future::pending::<Result<(), StoreError>>().await
+                })
+            })
+            .await
+    });
+    held.await.unwrap();
+    write(&other, "other").await.unwrap();
+    assert!(!has(&other, "frozen").await);
+    other.close().await;
+}
+
+#[tokio::test]
+async fn a_change_on_one_node_is_heard_on_another() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let (one, other) = (database.open().await, database.open().await);
+    let mut heard = other.notified();
+    // The first is that the node listens.
+    heard.changed().await.unwrap();
+    one.write(|conn| {
+        Box::pin(async move {
+            conn.insert_change("settings", Timestamp::from_millis(1))
+                .await
+        })
+    })
+    .await
+    .map_err(|error: StoreError| error)
+    .unwrap();
+    heard.changed().await.unwrap();
+    one.close().await;
+    other.close().await;
+}
