@@ -326,7 +326,7 @@ impl House {
 
     pub async fn find(&self, n: u32) -> Option<DeliveryRow> {
         self.store
-            .read(|conn| Box::pin(async move { conn.find_delivery(id(n).as_str()).await }))
+            .read(move |conn| Box::pin(async move { conn.find_delivery(id(n).as_str()).await }))
             .await
             .unwrap()
     }
