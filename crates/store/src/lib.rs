@@ -42,6 +42,7 @@ mod session_audio;
 mod settings;
 mod setup_code;
 mod ssh_keys;
+mod sweep_clock;
 #[cfg(feature = "testing")]
 #[expect(
     clippy::panic,
@@ -80,13 +81,14 @@ pub use dialect::Engine;
 pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
 pub use guard::{Guard, Guarded, inherit, unguarded};
-pub use inbox::InboxMessageRow;
+pub use inbox::{INBOX_MAX_BYTES, InboxMessageRow};
 pub use open::{Location, migration_versions};
 pub use passkeys::PasskeyRow;
 pub use protected::{ProtectedRow, SecretTable};
 pub use session_audio::SessionAudioRow;
 pub use setup_code::SetupCodeRow;
 pub use ssh_keys::SshKeyRow;
+pub use sweep_clock::SweepClock;
 pub use vault_record::VaultRow;
 pub use voice_personas::VoicePersonaRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};
