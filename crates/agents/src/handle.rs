@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How long turns that were told to stop may take to store what they have.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// What this room stands on.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub struct AgentsSettings {
     pub require_approval: Vec<String>,
     /// How long they wait before that counts as a no.
     pub approval_wait: Duration,
+    /// `agents.turn_timeout_seconds`: how long a turn may take, with all that it waits for.
+    pub turn_timeout: Duration,
 }
 
 impl Default for AgentsSettings {
@@ -48,6 +50,7 @@ impl Default for AgentsSettings {
         Self {
             require_approval: Vec::new(),
             approval_wait: Duration::from_mins(5),
+            turn_timeout: Duration::from_mins(10),
         }
     }
 }
@@ -102,7 +105,7 @@ impl Agents {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Puts new settings in force, for tool calls from now on.
+    /// Puts new settings in force, for tool calls and turns that begin from now on.
     pub fn update_settings(&self, settings: AgentsSettings) {
         self.0.settings.store(Arc::new(settings));
     }

@@ -122,8 +122,9 @@ impl Auth {
     }
 
     async fn sweep_rows(&self) -> Result<(), AuthError> {
-        let now = self.0.now();
-        let swept = self.0.store.write(move |conn| {
+        let inner = &self.0;
+        let now = inner.sweep_clock.now(&inner.store, &*inner.clock).await?;
+        let swept = inner.store.write(move |conn| {
             Box::pin(async move {
                 conn.delete_expired_auth_sessions(now).await?;
                 conn.delete_expired_challenges(now).await?;

@@ -14,7 +14,7 @@ use crate::wrong_passwords::WrongPasswords;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_secrets::Secrets;
-use gatehouse_store::Store;
+use gatehouse_store::{Store, SweepClock};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex, broadcast, watch};
 use tokio_util::task::TaskTracker;
@@ -35,6 +35,7 @@ impl Auth {
     ) -> Result<Self, AuthError> {
         let (last_change, settled) = read_or_renew(&store, &clock, &random).await?;
         let inner = AuthInner {
+            sweep_clock: SweepClock::default(),
             throttle: Throttle::new(Arc::clone(&clock), DEFAULT_CAPACITY),
             facts_read: SharedRead::default(),
             wrong_passwords: WrongPasswords::new(Arc::clone(&clock)),

@@ -17,7 +17,7 @@ use crate::wrong_passwords::WrongPasswords;
 use arc_swap::ArcSwap;
 use gatehouse_domain::{Clock, Random, Timestamp};
 use gatehouse_secrets::Secrets;
-use gatehouse_store::{Conn, Store, StoreError, inherit};
+use gatehouse_store::{Conn, Store, StoreError, SweepClock, inherit};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::pin::Pin;
@@ -118,6 +118,8 @@ pub(crate) struct AuthInner {
     pub(crate) keys: LiveMap<LiveKey>,
     pub(crate) devices: LiveMap<LiveDevice>,
     pub(crate) throttle: Throttle,
+    /// The time that sweeps of rows go by.
+    pub(crate) sweep_clock: SweepClock,
     /// The facts as the database has them, while memory cannot be believed.
     pub(crate) facts_read: SharedRead<AuthFacts>,
     pub(crate) wrong_passwords: WrongPasswords,

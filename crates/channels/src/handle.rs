@@ -1,10 +1,11 @@
 //! The handle of this room.
 
 use crate::inbox::InboxMessage;
+use crate::live::Live;
 use gatehouse_domain::{Clock, Random};
 use gatehouse_outbound::Outbound;
 use gatehouse_secrets::Secrets;
-use gatehouse_store::Store;
+use gatehouse_store::{Store, SweepClock};
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::broadcast;
@@ -38,6 +39,9 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) inbox: broadcast::Sender<InboxMessage>,
+    pub(crate) live: Live,
+    /// The time that sweeps go by.
+    pub(crate) sweep_clock: SweepClock,
 }
 
 impl Channels {
@@ -45,6 +49,8 @@ impl Channels {
     pub fn open(parts: ChannelsParts) -> Self {
         let (inbox, _) = broadcast::channel(QUEUE);
         Self(Arc::new(Inner {
+            live: Live::new(&parts.store, &parts.secrets),
+            sweep_clock: SweepClock::default(),
             store: parts.store,
             secrets: parts.secrets,
             outbound: parts.outbound,

@@ -1,4 +1,4 @@
-//! The inbox: messages that stay here, the newest ten thousand.
+//! The inbox: messages that stay here, the newest ten thousand and at most 64 MiB.
 
 use crate::error::ChannelsError;
 use crate::handle::Channels;

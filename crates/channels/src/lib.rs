@@ -4,8 +4,8 @@
 //! A target is `type` (its default account) or `type:account_id`. [`Channels::send`] finds the account,
 //! opens its secrets, splits the text at the vendor's limit and gives each part to the account's sender.
 //!
-//! **Another try.** A message is known by its account, text, extra values, source and time, so a caller
-//! that tries again with the same five means the same message. Of a message in several parts it is noted,
+//! **Another try.** A message is known by its delivery, account, text, extra values, source and time, so a
+//! caller that tries again with the same six means the same message. Of a message in several parts it is noted,
 //! after each part, how many the vendor has taken; another try sends only the others. What remains is
 //! at least once: a part that the vendor took while the answer, or the note, was lost, is sent again. Where
 //! the vendor lets a request carry an id (Matrix, `http`, mail), it is the same at each try, and the
@@ -18,6 +18,7 @@ mod error;
 mod fields;
 mod handle;
 mod inbox;
+mod live;
 mod markup;
 mod outgoing;
 mod progress;

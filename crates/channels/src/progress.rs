@@ -21,7 +21,8 @@ impl Inner {
     pub(crate) async fn note_parts(&self, message: &str, sent: usize) -> Result<(), StoreError> {
         let (message, now) = (message.to_owned(), self.clock.now());
         let sent = i64::try_from(sent).unwrap_or(i64::MAX);
-        let before = Timestamp::from_millis(now.as_millis().saturating_sub(KEPT_MS));
+        let swept_at = self.sweep_clock.now(&self.store, &*self.clock).await?;
+        let before = Timestamp::from_millis(swept_at.as_millis().saturating_sub(KEPT_MS));
         let write = self.store.write(move |conn| {
             Box::pin(async move { conn.update_channel_parts(&message, sent, now, before).await })
         });

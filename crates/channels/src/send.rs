@@ -5,7 +5,7 @@ use crate::handle::{Channels, Inner};
 use crate::outgoing::Outgoing;
 use crate::senders::Part;
 use crate::split::split;
-use crate::target::{Found, OpenAccount};
+use crate::target::OpenAccount;
 use data_encoding::HEXLOWER;
 use std::collections::BTreeMap;
 
@@ -48,14 +48,14 @@ impl Channels {
 
 impl Inner {
     async fn send(&self, message: &Outgoing<'_>) -> Result<(), Failure> {
-        let found: Found = self.find_target(message.target).await?;
-        if !found.row.enabled {
+        let live = self.find_target(message.target).await?;
+        if !live.found.row.enabled {
             return Err(Failure::refused(format!(
                 "The channel `{}` is disabled.",
-                found.row.id
+                live.found.row.id
             )));
         }
-        let account = self.open_account(found).await?;
+        let account = live.open(self).await?;
         let id = message.id(&account.id);
         self.deliver(&account, message, &id).await
     }

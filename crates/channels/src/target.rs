@@ -1,8 +1,9 @@
 //! From a target to an account with its secrets open.
 
-use crate::account::{built_in, read_fields};
+use crate::account::read_fields;
 use crate::error::{ChannelsError, Failure};
 use crate::handle::{Channels, Inner};
+use crate::live::LiveAccount;
 use crate::markup::Markup;
 use crate::senders::{self, Sender};
 use crate::service::{may_go, service_of};
@@ -11,6 +12,7 @@ use gatehouse_store::{ChannelAccountRow, ChannelSecretRow, StoreError};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A target names nothing.
 #[derive(Debug)]
@@ -34,6 +36,7 @@ impl TargetError {
 }
 
 /// An account as it is stored.
+#[derive(Clone)]
 pub(crate) struct Found {
     pub(crate) sender: &'static dyn Sender,
     pub(crate) row: ChannelAccountRow,
@@ -48,40 +51,22 @@ pub(crate) struct OpenAccount {
     pub(crate) secrets: BTreeMap<String, SecretString>,
 }
 
-/// The default account of a type: the built-in one, else the oldest that is enabled, else the oldest.
-fn default_of(sender: &dyn Sender, accounts: Vec<ChannelAccountRow>) -> Option<ChannelAccountRow> {
-    let about = sender.about();
-    built_in(about).or_else(|| {
-        let mut own: Vec<_> = accounts
-            .into_iter()
-            .filter(|account| account.kind == about.kind)
-            .collect();
-        let chosen = own.iter().position(|account| account.enabled).unwrap_or(0);
-        (chosen < own.len()).then(|| own.swap_remove(chosen))
-    })
-}
-
 impl Inner {
     /// Finds what `type` or `type:account_id` names.
-    pub(crate) async fn find_target(&self, target: &str) -> Result<Found, TargetError> {
+    pub(crate) async fn find_target(&self, target: &str) -> Result<Arc<LiveAccount>, TargetError> {
         let (kind, id) = match target.split_once(':') {
             Some((kind, id)) => (kind, Some(id)),
             None => (target, None),
         };
-        let sender = senders::find(kind).ok_or(TargetError::UnknownType)?;
-        let about = sender.about();
-        let row = match id {
-            Some(id) if about.built_in && id == kind => built_in(about),
-            Some(id) => self.find_account(id).await?.filter(|row| row.kind == kind),
-            None => default_of(sender, self.list_accounts().await?),
+        let about = senders::find(kind).ok_or(TargetError::UnknownType)?.about();
+        let accounts = self.live_accounts().await?;
+        let account = match id {
+            Some(id) => accounts.find(id).filter(|it| it.found.row.kind == kind),
+            None => accounts.default_of(about),
         };
-        let row = row.ok_or(TargetError::NoAccount(about.kind))?;
-        let secrets = self.list_secrets_of(&row.id).await?;
-        Ok(Found {
-            sender,
-            row,
-            secrets,
-        })
+        account
+            .map(Arc::clone)
+            .ok_or(TargetError::NoAccount(about.kind))
     }
 
     /// Opens an account's secrets.
@@ -181,7 +166,7 @@ impl Channels {
     /// does not: sending fails, and says why.
     pub async fn needs_vault(&self, target: &str) -> bool {
         match self.0.find_target(target).await {
-            Ok(found) => found.secrets.iter().any(|secret| secret.encrypted),
+            Ok(live) => live.found.secrets.iter().any(|secret| secret.encrypted),
             Err(_) => false,
         }
     }

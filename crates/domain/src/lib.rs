@@ -15,6 +15,7 @@ pub mod problem;
 pub mod random;
 pub mod scope;
 pub mod sliding_window;
+pub mod sweep_time;
 pub mod visible;
 
 pub use actor::Actor;
@@ -32,3 +33,4 @@ pub use problem::Problem;
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use scope::{Scope, ScopeSet};
 pub use sliding_window::SlidingWindow;
+pub use sweep_time::SweepTime;

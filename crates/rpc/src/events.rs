@@ -2,6 +2,7 @@
 //! rendered once. Knows no connection; who may hear an event is written on it.
 
 mod bridge;
+mod deliveries;
 mod kinds;
 
 pub use bridge::bridge;
@@ -133,6 +134,7 @@ pub enum Records {
     Agents,
     Channels,
     Config,
+    Deliveries,
     Env,
     Inbox,
     Providers,
@@ -142,10 +144,11 @@ pub enum Records {
 }
 
 impl Records {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Agents,
         Self::Channels,
         Self::Config,
+        Self::Deliveries,
         Self::Env,
         Self::Inbox,
         Self::Providers,
@@ -160,6 +163,7 @@ impl Records {
             Self::Agents => &["agents.list"],
             Self::Channels => &["channels.list"],
             Self::Config => &["config.get"],
+            Self::Deliveries => &["webhooks.deliveries"],
             Self::Env => &["env.list"],
             Self::Inbox => &["inbox.list"],
             Self::Providers => &["providers.list"],
@@ -180,6 +184,7 @@ impl Records {
             "sessions" => Some(Self::Sessions),
             "ssh_keys" => Some(Self::SshKeys),
             "webhooks" => Some(Self::Webhooks),
+            // Deliveries have no subject: `webhooks.delivery` tells of them.
             // `auth.changed` and `vault.status` tell of the others, and provider keys are no rows.
             _ => None,
         }

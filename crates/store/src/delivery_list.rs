@@ -24,6 +24,10 @@ pub struct DeliveryFilter {
     pub text: Option<String>,
     /// Only before this id.
     pub before: Option<String>,
+    /// Only those that came at this moment or later.
+    pub from: Option<Timestamp>,
+    /// Only those that came before this moment.
+    pub until: Option<Timestamp>,
 }
 
 /// A page of deliveries.
@@ -84,11 +88,19 @@ fn first_id_at(moment: Timestamp) -> String {
     format!("del_{millis:012x}")
 }
 
+/// A text that sorts after the ids of every delivery that came before `until`. Ids may be up to an hour ahead
+/// of the time at which a delivery came, after the clock was set back.
+fn last_id_at(until: Timestamp) -> String {
+    first_id_at(Timestamp::from_millis(
+        until.as_millis().saturating_add(HOUR_MS),
+    ))
+}
+
 /// What the partial indexes over deliveries that were not worked on say, as in the migration.
 const NOT_DONE: &str = "status IN ('rejected', 'filtered', 'deduplicated', 'failed')";
 
 /// The conditions that an index or a quick look decides. Each value is bound, in this order: before,
-/// webhook, event.
+/// webhook, event, from (as an id and in milliseconds), until (likewise).
 fn conditions(filter: &DeliveryFilter) -> String {
     let mut all = vec![
         "id < $1".to_owned(),
@@ -102,6 +114,16 @@ fn conditions(filter: &DeliveryFilter) -> String {
         if is_asked {
             place += 1;
             all.push(format!("{column} = ${place}"));
+        }
+    }
+    for (operator, is_asked) in [(">=", filter.from.is_some()), ("<", filter.until.is_some())] {
+        if is_asked {
+            let (id, at) = (place + 1, place + 2);
+            place = at;
+            all.push(format!("id {operator} ${id}"));
+            all.push(format!(
+                "received_at {operator} CAST(CAST(${at} AS TEXT) AS BIGINT)"
+            ));
         }
     }
     if let Some(status) = filter.status {
@@ -162,6 +184,12 @@ impl Conn {
         let mut values = vec![before];
         values.extend(filter.webhook.as_ref().map(|id| id.as_str().to_owned()));
         values.extend(filter.event.clone());
+        if let Some(from) = filter.from {
+            values.extend([first_id_at(from), from.as_millis().to_string()]);
+        }
+        if let Some(until) = filter.until {
+            values.extend([last_id_at(until), until.as_millis().to_string()]);
+        }
         let from = format!(
             "FROM webhook_deliveries WHERE {} ORDER BY id DESC LIMIT",
             conditions(filter)
@@ -205,26 +233,32 @@ impl Conn {
         self.find::<String>(bound(last, values)).await
     }
 
-    /// How many deliveries came in each hour since a moment, by the status that they have now.
+    /// How many deliveries came in each hour from `since` and before `until`, by the status that they
+    /// have now.
     pub async fn list_delivery_counts(
         &mut self,
         webhook: Option<&WebhookId>,
         since: Timestamp,
+        until: Timestamp,
     ) -> Result<Vec<DeliveryCount>, StoreError> {
         let only = if webhook.is_some() {
-            "AND webhook_id = $3"
+            "AND webhook_id = $5"
         } else {
             ""
         };
         let sql = format!(
             "SELECT received_at / {HOUR_MS} AS hour, status, CAST(COUNT(*) AS BIGINT) AS count
              FROM webhook_deliveries
-             WHERE id >= $1 AND received_at >= $2 {only}
+             WHERE id >= $1 AND received_at >= $2 AND id < $3 AND received_at < $4 {only}
                  AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)
              GROUP BY received_at / {HOUR_MS}, status
              ORDER BY received_at / {HOUR_MS}, status"
         );
-        let mut query = query(sql).bind(first_id_at(since)).bind(since.as_millis());
+        let mut query = query(sql)
+            .bind(first_id_at(since))
+            .bind(since.as_millis())
+            .bind(last_id_at(until))
+            .bind(until.as_millis());
         if let Some(webhook) = webhook {
             query = query.bind(webhook.as_str().to_owned());
         }

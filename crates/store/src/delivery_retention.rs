@@ -53,10 +53,12 @@ impl FromRow for RefusedPile {
 
 impl Conn {
     /// Deliveries that are over and came before `before`, the oldest first. Ids begin with the time
-    /// they were made, so that the first of them are found without another index.
+    /// they were made, so that the first of them are found without another index. With
+    /// `ids_are_ahead` (the clock was set back after they were made) all rows are looked through.
     pub async fn list_old_deliveries(
         &mut self,
         before: Timestamp,
+        ids_are_ahead: bool,
         limit: i64,
     ) -> Result<Vec<OldDelivery>, StoreError> {
         let query = query(
@@ -65,8 +67,21 @@ impl Conn {
                  AND status NOT IN ('received', 'queued', 'processing')
              ORDER BY id LIMIT $3",
         );
-        let query = query.bind(first_id(before)).bind(before.as_millis());
+        let before_id = if ids_are_ahead {
+            AFTER_ALL.to_owned()
+        } else {
+            first_id(before)
+        };
+        let query = query.bind(before_id).bind(before.as_millis());
         self.list(query.bind(limit)).await
+    }
+
+    /// The delivery with the last id.
+    pub async fn find_last_delivery_id(&mut self) -> Result<Option<DeliveryId>, StoreError> {
+        let query =
+            query("SELECT id FROM webhook_deliveries WHERE id < $1 ORDER BY id DESC LIMIT 1");
+        let found: Option<String> = self.find(query.bind(AFTER_ALL)).await?;
+        Ok(found.map(DeliveryId::from_text))
     }
 
     /// Piles of refused deliveries that are higher than `limit`: rejected ones by reason.
@@ -135,6 +150,9 @@ impl Conn {
         Ok(removed)
     }
 }
+
+/// Sorts after every id.
+const AFTER_ALL: &str = "dem";
 
 /// A text that sorts before every id made at `moment` or later: the ids' first 48 bits are Unix
 /// milliseconds (RFC 9562, section 5.7).

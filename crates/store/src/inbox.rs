@@ -5,6 +5,12 @@ use crate::{Conn, StoreError};
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
 
+/// How many bytes all messages have together, by [`InboxMessageRow::bytes`]: 64 MiB.
+pub const INBOX_MAX_BYTES: i64 = 64 * 1024 * 1024;
+
+/// What a message counts for besides its texts.
+const ROW_BYTES: usize = 256;
+
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxMessageRow {
@@ -28,6 +34,14 @@ pub struct InboxMessageRow {
     pub delivery_id: Option<DeliveryId>,
 }
 
+impl InboxMessageRow {
+    /// What it counts for in the inbox's limit.
+    pub fn bytes(&self) -> i64 {
+        let texts = self.text.len().saturating_add(self.source.len());
+        i64::try_from(texts.saturating_add(ROW_BYTES)).unwrap_or(i64::MAX)
+    }
+}
+
 impl FromRow for InboxMessageRow {
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         Ok(Self {
@@ -49,16 +63,21 @@ impl FromRow for InboxMessageRow {
 }
 
 impl Conn {
-    /// Adds a message, whatever `seq` says, and removes the oldest beyond `keep`.
+    /// Adds a message, whatever `seq` says, and removes the oldest beyond `keep` messages or
+    /// [`INBOX_MAX_BYTES`]; the new one always stays.
     pub async fn insert_inbox_message(
         &mut self,
         row: &InboxMessageRow,
         keep: i64,
     ) -> Result<(), StoreError> {
+        // `start_bytes` is the sum of the bytes of all that were ever before a message.
         let insert = query(
             "INSERT INTO inbox_messages
-                 (seq, id, channel, text, source, at, read, webhook_id, delivery_id)
-             SELECT COALESCE(MAX(seq), 0) + 1, $1, $2, $3, $4, $5, $6, $7, $8 FROM inbox_messages",
+                 (seq, id, channel, text, source, at, read, webhook_id, delivery_id, bytes, start_bytes)
+             VALUES ((SELECT COALESCE(MAX(seq), 0) + 1 FROM inbox_messages),
+                     $1, $2, $3, $4, $5, $6, $7, $8, $9,
+                     COALESCE((SELECT start_bytes + bytes FROM inbox_messages
+                               ORDER BY seq DESC LIMIT 1), 0))",
         );
         self.run(
             insert
@@ -69,14 +88,22 @@ impl Conn {
                 .bind(row.at.as_millis())
                 .bind(i64::from(row.read))
                 .bind(row.webhook_id.as_ref().map(WebhookId::as_str))
-                .bind(row.delivery_id.as_ref().map(DeliveryId::as_str)),
+                .bind(row.delivery_id.as_ref().map(DeliveryId::as_str))
+                .bind(row.bytes()),
         )
         .await?;
         // Places have no gaps: nothing but this removes messages, and it removes the oldest.
         let old = query(
             "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
         );
-        self.run(old.bind(keep)).await.map(drop)
+        self.run(old.bind(keep)).await?;
+        let over = query(
+            "DELETE FROM inbox_messages
+             WHERE start_bytes < (SELECT start_bytes + bytes FROM inbox_messages
+                                  ORDER BY seq DESC LIMIT 1) - $1
+               AND seq < (SELECT MAX(seq) FROM inbox_messages)",
+        );
+        self.run(over.bind(INBOX_MAX_BYTES)).await.map(drop)
     }
 
     /// Messages before this place, the newest first.

@@ -48,6 +48,7 @@ mod setup_code;
 mod sql;
 mod sqlite;
 mod ssh_keys;
+mod sweep_clock;
 #[cfg(feature = "testing")]
 #[expect(
     clippy::panic,
@@ -86,7 +87,7 @@ pub use dialect::Engine;
 pub use env_variables::EnvVariableRow;
 pub use error::{OpenError, StoreError};
 pub use guard::{Guard, Guarded, inherit, unguarded};
-pub use inbox::InboxMessageRow;
+pub use inbox::{INBOX_MAX_BYTES, InboxMessageRow};
 pub use migrate::migration_versions;
 pub use open::Location;
 pub use passkeys::PasskeyRow;
@@ -94,6 +95,7 @@ pub use protected::{ProtectedRow, SecretTable};
 pub use session_audio::SessionAudioRow;
 pub use setup_code::SetupCodeRow;
 pub use ssh_keys::SshKeyRow;
+pub use sweep_clock::SweepClock;
 pub use vault_record::VaultRow;
 pub use voice_personas::VoicePersonaRow;
 pub use webhooks::{WebhookRow, WebhookSecretRow};

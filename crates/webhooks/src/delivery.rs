@@ -1,4 +1,5 @@
-//! A delivery as its owner sees it: in lists, in answers and in the event `webhooks.delivery`.
+//! A delivery as its owner sees it: in lists, in answers and, shortened, in the event
+//! `webhooks.delivery`.
 
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::DeliveryRow;
@@ -80,6 +81,93 @@ pub struct Delivery {
     pub error: Option<String>,
     /// What the agent did.
     pub response_actions: Vec<ResponseAction>,
+}
+
+/// A change of a delivery, as the event `webhooks.delivery` tells it: the record without what may be long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeliveryChange<'a> {
+    /// Its id.
+    pub id: &'a DeliveryId,
+    /// To which webhook.
+    pub webhook_id: &'a WebhookId,
+    /// Where it stands.
+    pub status: DeliveryStatus,
+    /// What happened at the sender.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_type: Option<&'a str>,
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity_key: Option<&'a str>,
+    /// What the sender knows it by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery_key: Option<&'a str>,
+    /// The delivery that came first with the same key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<&'a DeliveryId>,
+    /// The delivery that this one repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay_of: Option<&'a DeliveryId>,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// When work on it last began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
+    /// How long the work took that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<i64>,
+    /// How often work on it was begun.
+    pub attempts: i64,
+    /// When it is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_attempt_at: Option<Timestamp>,
+    /// Tokens read by the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<i64>,
+    /// Tokens written by the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<i64>,
+    /// The size of its body in bytes.
+    pub body_size: i64,
+    /// The chat session that it ran in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<&'a str>,
+    /// That session's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_key: Option<&'a str>,
+    /// Why it did not end well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'a str>,
+}
+
+impl<'a> DeliveryChange<'a> {
+    /// What is told of a delivery.
+    pub fn of(delivery: &'a Delivery) -> Self {
+        Self {
+            id: &delivery.id,
+            webhook_id: &delivery.webhook_id,
+            status: delivery.status,
+            event_type: delivery.event_type.as_deref(),
+            entity_key: delivery.entity_key.as_deref(),
+            delivery_key: delivery.delivery_key.as_deref(),
+            duplicate_of: delivery.duplicate_of.as_ref(),
+            replay_of: delivery.replay_of.as_ref(),
+            received_at: delivery.received_at,
+            started_at: delivery.started_at,
+            finished_at: delivery.finished_at,
+            duration_ms: delivery.duration_ms,
+            attempts: delivery.attempts,
+            next_attempt_at: delivery.next_attempt_at,
+            input_tokens: delivery.input_tokens,
+            output_tokens: delivery.output_tokens,
+            body_size: delivery.body_size,
+            session_id: delivery.session_id.as_deref(),
+            session_key: delivery.session_key.as_deref(),
+            error: delivery.error.as_deref(),
+        }
+    }
 }
 
 impl From<DeliveryRow> for Delivery {

@@ -1,52 +1,113 @@
-//! Ids of deliveries, in the order in which they were made also within a millisecond: deliveries of a
-//! session run in the order of their ids.
+//! Ids of deliveries, in the order in which they were made: also within a millisecond, when the clock is set
+//! back, and after a restart. Deliveries of a session run in the order of their ids.
 
-use gatehouse_domain::{Clock, DeliveryId, Random};
-use std::sync::{Mutex, PoisonError};
+use gatehouse_domain::{Clock, DeliveryId, Random, Timestamp};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The last id's milliseconds, as they stand in it, and its number among those.
+/// The milliseconds in the last id, and its number among those.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    millis: u64,
+    number: u16,
+}
+
+/// Makes ids.
 #[derive(Debug, Default)]
-pub(crate) struct DeliveryIds(Mutex<(String, u16)>);
+pub(crate) struct DeliveryIds(Mutex<Place>);
 
 /// Where the 12 bits stand in an id that RFC 9562 (section 6.2, method 1) lets count: behind `del_`,
 /// 12 digits of milliseconds and the version.
+const PREFIX: &str = "del_";
 const MILLIS: std::ops::Range<usize> = 4..16;
 const COUNTER: std::ops::Range<usize> = 17..20;
 const COUNTER_MAX: u16 = 0xfff;
+const LENGTH: usize = 36;
+
+impl Place {
+    /// The place of an id that was made here; none for any other text.
+    fn of(id: &str) -> Option<Self> {
+        if id.len() != LENGTH || !id.starts_with(PREFIX) {
+            return None;
+        }
+        Some(Self {
+            millis: u64::from_str_radix(id.get(MILLIS)?, 16).ok()?,
+            number: u16::from_str_radix(id.get(COUNTER)?, 16).ok()?,
+        })
+    }
+
+    const fn next(self) -> Self {
+        if self.number < COUNTER_MAX {
+            Self {
+                millis: self.millis,
+                number: self.number + 1,
+            }
+        } else {
+            Self {
+                millis: self.millis.saturating_add(1),
+                number: 0,
+            }
+        }
+    }
+}
 
 impl DeliveryIds {
+    fn lock(&self) -> MutexGuard<'_, Place> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All ids from now on come after this one.
+    pub(crate) fn go_on_after(&self, id: &DeliveryId) {
+        if let Some(place) = Place::of(id.as_str()) {
+            let mut last = self.lock();
+            *last = place.max(*last);
+        }
+    }
+
     /// The next one.
     pub(crate) fn next(&self, clock: &dyn Clock, random: &dyn Random) -> DeliveryId {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.lock();
         // Under the lock: a time read before it could lie behind that of a later id.
         let mut text = DeliveryId::generate(clock, random).as_str().to_owned();
-        let (millis, number) = &mut *last;
-        match text.get(MILLIS) {
-            Some(now) if now == millis => *number = number.saturating_add(1).min(COUNTER_MAX),
-            Some(now) => (*millis, *number) = (now.to_owned(), 0),
-            None => {}
-        }
-        if text.get(COUNTER).is_some() {
-            text.replace_range(COUNTER, &format!("{number:03x}"));
+        let now = Place::of(&text).map_or(0, |place| place.millis);
+        let place = if now > last.millis {
+            Place {
+                millis: now,
+                number: 0,
+            }
+        } else {
+            last.next()
+        };
+        *last = place;
+        if text.len() == LENGTH {
+            text.replace_range(MILLIS, &format!("{:012x}", place.millis));
+            text.replace_range(COUNTER, &format!("{:03x}", place.number));
         }
         DeliveryId::from_text(text)
+    }
+
+    /// How far the ids are ahead of a moment, in milliseconds: after the clock was set back.
+    pub(crate) fn ahead_of(&self, now: Timestamp) -> u64 {
+        let now = u64::try_from(now.as_millis()).unwrap_or(0);
+        self.lock().millis.saturating_sub(now)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatehouse_domain::{ManualClock, SeededRandom, Timestamp};
+    use gatehouse_domain::{ManualClock, SeededRandom};
     use std::time::Duration;
+
+    const START: i64 = 1_795_000_000_123;
 
     #[test]
     fn ids_of_a_millisecond_are_in_order_and_differ() {
-        let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_123));
+        let clock = ManualClock::at(Timestamp::from_millis(START));
         let random = SeededRandom::new(1);
         let ids = DeliveryIds::default();
         let mut all = Vec::new();
         for _ in 0..3 {
-            for _ in 0..4096 {
+            for _ in 0..5000 {
                 all.push(ids.next(&clock, &random));
             }
             clock.advance(Duration::from_millis(1));
@@ -56,5 +117,27 @@ mod tests {
             all.iter()
                 .all(|id| id.as_str().len() == 36 && id.as_str().as_bytes()[16] == b'7')
         );
+    }
+
+    #[test]
+    fn ids_never_go_back_whatever_the_clock_does_and_not_over_a_restart() {
+        let clock = ManualClock::at(Timestamp::from_millis(START));
+        let random = SeededRandom::new(1);
+        let mut ids = DeliveryIds::default();
+        let mut all = Vec::new();
+        for step in [0, 5_000, -5_000, -86_400_000, 3_600_000, 1, -1, 0] {
+            clock.set_wall(Timestamp::from_millis(clock.now().as_millis() + step));
+            all.push(ids.next(&clock, &random));
+            let restarted = DeliveryIds::default();
+            restarted.go_on_after(all.last().unwrap());
+            ids = restarted;
+            all.push(ids.next(&clock, &random));
+        }
+        assert!(all.is_sorted_by(|one, other| one < other), "{all:?}");
+        assert_eq!(ids.ahead_of(clock.now()), 5_000 + 86_400_000 - 3_600_000);
+        // What was not made here is no place to go on from.
+        ids.go_on_after(&DeliveryId::from_text("del_zzzz"));
+        ids.go_on_after(&DeliveryId::from_text(format!("del_{}", "z".repeat(32))));
+        assert!(ids.next(&clock, &random) > all[all.len() - 1]);
     }
 }

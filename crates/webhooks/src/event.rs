@@ -146,7 +146,8 @@ fn event_type(
         Some(names) => translate(names, &sent),
         None => sent,
     };
-    let event_type = match detail(source.detail, &name, root) {
+    let in_header = source.detail_header.and_then(|it| header_text(headers, it));
+    let event_type = match in_header.or_else(|| detail(source.detail, &name, root)) {
         Some(detail) => format!("{name}.{detail}"),
         None => name,
     };

@@ -13,7 +13,7 @@ use gatehouse_agents::Agents;
 use gatehouse_channels::Channels;
 use gatehouse_domain::{Clock, DeliveryId, Random, Timestamp};
 use gatehouse_secrets::Secrets;
-use gatehouse_store::{DeliveryRow, Store};
+use gatehouse_store::{DeliveryRow, Store, StoreError, SweepClock};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -143,7 +143,9 @@ pub(crate) struct Inner {
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
     pub(crate) guesses: Guesses,
-    delivery_ids: DeliveryIds,
+    pub(crate) delivery_ids: DeliveryIds,
+    /// The time that sweeps go by.
+    pub(crate) sweep_clock: SweepClock,
     /// Changes that must run to their end.
     pub(crate) tasks: TaskTracker,
     /// Held over a change of webhooks and what follows from it in memory.
@@ -166,6 +168,22 @@ impl Inner {
     /// The id of a new delivery: after every one before it.
     pub(crate) fn new_delivery_id(&self) -> DeliveryId {
         self.delivery_ids.next(&*self.clock, &*self.random)
+    }
+
+    /// Ids go on after the last one in the database, also if the clock was set back since.
+    async fn remember_last_id(&self) -> Result<(), StoreError> {
+        let last = self
+            .store
+            .read(|conn| Box::pin(async move { conn.find_last_delivery_id().await }));
+        if let Some(last) = last.await? {
+            self.delivery_ids.go_on_after(&last);
+        }
+        Ok(())
+    }
+
+    /// The time up to which sweeps may remove what is old.
+    pub(crate) async fn sweep_now(&self) -> Result<Timestamp, StoreError> {
+        self.sweep_clock.now(&self.store, &*self.clock).await
     }
 
     /// Tells whoever listens where a delivery stands now.
@@ -218,6 +236,7 @@ impl Webhooks {
         let batches = Batches::start(&parts.store, &events, &wake, &tasks);
         let inner = Inner {
             delivery_ids: DeliveryIds::default(),
+            sweep_clock: SweepClock::default(),
             refusals: Refusals::new(Arc::clone(&parts.clock)),
             guesses: Guesses::new(Arc::clone(&parts.clock)),
             node: HEXLOWER.encode(&parts.random.bytes::<16>()),
@@ -242,6 +261,7 @@ impl Webhooks {
         let webhooks = Self(Arc::new(inner));
         webhooks.reload().await?;
         webhooks.0.remember_recent().await?;
+        webhooks.0.remember_last_id().await?;
         Ok(webhooks)
     }
 

@@ -21,6 +21,7 @@ mod live;
 pub mod message;
 pub mod metrics;
 pub mod payload;
+mod pieces;
 pub mod profile;
 mod record;
 mod records;
@@ -39,12 +40,15 @@ pub mod verify;
 mod worker;
 
 pub use auth_mode::AuthMode;
-pub use delivery::{Delivery, ResponseAction};
+pub use delivery::{Delivery, DeliveryChange, ResponseAction};
 pub use error::WebhooksError;
 pub use handle::{Webhooks, WebhooksParts, WebhooksSettings};
 pub use ingest::{IngestError, Ingested, Intake, TestResult};
 pub use input::{AuthInput, MAX_BODY_BYTES, Patch, WebhookInput};
-pub use listing::{Bucket, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_HOURS, StoredPayload};
+pub use listing::{
+    Bucket, BucketSize, DeliveryPage, DeliveryQuery, DeliveryStats, MAX_DAYS, MAX_HOURS,
+    StatsQuery, StoredPayload,
+};
 pub use payload::{BodyKind, Payload, PayloadError};
 pub use record::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};
 pub use records::{ShownSecret, WebhookChanged, WebhookPage};

@@ -8,14 +8,16 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::DeliveryFilter;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// The longest text to search for.
 const MAX_QUERY: usize = 200;
-/// The longest period of counts, in hours: 30 days.
+/// The most hours that are counted one by one: 30 days.
 pub const MAX_HOURS: i64 = 720;
+/// The most days that are counted one by one.
+pub const MAX_DAYS: i64 = 366;
 /// The period of counts unless the caller says otherwise.
 const DEFAULT_HOURS: i64 = 24;
 const HOUR_MS: i64 = 3_600_000;
@@ -31,6 +33,10 @@ pub struct DeliveryQuery {
     pub event: Option<String>,
     /// Only where the event type, the entity, the error or the preview contains this text.
     pub text: Option<String>,
+    /// Only those that came at this moment or later.
+    pub from: Option<Timestamp>,
+    /// Only those that came before this moment.
+    pub until: Option<Timestamp>,
     /// How many at most.
     pub limit: usize,
     /// Where the page begins.
@@ -58,20 +64,62 @@ pub enum StoredPayload {
     Raw(String),
 }
 
-/// The deliveries of an hour.
+/// What a count is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BucketSize {
+    /// An hour.
+    #[default]
+    Hour,
+    /// A day of UTC.
+    Day,
+}
+
+impl BucketSize {
+    const fn ms(self) -> i64 {
+        match self {
+            Self::Hour => HOUR_MS,
+            Self::Day => 24 * HOUR_MS,
+        }
+    }
+
+    const fn most(self) -> i64 {
+        match self {
+            Self::Hour => MAX_HOURS,
+            Self::Day => MAX_DAYS,
+        }
+    }
+}
+
+/// Which deliveries to count.
+#[derive(Clone, Debug, Default)]
+pub struct StatsQuery {
+    /// Only of this webhook, by either of its ids.
+    pub webhook: Option<String>,
+    /// So many hours up to now, this one included; not together with `from` and `until`.
+    pub hours: Option<i64>,
+    /// Those that came at this moment or later; 24 hours before `until` when absent.
+    pub from: Option<Timestamp>,
+    /// Those that came before this moment; now when absent.
+    pub until: Option<Timestamp>,
+    /// What each count is of.
+    pub bucket: BucketSize,
+}
+
+/// The deliveries of an hour or day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Bucket {
-    /// When the hour began.
+    /// When the hour or day began.
     pub at: Timestamp,
     /// How many came in it, by the status that they have now.
     #[serde(flatten)]
     pub counts: BTreeMap<DeliveryStatus, i64>,
 }
 
-/// Counts of deliveries by the hour, the oldest first.
+/// Counts of deliveries by the hour or day, the oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeliveryStats {
-    /// One for each hour, also where nothing came.
+    /// One for each hour or day, also where nothing came.
     pub buckets: Vec<Bucket>,
 }
 
@@ -104,6 +152,8 @@ impl Webhooks {
             event: query.event,
             text: query.text.filter(|text| !text.is_empty()),
             before: query.cursor,
+            from: query.from,
+            until: query.until,
         };
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
         let read = self
@@ -142,45 +192,45 @@ impl Webhooks {
         })
     }
 
-    /// Counts of the last hours, of one webhook or of all.
-    pub async fn stats(
-        &self,
-        webhook: Option<&str>,
-        hours: Option<i64>,
-    ) -> Result<DeliveryStats, WebhooksError> {
-        let hours = hours.unwrap_or(DEFAULT_HOURS);
-        if !(1..=MAX_HOURS).contains(&hours) {
-            let reason = format!("expected 1 to {MAX_HOURS}");
-            return Err(WebhooksError::invalid("hours", reason));
+    /// Counts of a period, of one webhook or of all.
+    pub async fn stats(&self, query: StatsQuery) -> Result<DeliveryStats, WebhooksError> {
+        let (since, until) = period(&query, self.0.now())?;
+        let (size, most) = (query.bucket.ms(), query.bucket.most());
+        let first = since.as_millis().div_euclid(size);
+        let last = until.as_millis().saturating_sub(1).div_euclid(size);
+        if last.saturating_sub(first) >= most {
+            let reason = format!("at most {most} buckets from `from` to `until`");
+            return Err(WebhooksError::invalid("from", reason));
         }
-        let webhook = self.webhook_of(webhook).await?;
-        let this_hour = self.0.now().as_millis().div_euclid(HOUR_MS);
-        let first = this_hour.saturating_sub(hours - 1);
-        let since = Timestamp::from_millis(first.saturating_mul(HOUR_MS));
+        let webhook = self.webhook_of(query.webhook.as_deref()).await?;
+        // Ids are ahead of the clock after it was set back; without an end all of them are looked at.
+        let end = query.until.unwrap_or(Timestamp::from_millis(i64::MAX));
         let read = self.0.store.read(move |conn| {
-            Box::pin(async move { conn.list_delivery_counts(webhook.as_ref(), since).await })
+            Box::pin(async move {
+                conn.list_delivery_counts(webhook.as_ref(), since, end)
+                    .await
+            })
         });
-        let mut found: BTreeMap<Timestamp, BTreeMap<DeliveryStatus, i64>> = BTreeMap::new();
+        let mut found: BTreeMap<i64, BTreeMap<DeliveryStatus, i64>> = BTreeMap::new();
         for count in read.await? {
-            found
-                .entry(count.hour)
-                .or_default()
-                .insert(count.status, count.count);
+            let bucket = found
+                .entry(count.hour.as_millis().div_euclid(size))
+                .or_default();
+            *bucket.entry(count.status).or_default() += count.count;
         }
-        let bucket = |hour: i64| {
-            let at = Timestamp::from_millis(hour.saturating_mul(HOUR_MS));
-            let its = found.get(&at);
+        let bucket = |number: i64| {
+            let its = found.get(&number);
             let count = |status: &DeliveryStatus| {
                 let counted = its.and_then(|counts| counts.get(status));
                 (*status, counted.copied().unwrap_or(0))
             };
             Bucket {
-                at,
+                at: Timestamp::from_millis(number.saturating_mul(size)),
                 counts: DeliveryStatus::ALL.iter().map(count).collect(),
             }
         };
         Ok(DeliveryStats {
-            buckets: (first..=this_hour).map(bucket).collect(),
+            buckets: (first..=last).map(bucket).collect(),
         })
     }
 
@@ -191,6 +241,33 @@ impl Webhooks {
             None => Ok(None),
         }
     }
+}
+
+/// From when and until when deliveries are counted.
+fn period(query: &StatsQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), WebhooksError> {
+    let hour = |number: i64| Timestamp::from_millis(number.saturating_mul(HOUR_MS));
+    let next_hour = now.as_millis().div_euclid(HOUR_MS).saturating_add(1);
+    if query.from.is_none() && query.until.is_none() {
+        let hours = query.hours.unwrap_or(DEFAULT_HOURS);
+        if !(1..=MAX_HOURS).contains(&hours) {
+            let reason = format!("expected 1 to {MAX_HOURS}");
+            return Err(WebhooksError::invalid("hours", reason));
+        }
+        return Ok((hour(next_hour.saturating_sub(hours)), hour(next_hour)));
+    }
+    if query.hours.is_some() {
+        let reason = "not together with `from` and `until`";
+        return Err(WebhooksError::invalid("hours", reason));
+    }
+    let until = query.until.unwrap_or_else(|| hour(next_hour));
+    let day = DEFAULT_HOURS.saturating_mul(HOUR_MS);
+    let from = query
+        .from
+        .unwrap_or_else(|| Timestamp::from_millis(until.as_millis().saturating_sub(day)));
+    if from >= until {
+        return Err(WebhooksError::invalid("from", "must be before `until`"));
+    }
+    Ok((from, until))
 }
 
 /// Whether a text can be the id that a page was ended with.

@@ -87,7 +87,9 @@ pub struct EventSource {
     pub body: &'static [BodyEvent],
     /// The vendor's words for ours.
     pub names: Option<Names>,
-    /// What is added after a dot: the first rule that fits and finds text.
+    /// A header whose value is added after a dot; lower case.
+    pub detail_header: Option<&'static str>,
+    /// Without that header, what is added after a dot: the first rule that fits and finds text.
     pub detail: &'static [Detail],
 }
 

@@ -4,6 +4,7 @@
 
 use crate::error::WebhooksError;
 use crate::handle::{Inner, Webhooks};
+use crate::pieces::Pieces;
 use gatehouse_domain::{Actor, Timestamp};
 use gatehouse_store::StoreError;
 use serde_json::json;
@@ -12,10 +13,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Deliveries removed by one write, at most.
-const PIECE: i64 = 500;
 /// Bytes of bodies removed by one write, at most; a single larger one goes alone.
-const PIECE_BYTES: i64 = 16 * 1024 * 1024;
+const PIECE_BYTES: i64 = 8 * 1024 * 1024;
 /// How long a removal stays on the list, for requests that were on their way when the webhook went.
 const LINGER: Duration = Duration::from_mins(10);
 /// How often the list is looked at.
@@ -82,23 +81,27 @@ impl Inner {
     pub(crate) async fn purge(&self) -> Result<(), StoreError> {
         // One at a time: two would only wait for each other's writes.
         let _alone = self.purging.lock().await;
+        let mut pieces = Pieces::default();
         for id in self.removals().await? {
             loop {
-                let its = id.clone();
+                let (its, rows) = (id.clone(), pieces.rows());
+                let began = self.clock.monotonic_ms();
                 let write = self.store.write(move |conn| {
                     Box::pin(async move {
-                        conn.delete_removed_deliveries(&its, PIECE, PIECE_BYTES)
+                        conn.delete_removed_deliveries(&its, rows, PIECE_BYTES)
                             .await
                     })
                 });
                 if write.await? == 0 {
                     break;
                 }
+                let took = self.clock.monotonic_ms().saturating_sub(began);
+                tokio::time::sleep(pieces.took(took)).await;
             }
         }
         // Deliveries of other webhooks may have waited in the same session.
         crate::worker::revive(self).await?;
-        let now = self.now();
+        let now = self.sweep_now().await?;
         let linger = i64::try_from(LINGER.as_millis()).unwrap_or(0);
         let before = Timestamp::from_millis(now.as_millis().saturating_sub(linger));
         let write = self.store.write(move |conn| {

@@ -1,8 +1,9 @@
 //! Sweeps old deliveries away: those that are over and older than the setting says, and of those that
-//! were refused all but the newest of each webhook and kind; rejected ones of each reason. In small pieces: nothing else can be written
-//! meanwhile. What a deleted webhook leaves is not this module's.
+//! were refused all but the newest of each webhook and kind; rejected ones of each reason. In small pieces:
+//! nothing else can be written at the same time. What a deleted webhook leaves is not this module's.
 
 use crate::handle::{Inner, Webhooks};
+use crate::pieces::Pieces;
 use gatehouse_domain::{DeliveryId, Timestamp};
 use gatehouse_store::{OldDelivery, StoreError};
 use std::sync::Arc;
@@ -13,13 +14,10 @@ use tokio_util::sync::CancellationToken;
 const PERIOD: Duration = Duration::from_mins(1);
 /// How many refused deliveries of one kind, and rejected ones of one reason, a webhook keeps.
 pub const REFUSED_KEPT: i64 = 1000;
-/// How many deliveries one write removes at most, and how many bytes of bodies.
-const PIECE_ROWS: i64 = 500;
+/// How many bytes of bodies one write removes at most; a single larger one goes alone.
 const PIECE_BYTES: i64 = 8 * 1024 * 1024;
-/// How many one sweep removes of one kind at most, so that each sweep ends.
-const SWEEP_PIECES: usize = 200;
-/// Between two pieces others may write.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Ids that are further ahead of the clock, in milliseconds, do not tell how old a delivery is: an hour.
+const AHEAD_MS: u64 = 3_600_000;
 const DAY: Duration = Duration::from_hours(24);
 
 /// Sweeps until it is stopped.
@@ -49,21 +47,25 @@ impl Inner {
     async fn sweep_old(&self) -> Result<u64, StoreError> {
         let kept = DAY.saturating_mul(self.settings.load().retention_days.max(1));
         let kept_ms = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
-        let before = Timestamp::from_millis(self.now().as_millis().saturating_sub(kept_ms));
-        let mut removed = 0;
-        for _ in 0..SWEEP_PIECES {
+        let now = self.sweep_now().await?;
+        let before = Timestamp::from_millis(now.as_millis().saturating_sub(kept_ms));
+        let ids_are_ahead = self.delivery_ids.ahead_of(self.now()) > AHEAD_MS;
+        let (mut removed, mut pieces) = (0, Pieces::default());
+        loop {
+            let rows = pieces.rows();
             let old = self
                 .store
                 .read(move |conn| {
-                    Box::pin(async move { conn.list_old_deliveries(before, PIECE_ROWS).await })
+                    Box::pin(
+                        async move { conn.list_old_deliveries(before, ids_are_ahead, rows).await },
+                    )
                 })
                 .await?;
-            if old.is_empty() {
-                break;
+            match self.remove(piece(old), &mut pieces).await? {
+                0 => return Ok(removed),
+                more => removed += more,
             }
-            removed += self.remove(piece(old)).await?;
         }
-        Ok(removed)
     }
 
     async fn sweep_refused(&self) -> Result<u64, StoreError> {
@@ -71,11 +73,11 @@ impl Inner {
             .store
             .read(|conn| Box::pin(async move { conn.list_refused_piles(REFUSED_KEPT).await }))
             .await?;
-        let mut removed = 0;
+        let (mut removed, mut pieces) = (0, Pieces::default());
         for pile in piles {
             let mut left = pile.count.saturating_sub(REFUSED_KEPT);
             while left > 0 {
-                let (of, limit) = (pile.clone(), left.min(PIECE_ROWS));
+                let (of, limit) = (pile.clone(), left.min(pieces.rows()));
                 let oldest = self
                     .store
                     .read(move |conn| {
@@ -87,18 +89,23 @@ impl Inner {
                 }
                 let oldest = piece(oldest);
                 left -= i64::try_from(oldest.len()).unwrap_or(left);
-                removed += self.remove(oldest).await?;
+                removed += self.remove(oldest, &mut pieces).await?;
             }
         }
         Ok(removed)
     }
 
-    async fn remove(&self, ids: Vec<DeliveryId>) -> Result<u64, StoreError> {
+    async fn remove(&self, ids: Vec<DeliveryId>, pieces: &mut Pieces) -> Result<u64, StoreError> {
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let began = self.clock.monotonic_ms();
         let removed = self
             .store
             .write(move |conn| Box::pin(async move { conn.delete_old_deliveries(&ids).await }))
             .await?;
-        tokio::time::sleep(PAUSE).await;
+        let took = self.clock.monotonic_ms().saturating_sub(began);
+        tokio::time::sleep(pieces.took(took)).await;
         Ok(removed)
     }
 }

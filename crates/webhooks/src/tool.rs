@@ -241,6 +241,7 @@ impl WebhookTool {
             text: search.q,
             limit: limit(search.limit),
             cursor: search.cursor,
+            ..DeliveryQuery::default()
         };
         let page = self.0.deliveries(query).await.map_err(told)?;
         shown(&ToldPage::from(page))

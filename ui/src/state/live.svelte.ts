@@ -14,6 +14,7 @@ const RECORDS: Record<string, readonly string[]> = {
   agents: keys.agents,
   channels: keys.channels,
   config: keys.config,
+  deliveries: keys.deliveries,
   env: keys.env,
   inbox: keys.inbox,
   providers: keys.providers,

@@ -3,6 +3,7 @@
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::ModelError;
 use gatehouse_store::StoreError;
+use std::time::Duration;
 
 /// Why a turn did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -10,6 +11,9 @@ pub(crate) enum TurnFailure {
     /// Somebody stopped it, or Gatehouse ends.
     #[error("stopped")]
     Stopped,
+    /// It took longer than the setting allows.
+    #[error("the turn took longer than {} seconds", .0.as_secs())]
+    TimedOut(Duration),
     /// Its session was deleted meanwhile.
     #[error("the session is gone")]
     SessionGone,
@@ -35,6 +39,7 @@ impl TurnFailure {
     pub(crate) const fn outcome(&self) -> &'static str {
         match self {
             Self::Stopped | Self::SessionGone => "stopped",
+            Self::TimedOut(_) => "timed_out",
             Self::TooManySteps(_) => "no_answer",
             Self::Model(_) => "model_failed",
             Self::NoAgent | Self::Panicked | Self::Store(_) => "error",
@@ -49,6 +54,14 @@ impl TurnFailure {
         let conflict = |message: String| Problem::new(ErrorCode::Conflict, message);
         match self {
             Self::Stopped => conflict("The turn was stopped.".to_owned()),
+            Self::TimedOut(limit) => Problem::new(
+                ErrorCode::Timeout,
+                format!(
+                    "The turn was stopped after {} seconds (agents.turn_timeout_seconds). What was \
+                     said until then is kept. Raise the setting, or ask for less at once.",
+                    limit.as_secs()
+                ),
+            ),
             Self::SessionGone => Problem::not_found("session"),
             Self::TooManySteps(1) => conflict(
                 "The agent may call its model once in a turn (max_turns is 1), and wanted to go on \

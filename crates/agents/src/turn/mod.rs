@@ -11,7 +11,7 @@ mod summarise;
 use crate::agent::{Agent, DEFAULT_AGENT};
 use crate::context::Conversation;
 use crate::event::{AgentEvent, Done, Failure};
-use crate::handle::Inner;
+use crate::handle::{Inner, LAST_WORDS};
 use crate::message::{Message, Role, ToolCallRecord, storable};
 use crate::policy::Permit;
 use crate::prompt;
@@ -26,6 +26,8 @@ use gatehouse_store::{ChatMessageRow, ChatSessionRow};
 use repeats::Repeats;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How many messages are looked at; older ones that no summary tells of are left out.
 const MAX_MESSAGES: i64 = 2000;
@@ -77,11 +79,16 @@ async fn run(inner: &Inner, mut turn: Turn) {
         limit: None,
     };
     // A fault of ours ends one turn, not the lane.
-    let ended = AssertUnwindSafe(running.answer()).catch_unwind().await;
+    let limit = inner.settings.load().turn_timeout;
+    let cancel = running.turn.cancel.clone();
+    let answer = AssertUnwindSafe(running.answer()).catch_unwind();
+    let (ended, is_late) = within(limit, &cancel, answer).await;
     let failure = match ended {
-        Ok(Ok(())) => None,
-        Ok(Err(failure)) => Some(failure),
-        Err(_panic) => Some(TurnFailure::Panicked),
+        Some(Ok(Ok(()))) => None,
+        None | Some(Ok(Err(TurnFailure::Stopped))) if is_late => Some(TurnFailure::TimedOut(limit)),
+        None => Some(TurnFailure::Stopped),
+        Some(Ok(Err(failure))) => Some(failure),
+        Some(Err(_panic)) => Some(TurnFailure::Panicked),
     };
     let duration_ms = inner.clock.monotonic_ms().saturating_sub(began);
     let outcome = failure.as_ref().map_or("ok", TurnFailure::outcome);
@@ -93,6 +100,21 @@ async fn run(inner: &Inner, mut turn: Turn) {
         problem
     });
     running.finish(report, error, cancelled, duration_ms);
+}
+
+/// Waits for an answer. After `limit` it is told to stop, and dropped if it does not within
+/// [`LAST_WORDS`]. Also says whether the limit was reached.
+async fn within<T>(
+    limit: Duration,
+    cancel: &CancellationToken,
+    answer: impl Future<Output = T>,
+) -> (Option<T>, bool) {
+    let mut answer = std::pin::pin!(answer);
+    if let Ok(ended) = tokio::time::timeout(limit, &mut answer).await {
+        return (Some(ended), false);
+    }
+    cancel.cancel();
+    (tokio::time::timeout(LAST_WORDS, answer).await.ok(), true)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a duration in a histogram")]

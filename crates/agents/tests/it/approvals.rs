@@ -11,6 +11,7 @@ async fn house(wait: Duration) -> House {
     let settings = AgentsSettings {
         require_approval: vec!["dou*".to_owned()],
         approval_wait: wait,
+        ..AgentsSettings::default()
     };
     let house = House::with(settings).await;
     house

@@ -20,6 +20,7 @@ mod sealed;
 mod sessions;
 mod share;
 mod speaker;
+mod timeout;
 mod tools;
 mod trust;
 mod turns;

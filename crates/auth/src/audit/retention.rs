@@ -42,7 +42,9 @@ impl Auth {
         let mut in_all = 0;
         loop {
             let now = self.0.now();
-            let before = Timestamp::from_millis(now.as_millis().saturating_sub(kept_ms));
+            let inner = &self.0;
+            let swept_at = inner.sweep_clock.now(&inner.store, &*inner.clock).await?;
+            let before = Timestamp::from_millis(swept_at.as_millis().saturating_sub(kept_ms));
             let random = Arc::clone(&self.0.random);
             let cut = self.0.store.write(move |conn| {
                 Box::pin(async move { cut_batch(conn, before, now, &*random).await })

@@ -2,7 +2,7 @@
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, code_of};
 use gatehouse_auth::audit::{VerifyError, verify};
-use gatehouse_domain::{ErrorCode, Scope};
+use gatehouse_domain::{Clock, ErrorCode, Scope};
 use gatehouse_store::testing::{databases, run_sql, sqlite};
 
 async fn kinds(gate: &Gate) -> Vec<String> {
@@ -209,6 +209,25 @@ async fn rows_older_than_the_retention_are_cut_off_at_an_anchor_that_verifies() 
         assert!(gate.login(AWAY, "", "x").await.is_err());
         assert_eq!(verify(&gate.store).await.unwrap().rows, 2);
     }
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_ahead_cuts_nothing_off() {
+    let (gate, cookie) = Gate::with_owner(sqlite()).await;
+    days(&gate, &cookie, 3).await;
+    assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 0);
+    let ahead = gate
+        .clock
+        .now()
+        .after(std::time::Duration::from_hours(24 * 1000));
+    gate.clock.set_wall(ahead);
+    assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 0);
+    gate.advance(DAY);
+    assert_eq!(
+        gate.auth.cut_audit_log().await.unwrap(),
+        4,
+        "it stayed so for a day"
+    );
 }
 
 #[tokio::test]

@@ -102,6 +102,49 @@ async fn the_newest_ten_thousand_stay() {
 }
 
 #[tokio::test]
+async fn the_newest_messages_of_64_mib_stay() {
+    const MIB: usize = 1024 * 1024;
+    for room in rooms().await {
+        let row = |number: usize, bytes: usize| {
+            let mut row = InboxMessageRow {
+                seq: 0,
+                id: InboxMessageId::from_text(format!("in_{number}")),
+                channel: "inbox".to_owned(),
+                text: String::new(),
+                source: String::new(),
+                at: Timestamp::from_millis(0),
+                read: false,
+                webhook_id: None,
+                delivery_id: None,
+            };
+            row.text = "x".repeat(bytes - usize::try_from(row.bytes()).unwrap());
+            row
+        };
+        let add = async |row: InboxMessageRow| {
+            let write = room.store.write(move |conn| {
+                Box::pin(async move { conn.insert_inbox_message(&row, 10_000).await })
+            });
+            let stored: Result<(), StoreError> = write.await;
+            stored.unwrap();
+        };
+        let kept = async || {
+            let page = room.channels.list_inbox(100, None).await.unwrap();
+            let oldest = page.messages.last().unwrap().id.to_string();
+            (page.messages.len(), oldest)
+        };
+        for number in 0..64 {
+            add(row(number, MIB)).await;
+        }
+        assert_eq!(kept().await, (64, "in_0".to_owned()));
+        // One byte more than the message that makes room for it.
+        add(row(64, MIB + 1)).await;
+        assert_eq!(kept().await, (63, "in_2".to_owned()));
+        add(row(65, MIB - 1)).await;
+        assert_eq!(kept().await, (64, "in_2".to_owned()));
+    }
+}
+
+#[tokio::test]
 async fn further_inboxes_may_be_made_and_the_log_takes_all() {
     let room = room().await;
     let made = room.create("inbox", json!({})).await;

@@ -13,6 +13,7 @@ mod email;
 mod harness;
 mod http;
 mod inbox;
+mod live;
 mod matrix;
 mod ntfy;
 mod parts;

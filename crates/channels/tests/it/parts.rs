@@ -1,8 +1,12 @@
 //! A message in several parts: another try sends only what is missing.
 
-use crate::harness::{Room, give_up, retry, rooms};
+use crate::harness::{Room, give_up, retry, room, rooms};
 use crate::vendor::{Seen, Vendor, answer};
+use futures_util::future::join_all;
+use gatehouse_channels::SendError;
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 async fn start(room: &Room) -> Vendor {
     let vendor = Vendor::start(|_| answer(200, &json!({}))).await;
@@ -73,4 +77,47 @@ async fn another_message_has_its_own_progress() {
         room.send("discord", &text()).await.unwrap();
         assert_eq!(firsts(&vendor.take()), "bc");
     }
+}
+
+/// Sixteen deliveries of five parts each. Every third request is refused for now, so that each message is
+/// taken up again several times while the others are on their way.
+#[tokio::test]
+async fn equal_texts_of_one_millisecond_lose_no_part() {
+    const DELIVERIES: usize = 16;
+    let room = room().await;
+    let requests = AtomicUsize::new(0);
+    let vendor = Vendor::start(move |_| {
+        if requests.fetch_add(1, Ordering::Relaxed) % 3 == 2 {
+            return answer(429, &json!({ "parameters": { "retry_after": 1 } }));
+        }
+        answer(200, &json!({ "ok": true }))
+    })
+    .await;
+    let fields = json!({ "bot_token": "1:a", "chat_id": "1", "base_url": vendor.url("") });
+    room.create("telegram", fields).await;
+    let text: String = ["a", "b", "c", "d", "e"].map(|it| it.repeat(4096)).concat();
+    let (room, text) = (&room, &text);
+    let deliver = |number: usize| async move {
+        let delivery = format!("del_{number}");
+        let mut refused = 0;
+        loop {
+            match room.send_of(&delivery, "telegram", text).await {
+                Ok(()) => return refused,
+                Err(SendError::Retry { .. }) => refused += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    };
+    let refused: usize = join_all((0..DELIVERIES).map(deliver)).await.iter().sum();
+    let mut taken: BTreeMap<char, usize> = BTreeMap::new();
+    for seen in vendor.take() {
+        let text = seen.json()["text"].as_str().unwrap().to_owned();
+        *taken.entry(text.chars().next().unwrap()).or_default() += 1;
+    }
+    let total: usize = taken.values().sum();
+    assert_eq!(
+        total - refused,
+        DELIVERIES * 5,
+        "{taken:?}, {refused} refused"
+    );
 }

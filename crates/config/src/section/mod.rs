@@ -1,5 +1,6 @@
 //! The sections of the settings, one file each: its keys, and the typed struct made from them.
 
+pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod database;
@@ -28,6 +29,7 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
     database::KEYS,
     network::KEYS,
     models::KEYS,
+    agents::KEYS,
     tools::KEYS,
     mcp::KEYS,
     webhooks::KEYS,
@@ -54,6 +56,8 @@ pub struct Settings {
     pub network: network::Network,
     /// `[models]`
     pub models: models::Models,
+    /// `[agents]`
+    pub agents: agents::Agents,
     /// `[tools]`
     pub tools: tools::Tools,
     /// `[mcp]`
@@ -79,6 +83,7 @@ impl Settings {
             database: database::Database::read(reader)?,
             network: network::Network::read(reader)?,
             models: models::Models::read(reader)?,
+            agents: agents::Agents::read(reader)?,
             tools: tools::Tools::read(reader)?,
             mcp: mcp::Mcp::read(reader)?,
             webhooks: webhooks::Webhooks::read(reader)?,

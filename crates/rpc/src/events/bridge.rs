@@ -2,7 +2,7 @@
 
 use super::{
     AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
-    VaultProgressParams, VaultStatusParams, kinds,
+    VaultProgressParams, VaultStatusParams, deliveries, kinds,
 };
 use crate::rooms::Rooms;
 use crate::vault_status::VaultStatus;
@@ -39,6 +39,10 @@ pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &Ta
         Arc::clone(rooms),
         rooms.auth.foreign_changes(),
     )));
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(follow_channels(
+        Arc::clone(rooms),
+        rooms.auth.foreign_changes(),
+    )));
     for changes in [rooms.store.changes(), rooms.auth.foreign_changes()] {
         let work = follow_records(rooms.events.clone(), changes);
         tasks.spawn(shutdown.clone().run_until_cancelled_owned(work));
@@ -57,6 +61,8 @@ pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &Ta
             .clone()
             .run_until_cancelled_owned(follow_voice(Arc::clone(rooms)).await),
     );
+    let deliveries = deliveries::follow(rooms.events.clone(), rooms.webhooks.subscribe());
+    tasks.spawn(shutdown.clone().run_until_cancelled_owned(deliveries));
     let forward = Forward {
         bus: &rooms.events,
         shutdown,
@@ -72,9 +78,6 @@ pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &Ta
             Scope::Read
         };
         bus.publish(event.name(), &event, scope);
-    });
-    forward.each(rooms.webhooks.subscribe(), |bus, delivery| {
-        bus.publish_kind(&kinds::WEBHOOKS_DELIVERY, &*delivery);
     });
     forward.each(rooms.channels.subscribe(), |bus, message| {
         bus.publish_kind(&kinds::CHANNEL_MESSAGE, &message);
@@ -204,6 +207,30 @@ async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
         };
         if concerns && let Err(error) = rooms.webhooks.reload().await {
             tracing::warn!(%error, "changed webhooks could not be read");
+        }
+    }
+}
+
+/// Drops the channel accounts from memory when another node changed some, and their secrets as soon as the
+/// vault is sealed.
+async fn follow_channels(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
+    let mut status = rooms.secrets.subscribe_status();
+    loop {
+        let concerns = tokio::select! {
+            changed = changes.recv() => match changed {
+                Ok(subject) => matches!(&*subject, "channels" | "vault" | "*"),
+                Err(RecvError::Lagged(_)) => true,
+                Err(RecvError::Closed) => return,
+            },
+            changed = status.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                true
+            }
+        };
+        if concerns {
+            rooms.channels.forget_accounts();
         }
     }
 }

@@ -7,7 +7,7 @@ use gatehouse_channels::InboxMessage;
 use gatehouse_domain::Scope;
 #[cfg(feature = "voice")]
 use gatehouse_voice::{PersonaEvent, SttStatus, TtsStatus};
-use gatehouse_webhooks::Delivery;
+use gatehouse_webhooks::DeliveryChange;
 #[cfg(feature = "voice")]
 use schemars::JsonSchema;
 #[cfg(feature = "voice")]
@@ -61,10 +61,10 @@ event!(
 event!(
     WEBHOOKS_DELIVERY,
     "webhooks.delivery",
-    "A delivery stands elsewhere now.",
+    "The status of a delivery changed. Under load only the last state of each quarter of a second is told.",
     Scope::Read,
     ["webhooks.deliveries"],
-    Delivery
+    DeliveryChange<'static>
 );
 event!(
     CHANNEL_MESSAGE,

@@ -2,11 +2,12 @@
 
 use super::page::{self, PageParams};
 use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
-use gatehouse_domain::{DeliveryStatus, Problem, Scope, input};
+use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp, input};
 use gatehouse_webhooks::profile::{self, Profile};
 use gatehouse_webhooks::{
-    AuthMode, Delivery, DeliveryPage, DeliveryQuery, DeliveryStats, ReplayGuard, RotatedSecret,
-    StoredPayload, TestResult, Webhook, WebhookChanged, WebhookInput, WebhookPage,
+    AuthMode, BucketSize, Delivery, DeliveryPage, DeliveryQuery, DeliveryStats, ReplayGuard,
+    RotatedSecret, StatsQuery, StoredPayload, TestResult, Webhook, WebhookChanged, WebhookInput,
+    WebhookPage,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use secrecy::SecretString;
@@ -210,9 +211,15 @@ pub struct TestParams {
 pub struct StatsParams {
     /// Only of this webhook.
     id: Option<String>,
-    /// Of how many hours; 24 when absent.
+    /// Of how many hours up to now; 24 when absent.
     #[schemars(range(min = 1, max = 720))]
     hours: Option<i64>,
+    /// In place of `hours`: those that came at this moment or later; a day before `until` when absent.
+    from: Option<Timestamp>,
+    /// Those that came before this moment; now when absent.
+    until: Option<Timestamp>,
+    /// What each count is of; an hour when absent. At most 720 hours or 366 days are counted.
+    bucket: Option<BucketSize>,
 }
 
 /// Params of `webhooks.deliveries`.
@@ -227,6 +234,10 @@ pub struct DeliveriesParams {
     event: Option<String>,
     /// Only where the event type, the entity, the error or the preview contains this text.
     q: Option<String>,
+    /// Only those that came at this moment or later.
+    from: Option<Timestamp>,
+    /// Only those that came before this moment.
+    until: Option<Timestamp>,
     /// How many at most; 50 when absent.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<i64>,
@@ -357,9 +368,14 @@ fn profiles(_: Call, NoParams {}: NoParams) -> Ready<Result<ProfileList, Problem
 }
 
 async fn stats(call: Call, params: StatsParams) -> Result<DeliveryStats, Problem> {
-    let webhooks = &call.rooms.webhooks;
-    let stats = webhooks.stats(params.id.as_deref(), params.hours);
-    stats.await.map_err(told)
+    let query = StatsQuery {
+        webhook: params.id,
+        hours: params.hours,
+        from: params.from,
+        until: params.until,
+        bucket: params.bucket.unwrap_or_default(),
+    };
+    call.rooms.webhooks.stats(query).await.map_err(told)
 }
 
 async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage, Problem> {
@@ -368,6 +384,8 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
         status,
         event,
         q,
+        from,
+        until,
         limit,
         cursor,
     } = params;
@@ -376,6 +394,8 @@ async fn deliveries(call: Call, params: DeliveriesParams) -> Result<DeliveryPage
         status,
         event,
         text: q,
+        from,
+        until,
         limit: page::rows(limit)?,
         cursor,
     };

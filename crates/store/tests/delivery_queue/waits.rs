@@ -172,7 +172,9 @@ async fn old_deliveries_go_and_open_ones_stay() {
         ];
         insert(&store, all).await;
         let old = store
-            .read(|conn| Box::pin(async move { conn.list_old_deliveries(at(LIMIT), 10).await }))
+            .read(|conn| {
+                Box::pin(async move { conn.list_old_deliveries(at(LIMIT), false, 10).await })
+            })
             .await
             .unwrap();
         let ids: Vec<_> = old.into_iter().map(|old| old.id).collect();

@@ -6,6 +6,8 @@ use serde_json::json;
 use super::*;
 use crate::profile::find;
 
+mod shopify;
+
 const BODY_HASH: &str = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
 
 fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
@@ -286,18 +288,6 @@ fn delivery_keys_are_exactly_those_specified() {
     );
     let token = [("i-twilio-idempotency-token", "t")];
     assert_eq!(key_of("twilio", &token, &nothing), Some("t".into()));
-}
-
-#[test]
-fn one_event_of_a_shop_under_two_topics_is_two_deliveries() {
-    let of = |topic| {
-        let pairs = [("x-shopify-event-id", "e"), ("x-shopify-topic", topic)];
-        key_of("shopify", &pairs, &json!({}))
-    };
-    assert_eq!(of("orders/paid"), Some("orders/paid:e".into()));
-    assert_ne!(of("orders/paid"), of("orders/updated"));
-    let webhook_id = [("x-shopify-webhook-id", "w")];
-    assert_eq!(key_of("shopify", &webhook_id, &json!({})), Some("w".into()));
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(super) static PROFILE: Profile = Profile {
         headers: &["x-codehost-a-event", "x-github-event"],
         body: &[],
         names: None,
+        detail_header: None,
         detail: &[Detail {
             of: &[],
             path: "action",

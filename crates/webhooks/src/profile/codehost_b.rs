@@ -23,6 +23,7 @@ pub(super) static PROFILE: Profile = Profile {
             known: NAMES,
             ending: " hook",
         }),
+        detail_header: None,
         detail: &[
             Detail {
                 of: &["merge_request", "issue"],

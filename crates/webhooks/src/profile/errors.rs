@@ -18,6 +18,7 @@ pub(super) static PROFILE: Profile = Profile {
         headers: &["errors-hook-resource", "sentry-hook-resource"],
         body: &[],
         names: None,
+        detail_header: None,
         detail: &[Detail {
             of: &[],
             path: "action",

@@ -18,6 +18,7 @@ pub(super) static PROFILE: Profile = Profile {
         headers: &["x-event-type", "x-webhook-event"],
         body: &[],
         names: None,
+        detail_header: None,
         detail: &[],
     },
     delivery_key: &[

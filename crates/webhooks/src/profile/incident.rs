@@ -24,6 +24,7 @@ pub(super) static PROFILE: Profile = Profile {
             path: "event.event_type",
         }],
         names: None,
+        detail_header: None,
         detail: &[],
     },
     // The header X-Webhook-Id names the subscription, not the delivery.

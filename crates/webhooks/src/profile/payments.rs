@@ -23,6 +23,7 @@ pub(super) static PROFILE: Profile = Profile {
             path: "type",
         }],
         names: None,
+        detail_header: None,
         detail: &[],
     },
     delivery_key: &[KeySource::Body("id")],

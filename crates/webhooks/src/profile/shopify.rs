@@ -1,4 +1,6 @@
-//! The shop platform. Topics and headers: shopify.dev, "About webhooks" and "Ignore duplicate webhooks".
+//! The shop platform. Topics and headers of webhooks: shopify.dev, "About webhooks" and "Ignore duplicate
+//! webhooks"; of Events: <https://shopify.dev/docs/apps/build/events/delivery-structure> and
+//! <https://shopify.dev/docs/apps/build/events/verify-deliveries>.
 
 use super::{Condition, EntityRule, EventSource, EventType, KeySource, Profile, Replay, event};
 use crate::auth_mode::AuthMode;
@@ -15,13 +17,17 @@ pub(super) static PROFILE: Profile = Profile {
     body: BodyKind::Json,
     event: EventSource {
         own_header: false,
-        headers: &["x-shopify-topic"],
+        headers: &["x-shopify-topic", "shopify-topic"],
         body: &[],
         names: None,
+        detail_header: Some("shopify-action"),
         detail: &[],
     },
-    // One act of a merchant has one event id, and may be sent under several topics.
+    // One act of a merchant has one event id, and may be sent under several topics. Of Shopify's newer
+    // "Events", whose headers have no `X-`, the webhook id names a delivery and is the same at each retry.
     delivery_key: &[
+        KeySource::Header("shopify-webhook-id"),
+        KeySource::EventAndHeader("shopify-event-id"),
         KeySource::EventAndHeader("x-shopify-event-id"),
         KeySource::Header("x-shopify-webhook-id"),
     ],
@@ -37,7 +43,15 @@ pub(super) static PROFILE: Profile = Profile {
     entities: ENTITIES,
     events: EVENTS,
     more_events: &[],
-    headers: &["x-shopify-topic", "x-shopify-event-id", "x-shopify-webhook-id"],
+    headers: &[
+        "x-shopify-topic",
+        "shopify-topic",
+        "shopify-action",
+        "shopify-webhook-id",
+        "shopify-event-id",
+        "x-shopify-event-id",
+        "x-shopify-webhook-id",
+    ],
     guide: "\
 1. In the shop's admin open Settings, Notifications, Webhooks, Create webhook.
 2. Event: the one to send (one webhook each). Format: JSON.

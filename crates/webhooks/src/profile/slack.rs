@@ -32,6 +32,7 @@ pub(super) static PROFILE: Profile = Profile {
         ],
         names: None,
         // So that a filter with `message` lets no edits and no messages of bots through.
+        detail_header: None,
         detail: &[Detail {
             of: &["message"],
             path: "event.subtype",

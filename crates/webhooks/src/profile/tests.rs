@@ -8,7 +8,11 @@ fn headers_of(profile: &Profile) -> Vec<&'static str> {
         KeySource::Header(name) | KeySource::EventAndHeader(name) => Some(*name),
         KeySource::Body(_) | KeySource::BodyHash => None,
     });
-    profile.event.headers.iter().copied().chain(keys).collect()
+    let event = profile.event.headers.iter().copied();
+    event
+        .chain(profile.event.detail_header)
+        .chain(keys)
+        .collect()
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub(super) static PROFILE: Profile = Profile {
             path: "type",
         }],
         names: None,
+        detail_header: None,
         detail: &[Detail {
             of: &[],
             path: "action",

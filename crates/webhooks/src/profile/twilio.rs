@@ -38,6 +38,7 @@ pub(super) static PROFILE: Profile = Profile {
             },
         ],
         names: None,
+        detail_header: None,
         detail: &[],
     },
     delivery_key: &[

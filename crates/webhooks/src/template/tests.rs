@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use serde_json::json;
 
 fn plain(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
@@ -141,12 +142,39 @@ fn a_value_is_worked_out_once() {
     let calls = std::cell::Cell::new(0);
     let body = format!("[{}0]", "0,".repeat(200_000));
     let payload = Payload::from_json(&body).unwrap();
-    let out = render(&"{__raw__}".repeat(1000), &payload, &|text| {
+    let out = render(&"{__raw__}".repeat(200), &payload, &|text| {
         calls.set(calls.get() + 1);
         Cow::Borrowed(text)
     });
-    assert_eq!(out.chars().count(), 4_000_000);
+    assert_eq!(out.chars().count(), 800_000);
     assert_eq!(calls.get(), 1);
+}
+
+#[test]
+fn a_rendered_text_at_its_limit_is_whole_and_one_byte_more_is_cut() {
+    let value = "x".repeat(1024);
+    let body = json!({ "v": value, "e": "é" }).to_string();
+    let payload = Payload::from_json(&body).unwrap();
+    let rendered = |template: &str| render(template, &payload, &plain);
+    let fits = rendered(&"{v}".repeat(1024));
+    assert_eq!(fits, "x".repeat(MAX_RENDERED_BYTES));
+    for over in [
+        format!("{}y", "{v}".repeat(1024)),
+        format!("y{}", "{v}".repeat(1024)),
+        format!("{}{{missing}}", "{v}".repeat(1024)),
+        format!("{}{{", "{v}".repeat(1024)),
+        "{v}".repeat(1_000_000),
+    ] {
+        let cut = rendered(&over);
+        assert_eq!(cut.len(), MAX_RENDERED_BYTES);
+        assert!(cut.ends_with(CUT_MARK));
+        assert_eq!(cut.matches(CUT_MARK).count(), 1);
+    }
+    // Not within a character, wherever it falls.
+    for shift in 0..2 {
+        let cut = rendered(&format!("{}{}", "x".repeat(shift), "{e}".repeat(600_000)));
+        assert!(cut.len() <= MAX_RENDERED_BYTES && cut.ends_with(&format!("é{CUT_MARK}")));
+    }
 }
 
 proptest! {

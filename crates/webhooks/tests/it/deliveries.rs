@@ -2,8 +2,10 @@
 
 use crate::room::{accepted, create, post, until_rows};
 use crate::worker::house::{House, everywhere};
-use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
-use gatehouse_webhooks::{DeliveryPage, DeliveryQuery, Webhook, WebhooksError};
+use gatehouse_domain::{Clock, DeliveryId, DeliveryStatus, ErrorCode, Problem, Timestamp};
+use gatehouse_webhooks::{
+    BucketSize, DeliveryPage, DeliveryQuery, StatsQuery, Webhook, WebhooksError,
+};
 use serde_json::json;
 use std::time::Duration;
 
@@ -168,7 +170,11 @@ async fn counts_are_by_the_hour_and_status() {
         drop(until_rows(&house, 4).await);
         let stats = house
             .webhooks
-            .stats(Some(made.id.as_str()), Some(3))
+            .stats(StatsQuery {
+                webhook: Some(made.id.to_string()),
+                hours: Some(3),
+                ..StatsQuery::default()
+            })
             .await
             .unwrap();
         let shown = serde_json::to_value(&stats).unwrap();
@@ -184,11 +190,15 @@ async fn counts_are_by_the_hour_and_status() {
             (&json!(0), &json!(0))
         );
         assert!(buckets[2]["at"].as_str().unwrap().ends_with(":00:00.000Z"));
-        let all = house.webhooks.stats(None, None).await.unwrap();
+        let all = house.webhooks.stats(StatsQuery::default()).await.unwrap();
         assert_eq!(all.buckets.len(), 24);
         assert_eq!(all.buckets[23].counts[&DeliveryStatus::Queued], 2);
         for (hours, good) in [(0, false), (1, true), (720, true), (721, false)] {
-            let stats: Result<_, WebhooksError> = house.webhooks.stats(None, Some(hours)).await;
+            let query = StatsQuery {
+                hours: Some(hours),
+                ..StatsQuery::default()
+            };
+            let stats: Result<_, WebhooksError> = house.webhooks.stats(query).await;
             assert_eq!(stats.is_ok(), good, "{hours}");
         }
         house.stop().await;
@@ -229,6 +239,131 @@ async fn a_search_that_has_looked_long_enough_says_where_it_goes_on() {
         assert!(first.deliveries.is_empty());
         let second = search(Some(first.next_cursor.unwrap())).await;
         assert_eq!((second.deliveries.len(), second.next_cursor), (1, None));
+        house.stop().await;
+    })
+    .await;
+}
+
+/// Deliveries of a session run in the order of their ids.
+#[tokio::test]
+async fn ids_keep_their_order_when_the_clock_is_set_back_and_over_a_restart() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let one = create(&house, json!({ "name": "n", "auth_mode": "none" }))
+            .await
+            .webhook;
+        let come = async |house: &House, body: &str| {
+            accepted(post(house, &one, &[], body).await)
+                .as_str()
+                .to_owned()
+        };
+        let mut ids = Vec::new();
+        for (days, body) in [(0, "1"), (3, "2"), (-5, "3"), (1, "4")] {
+            house.jump_days(days);
+            ids.push(come(&house, body).await);
+        }
+        house.stop().await;
+        let house = House::open(&database, &model).await;
+        house.jump_days(-10);
+        ids.push(come(&house, "5").await);
+        assert!(ids.is_sorted(), "{ids:?}");
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_period_has_its_first_moment_and_not_its_last() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let one = create(&house, json!({ "name": "n", "auth_mode": "none" }))
+            .await
+            .webhook;
+        let mut came = Vec::new();
+        for body in ["1", "2", "3"] {
+            came.push((
+                accepted(post(&house, &one, &[], body).await),
+                house.clock.now(),
+            ));
+            house.advance(Duration::from_hours(30));
+        }
+        let second = came[1].1;
+        let later = second.after(Duration::from_millis(1));
+        for (from, until, found) in [
+            (None, None, &[2, 1, 0][..]),
+            (Some(second), None, &[2, 1]),
+            (Some(later), None, &[2]),
+            (None, Some(second), &[0]),
+            (None, Some(later), &[1, 0]),
+            (Some(second), Some(later), &[1]),
+        ] {
+            let page = list(
+                &house,
+                DeliveryQuery {
+                    from,
+                    until,
+                    ..query()
+                },
+            )
+            .await;
+            let shown: Vec<_> = page.deliveries.into_iter().map(|it| it.id).collect();
+            let expected: Vec<_> = found.iter().map(|place| came[*place].0.clone()).collect();
+            assert_eq!(shown, expected, "{from:?} {until:?}");
+            let stats = house.webhooks.stats(StatsQuery {
+                from: from.or(Some(came[0].1)),
+                until,
+                bucket: BucketSize::Day,
+                ..StatsQuery::default()
+            });
+            let buckets = stats.await.unwrap().buckets;
+            let count: i64 = buckets.iter().flat_map(|it| it.counts.values()).sum();
+            assert_eq!(count, i64::try_from(found.len()).unwrap());
+            let day = |at: Timestamp| at.as_millis() % 86_400_000;
+            assert!(buckets.iter().all(|it| day(it.at) == 0));
+        }
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn periods_of_counts_are_bounded() {
+    everywhere(async |database, model| {
+        let house = House::open(&database, &model).await;
+        let at = |hours: i64| Some(Timestamp::from_millis(hours * 3_600_000));
+        let ask = async |from, until, hours, bucket| {
+            let query = StatsQuery {
+                from,
+                until,
+                hours,
+                bucket,
+                ..StatsQuery::default()
+            };
+            let stats = house.webhooks.stats(query).await;
+            stats.map(|stats| stats.buckets.len()).map_err(|error| {
+                Problem::from(error).details["field"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            })
+        };
+        let (hour, day) = (BucketSize::Hour, BucketSize::Day);
+        assert_eq!(ask(at(0), at(720), None, hour).await, Ok(720));
+        assert_eq!(
+            ask(at(0), at(721), None, hour).await,
+            Err("from".to_owned())
+        );
+        assert_eq!(ask(at(0), at(366 * 24), None, day).await, Ok(366));
+        assert_eq!(
+            ask(at(0), at(367 * 24), None, day).await,
+            Err("from".to_owned())
+        );
+        assert_eq!(ask(None, at(48), None, hour).await, Ok(24));
+        assert_eq!(ask(at(2), at(2), None, hour).await, Err("from".to_owned()));
+        assert_eq!(
+            ask(at(1), at(2), Some(1), hour).await,
+            Err("hours".to_owned())
+        );
         house.stop().await;
     })
     .await;

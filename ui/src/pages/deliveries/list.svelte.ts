@@ -2,8 +2,9 @@
 // second when a sender is busy, and a query would be asked for all its pages again.
 import { rpc } from '../../client/rpc';
 import { socket } from '../../client/socket';
-import { join, merge, NO_FILTERS, rowOf, type Filters, type Row } from './rows';
-import type { Delivery } from './status';
+import { ASKED_AGAIN_MS } from '../../state/live.svelte';
+import { throttle } from '../../state/throttle';
+import { join, merge, NO_FILTERS, rowOf, type Change, type Filters, type Row } from './rows';
 
 const FIRST = 100;
 const FURTHER = 500;
@@ -21,9 +22,9 @@ export class DeliveryList {
   hold = false;
   #filters: Filters = NO_FILTERS;
   #asked = 0;
-  #came: Delivery[] = [];
+  #came: Change[] = [];
   /** What came while a page was asked for, whose answer may be older. */
-  #meanwhile: Delivery[] = [];
+  #meanwhile: Change[] = [];
   #frame = 0;
 
   get complete(): boolean {
@@ -105,11 +106,16 @@ export class DeliveryList {
   /** Follows what happens. Gives the function that ends it. */
   follow(): () => void {
     let wasLost = false;
+    const again = throttle(() => void this.reload(), ASKED_AGAIN_MS);
     const ends = [
       socket.on('webhooks.delivery', (delivery) => {
         this.#came.push(delivery);
         this.#frame ||= requestAnimationFrame(() => this.#arrive());
+        // A search also looks into the beginning of the body, which only the gateway knows.
+        if (this.#filters.q) again();
       }),
+      // Under load not each change is told.
+      socket.on('records.changed', ({ what }) => what === 'deliveries' && again()),
       socket.watch((state) => {
         if (state === 'lost') wasLost = true;
         // What happened meanwhile was not told; and what HTTP refuses while the vault is sealed, the live line answers.
@@ -118,6 +124,7 @@ export class DeliveryList {
     ];
     return () => {
       cancelAnimationFrame(this.#frame);
+      again.cancel();
       for (const end of ends) end();
     };
   }
@@ -130,7 +137,7 @@ export class DeliveryList {
     if (!this.loading || this.rows.length > 0) this.#join(came);
   }
 
-  #join(came: readonly Delivery[]): void {
+  #join(came: readonly Change[]): void {
     const before = { rows: [...this.rows], fresh: [...this.fresh] };
     const after = join(before, came, { filters: this.#filters, hold: this.hold, complete: this.complete });
     this.rows = after.rows;

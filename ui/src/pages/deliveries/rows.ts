@@ -1,6 +1,9 @@
 // The rows of the list as data: what is kept of a delivery, which ones a filter shows, and how what comes live is joined in. Pure.
 import type { Delivery, Status } from './status';
 
+/** What is told live of a delivery: the record without what may be long. */
+export type Change = Omit<Delivery, 'headers' | 'body_preview' | 'response_actions'>;
+
 /** What a row shows. Previews and headers are not kept: a long list would hold megabytes that nobody sees. */
 export interface Row {
   id: string;
@@ -24,7 +27,7 @@ export const NO_FILTERS: Filters = { webhook: '', status: '', event: '', q: '' }
 
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some(Boolean);
 
-export const rowOf = (delivery: Delivery): Row => ({
+export const rowOf = (delivery: Change): Row => ({
   id: delivery.id,
   webhook_id: delivery.webhook_id,
   status: delivery.status,
@@ -35,14 +38,14 @@ export const rowOf = (delivery: Delivery): Row => ({
   error: delivery.error ?? null,
 });
 
-/** Whether the gateway would list it under these filters. */
-export function matches(delivery: Delivery, { webhook, status, event, q }: Filters): boolean {
+/** Whether the gateway would list it under these filters; of a search, as far as a change tells. It does not tell how the body begins. */
+export function matches(delivery: Change, { webhook, status, event, q }: Filters): boolean {
   if (webhook && delivery.webhook_id !== webhook) return false;
   if (status && delivery.status !== status) return false;
   if (event && delivery.event_type !== event) return false;
   if (!q) return true;
   const wanted = q.toLowerCase();
-  const searched = [delivery.event_type, delivery.entity_key, delivery.error, delivery.body_preview];
+  const searched = [delivery.event_type, delivery.entity_key, delivery.error];
   return searched.some((text) => text?.toLowerCase().includes(wanted));
 }
 
@@ -75,7 +78,7 @@ export interface Joined {
  */
 export function join(
   before: Joined,
-  came: readonly Delivery[],
+  came: readonly Change[],
   options: { filters: Filters; hold: boolean; complete: boolean },
 ): Joined {
   const rows = [...before.rows];

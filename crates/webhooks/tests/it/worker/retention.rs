@@ -123,3 +123,67 @@ async fn a_flood_of_one_reason_does_not_push_out_the_record_of_another() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_clock_that_jumps_ahead_removes_nothing() {
+    everywhere(|database, model| async move {
+        let wanted = || WebhooksSettings {
+            retention_days: 2,
+            ..settings()
+        };
+        let house = House::open_with(&database, &model, wanted()).await;
+        let webhook = house.webhook("a", json!({})).await;
+        let young = NewDelivery {
+            id: real_id(START, 1),
+            status: DeliveryStatus::Completed,
+            ..house.delivery(1, &webhook, "a")
+        };
+        house.insert(vec![young]).await;
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        house.jump_days(1000);
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        house.stop().await;
+        // Nor after a restart with the wrong time.
+        let house = House::open_with(&database, &model, wanted()).await;
+        house.jump_days(1000);
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        // A day later the clock is believed.
+        house.advance(std::time::Duration::from_hours(24));
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 1);
+        house.stop().await;
+    })
+    .await;
+}
+
+/// The ids of such deliveries are of the time to which the clock was set before.
+#[tokio::test]
+async fn what_came_before_and_after_the_clock_was_set_back_goes_at_its_age() {
+    everywhere(|database, model| async move {
+        let wanted = WebhooksSettings {
+            retention_days: 2,
+            ..settings()
+        };
+        let house = House::open_with(&database, &model, wanted).await;
+        let hook = crate::room::open_webhook(&house, json!({ "events": ["push"] })).await;
+        let come = async |body: &str| {
+            let event = [("x-event-type", "fork")];
+            drop(
+                crate::room::post(&house, &hook, &event, body)
+                    .await
+                    .unwrap(),
+            );
+        };
+        house.jump_days(1000);
+        come("1").await;
+        house.jump_days(-1000);
+        come("2").await;
+        crate::room::until_rows(&house, 2).await;
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        house.advance(std::time::Duration::from_hours(48));
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 0);
+        house.advance(std::time::Duration::from_millis(1));
+        assert_eq!(house.webhooks.sweep().await.unwrap(), 1);
+        house.stop().await;
+    })
+    .await;
+}

@@ -1,0 +1,33 @@
+//! `[agents]`: bounds of an agent's turn.
+
+use crate::key::{Change, Guard, Initial, KeySpec, Kind};
+use crate::merge::{Bad, Reader};
+use std::time::Duration;
+
+pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
+    key: "agents.turn_timeout_seconds",
+    kind: Kind::Whole {
+        min: 1,
+        max: 86_400,
+    },
+    default: Initial::Whole(600),
+    doc: "After how many seconds a turn is stopped, with its model calls, tools and approvals.",
+    example: "",
+    guard: Guard::Write,
+    change: Change::Live,
+}];
+
+/// `[agents]`
+#[derive(Clone, Debug)]
+pub struct Agents {
+    /// How long a turn may take.
+    pub turn_timeout: Duration,
+}
+
+impl Agents {
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
+        Ok(Self {
+            turn_timeout: Duration::from_secs(reader.whole("agents.turn_timeout_seconds")?),
+        })
+    }
+}

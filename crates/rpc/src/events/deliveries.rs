@@ -1,0 +1,235 @@
+//! How changes of deliveries are told. The first few of a window are told at once. Under load the others are
+//! gathered: of each delivery only the last state is told, at the end of the window. Of what is still too
+//! much only that something changed is told.
+
+use super::{EventBus, Records, kinds};
+use gatehouse_domain::DeliveryId;
+use gatehouse_webhooks::{Delivery, DeliveryChange};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Instant, timeout_at};
+
+/// How long changes are gathered.
+const WINDOW: Duration = Duration::from_millis(250);
+/// How many changes of a window are told at once.
+const AT_ONCE: usize = 16;
+/// How many more deliveries are told of at its end; a few windows of them fit into the queue of a
+/// listener.
+const GATHERED: usize = 200;
+
+/// Tells of deliveries until the room ends.
+pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<Delivery>>) {
+    let mut window = Window::default();
+    let mut end = None;
+    loop {
+        let heard = match end {
+            None => Some(deliveries.recv().await),
+            // Changes that come without a pause do not prolong it.
+            Some(end) if Instant::now() >= end => None,
+            Some(end) => timeout_at(end, deliveries.recv()).await.ok(),
+        };
+        match heard {
+            Some(Ok(delivery)) => {
+                end.get_or_insert_with(|| Instant::now() + WINDOW);
+                if let Some(delivery) = window.hear(delivery) {
+                    tell(&bus, &delivery);
+                }
+            }
+            Some(Err(RecvError::Lagged(_))) => {
+                end.get_or_insert_with(|| Instant::now() + WINDOW);
+                window.has_missed = true;
+            }
+            Some(Err(RecvError::Closed)) => return std::mem::take(&mut window).end(&bus),
+            None => {
+                std::mem::take(&mut window).end(&bus);
+                end = None;
+            }
+        }
+    }
+}
+
+fn tell(bus: &EventBus, delivery: &Delivery) {
+    bus.publish_kind(&kinds::WEBHOOKS_DELIVERY, &DeliveryChange::of(delivery));
+}
+
+/// What came in one window.
+#[derive(Default)]
+struct Window {
+    told: usize,
+    /// In the order in which they came first.
+    waiting: Vec<Arc<Delivery>>,
+    places: HashMap<DeliveryId, usize>,
+    /// Whether some are not told of one by one.
+    has_missed: bool,
+}
+
+impl Window {
+    /// The delivery when it is to be told of at once.
+    fn hear(&mut self, delivery: Arc<Delivery>) -> Option<Arc<Delivery>> {
+        let place = self.places.get(&delivery.id);
+        if let Some(waiting) = place.and_then(|place| self.waiting.get_mut(*place)) {
+            *waiting = delivery;
+        } else if self.told < AT_ONCE {
+            self.told += 1;
+            return Some(delivery);
+        } else if self.waiting.len() < GATHERED {
+            self.places.insert(delivery.id.clone(), self.waiting.len());
+            self.waiting.push(delivery);
+        } else {
+            self.has_missed = true;
+        }
+        None
+    }
+
+    /// Tells of what waits.
+    fn end(self, bus: &EventBus) {
+        self.waiting.iter().for_each(|delivery| tell(bus, delivery));
+        if self.has_missed {
+            bus.publish_records(Records::Deliveries);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
+    use serde_json::Value;
+    use tokio::sync::broadcast;
+
+    fn delivery(number: usize, status: DeliveryStatus) -> Arc<Delivery> {
+        let zero = Timestamp::from_millis(0);
+        Arc::new(Delivery {
+            id: DeliveryId::from_text(format!("del_{number}")),
+            webhook_id: WebhookId::from_text("hook_1"),
+            status,
+            event_type: None,
+            entity_key: None,
+            delivery_key: None,
+            duplicate_of: None,
+            replay_of: None,
+            received_at: zero,
+            started_at: None,
+            finished_at: None,
+            duration_ms: None,
+            attempts: 0,
+            next_attempt_at: None,
+            input_tokens: None,
+            output_tokens: None,
+            headers: [("a".to_owned(), "b".to_owned())].into(),
+            body_size: 1,
+            body_preview: "preview".to_owned(),
+            session_id: None,
+            session_key: None,
+            error: None,
+            response_actions: Vec::new(),
+        })
+    }
+
+    /// Name, delivery and status of an event.
+    fn told(event: &super::super::Event) -> (String, String, String) {
+        let frame: Value = serde_json::from_str(&event.frame).unwrap();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let params = &frame["params"];
+        let about = text(&params["id"]) + &text(&params["what"]);
+        (text(&frame["method"]), about, text(&params["status"]))
+    }
+
+    fn hear_all(
+        window: &mut Window,
+        numbers: std::ops::Range<usize>,
+        status: DeliveryStatus,
+    ) -> usize {
+        let heard = numbers.map(|number| window.hear(delivery(number, status)));
+        heard.flatten().count()
+    }
+
+    #[test]
+    fn few_changes_are_told_at_once_and_each() {
+        let mut window = Window::default();
+        for status in [
+            DeliveryStatus::Queued,
+            DeliveryStatus::Processing,
+            DeliveryStatus::Completed,
+        ] {
+            let told = window.hear(delivery(1, status)).unwrap();
+            assert_eq!(told.status, status);
+        }
+        assert!(window.waiting.is_empty() && !window.has_missed);
+    }
+
+    #[test]
+    fn at_most_so_many_are_told_of_and_of_one_more_that_something_changed() {
+        let mut window = Window::default();
+        let all = AT_ONCE + GATHERED;
+        assert_eq!(
+            hear_all(&mut window, 0..all, DeliveryStatus::Queued),
+            AT_ONCE
+        );
+        assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, false));
+        // A state of one that waits needs no more room.
+        assert_eq!(
+            hear_all(&mut window, AT_ONCE..all, DeliveryStatus::Failed),
+            0
+        );
+        assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, false));
+        assert_eq!(
+            hear_all(&mut window, all..all + 1, DeliveryStatus::Queued),
+            0
+        );
+        assert_eq!((window.waiting.len(), window.has_missed), (GATHERED, true));
+    }
+
+    #[tokio::test]
+    async fn under_load_each_delivery_is_told_once_a_window_with_its_last_state() {
+        let bus = EventBus::default();
+        let mut listener = bus.subscribe();
+        let (sender, receiver) = broadcast::channel(8192);
+        let say = |range: std::ops::Range<usize>, status| {
+            for number in range {
+                sender.send(delivery(number, status)).unwrap();
+            }
+        };
+        // All of it is there before the window begins.
+        say(0..AT_ONCE, DeliveryStatus::Queued);
+        say(100..100 + GATHERED + 1, DeliveryStatus::Queued);
+        say(100..150, DeliveryStatus::Processing);
+        say(100..150, DeliveryStatus::Completed);
+        let mut all = Vec::new();
+        let listen = async {
+            while all.len() < AT_ONCE + GATHERED + 1 {
+                let event = listener.recv().await.unwrap();
+                all.push(told(&event));
+            }
+        };
+        tokio::select! {
+            () = follow(bus.clone(), receiver) => panic!("it ended"),
+            () = listen => {}
+        }
+        let text = |text: &str| text.to_owned();
+        let one = |number: usize, status: &str| {
+            (
+                text("webhooks.delivery"),
+                format!("del_{number}"),
+                text(status),
+            )
+        };
+        let mut expected: Vec<_> = (0..AT_ONCE).map(|number| one(number, "queued")).collect();
+        expected.extend((100..150).map(|number| one(number, "completed")));
+        expected.extend((150..100 + GATHERED).map(|number| one(number, "queued")));
+        expected.push((text("records.changed"), text("deliveries"), String::new()));
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn a_change_holds_nothing_long() {
+        let delivery = delivery(1, DeliveryStatus::Queued);
+        let json = serde_json::to_string(&DeliveryChange::of(&delivery)).unwrap();
+        for long in ["headers", "preview", "response_actions"] {
+            assert!(!json.contains(long), "{json}");
+        }
+    }
+}
