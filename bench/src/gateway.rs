@@ -144,11 +144,6 @@ impl Server {
         ))
     }
 
-    /// Its process.
-    pub fn process(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let process = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);

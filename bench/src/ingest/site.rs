@@ -46,12 +46,6 @@ impl Receiver {
         Ok((receiver, address))
     }
 
-    /// How many came.
-    pub fn count(&self) -> usize {
-        let came = self.came.lock().unwrap_or_else(PoisonError::into_inner);
-        came.len()
-    }
-
     /// When the n-th came, from 0, if it has come.
     pub fn at(&self, number: usize) -> Option<Instant> {
         let came = self.came.lock().unwrap_or_else(PoisonError::into_inner);

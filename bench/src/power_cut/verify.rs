@@ -144,7 +144,7 @@ impl Verifier {
         .await
         .map_err(|error| anyhow!("{error}"))?;
         let password = SecretString::from(PASSWORD);
-        let unsealed = secrets.unseal_with_password(&Actor::cli(), password).await;
+        let unsealed = secrets.unseal_with_password(&Actor::cli(), &password).await;
         unsealed.map_err(|error| anyhow!("it does not open with the password: {error}"))?;
         let environment = secrets.environment().await;
         let environment = environment.map_err(|error| anyhow!("{error}"))?;

@@ -323,7 +323,7 @@ impl Node {
             if parts.secrets.status() == Status::Sealed {
                 let password = SecretString::from(PASSWORD);
                 let actor = Actor::cli();
-                let unsealed = parts.secrets.unseal_with_password(&actor, password);
+                let unsealed = parts.secrets.unseal_with_password(&actor, &password);
                 unsealed.await.unwrap();
             }
         })

@@ -17,8 +17,9 @@ const GROUP: usize = 20;
 /// The queue of a case runs empty within so many rounds of an hour each: a session has at most as many
 /// deliveries as the case has operations.
 const ROUNDS: usize = CASE + 50;
-/// How often a failing sequence is tried again, shorter.
-const SHRINKS: u32 = 3_000;
+/// How often a failing sequence is tried again, shorter, and for how many milliseconds.
+const SHRINKS: u32 = 100_000;
+const SHRINKING_MS: u32 = 20_000;
 
 /// How much is run, and from which seed.
 #[derive(Clone, Copy)]
@@ -88,6 +89,7 @@ fn runner(seed: u64, number: u64) -> TestRunner {
         cases: 1,
         failure_persistence: None,
         max_shrink_iters: SHRINKS,
+        max_shrink_time: SHRINKING_MS,
         ..Config::default()
     };
     let mut whole = [0; 32];
