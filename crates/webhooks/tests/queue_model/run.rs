@@ -19,7 +19,7 @@ const GROUP: usize = 20;
 const ROUNDS: usize = CASE + 50;
 /// How often a failing sequence is tried again, shorter, and for how many milliseconds.
 const SHRINKS: u32 = 100_000;
-const SHRINKING_MS: u32 = 20_000;
+const SHRINKING_MS: u32 = 60_000;
 
 /// How much is run, and from which seed.
 #[derive(Clone, Copy)]
