@@ -8,7 +8,7 @@ use gatehouse_domain::{
     Clock, DeliveryId, DeliveryStatus, ManualClock, SystemClock, SystemRandom, Timestamp, WebhookId,
 };
 use gatehouse_store::{ClaimRequest, NewDelivery, Store, StoreError};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -52,12 +52,29 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     );
     let server = site.start()?;
     let mut client = server.connect().await?;
-    for (name, method, params, aim) in [
+    for (name, method, params, aim) in pages(&site.webhook_id) {
+        let mut pages = Vec::new();
+        for _ in 0..SAMPLES {
+            let begun = Instant::now();
+            site.home
+                .rpc_on(&mut client, method, params.clone())
+                .await?;
+            pages.push(begun.elapsed());
+        }
+        let took = millis(median(&mut pages));
+        report.value(what(name), Aim::AtMost(aim), took, (2, "ms"));
+    }
+    server.stop()
+}
+
+/// What people look at: a name, the method and its parameters, and the milliseconds that are aimed at.
+fn pages(webhook_id: &str) -> [(&'static str, &'static str, Value, f64); 9] {
+    [
         ("first page", "webhooks.deliveries", json!({}), 5.0),
         (
             "first page of one webhook's",
             "webhooks.deliveries",
-            json!({ "id": site.webhook_id }),
+            json!({ "id": webhook_id }),
             5.0,
         ),
         (
@@ -69,7 +86,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
         (
             "filter: the failed of one webhook",
             "webhooks.deliveries",
-            json!({ "id": site.webhook_id, "status": "failed" }),
+            json!({ "id": webhook_id, "status": "failed" }),
             20.0,
         ),
         (
@@ -102,19 +119,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
             json!({ "hours": 720 }),
             20.0,
         ),
-    ] {
-        let mut pages = Vec::new();
-        for _ in 0..SAMPLES {
-            let begun = Instant::now();
-            site.home
-                .rpc_on(&mut client, method, params.clone())
-                .await?;
-            pages.push(begun.elapsed());
-        }
-        let took = millis(median(&mut pages));
-        report.value(what(name), Aim::AtMost(aim), took, (2, "ms"));
-    }
-    server.stop()
+    ]
 }
 
 async fn fill(store: &Store, webhook_id: &str, rows: usize) -> Result<()> {

@@ -257,16 +257,16 @@ impl<'t> Disk<'t> {
             }
             let mut bytes = file.synced.clone();
             for (at, op) in &file.pending {
+                let trace = self.trace;
                 match loss {
                     Loss::All => {}
                     Loss::Later if *at > until => {}
-                    Loss::Nothing | Loss::Later => write_all(&mut bytes, op, self.trace),
                     Loss::SomeWrites if random.below(2) == 0 => {}
-                    Loss::SomeWrites => write_all(&mut bytes, op, self.trace),
-                    Loss::OneTorn(_) if torn != Some(*at) => write_all(&mut bytes, op, self.trace),
-                    Loss::Sectors(sector) | Loss::OneTorn(sector) => {
-                        write_some(&mut bytes, op, self.trace, sector, random);
+                    Loss::OneTorn(sector) if torn == Some(*at) => {
+                        write_some(&mut bytes, op, trace, sector, random);
                     }
+                    Loss::Sectors(sector) => write_some(&mut bytes, op, trace, sector, random),
+                    _ => write_all(&mut bytes, op, trace),
                 }
             }
             files.insert(path, bytes);
