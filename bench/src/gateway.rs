@@ -144,6 +144,31 @@ impl Server {
         ))
     }
 
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        let process = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        Ok(kill_process(process.context("no process")?, signal)?)
+    }
+
+    /// How many files and sockets it has open.
+    pub fn open_files(&self) -> Result<usize> {
+        Ok(std::fs::read_dir(format!("/proc/{}/fd", self.child.id()))?.count())
+    }
+
+    /// How many threads it has.
+    pub fn threads(&self) -> Result<usize> {
+        Ok(std::fs::read_dir(format!("/proc/{}/task", self.child.id()))?.count())
+    }
+
+    /// Bytes that it has caused to be sent to the disk.
+    pub fn written_bytes(&self) -> Result<u64> {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", self.child.id()))?;
+        let line = io
+            .lines()
+            .find_map(|line| line.strip_prefix("write_bytes:"));
+        Ok(line.context("no write_bytes")?.trim().parse()?)
+    }
+
     /// A connection to it.
     pub async fn connect(&self) -> Result<Client> {
         Client::connect(self.address).await

@@ -15,7 +15,11 @@ mod http1;
 mod ingest;
 mod load;
 mod owner;
+mod postgres;
+mod power_cut;
 mod prepare;
+mod proxy;
+mod soak;
 mod table;
 mod voice;
 
@@ -34,7 +38,11 @@ enum Command {
     Gate(gate::Args),
     /// Deliveries while the gateway is killed again and again
     Crash(crash::Args),
-    /// How fast deliveries are taken in
+    /// Power cuts: states of the disk that a cut could leave, opened by the real code
+    PowerCut(power_cut::Args),
+    /// A steady load for a long time, with people looking at pages: what grows, and what slows down
+    Soak(soak::Args),
+    /// How fast deliveries are taken in and done
     Ingest(ingest::Args),
     /// What speaking through the gateway costs
     Voice(voice::Args),
@@ -56,6 +64,14 @@ fn main() -> anyhow::Result<()> {
             .enable_all()
             .build()?
             .block_on(crash::run(&args)),
+        Command::PowerCut(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(power_cut::run(&args)),
+        Command::Soak(args) => tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?
+            .block_on(soak::run(&args)),
         Command::Ingest(args) => tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?

@@ -8,24 +8,36 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The owner's password.
-const PASSWORD: &str = "correct horse battery staple";
+pub const PASSWORD: &str = "correct horse battery staple";
 
 /// A data directory whose gateway is set up, and the environment it is started with.
 pub struct Home {
-    /// Kept: its end removes the directory.
-    _root: TempDir,
+    /// Kept: its end removes the directory. `None` when somebody else keeps it.
+    root: Option<TempDir>,
     data_dir: PathBuf,
     environment: Vec<(String, String)>,
     cookie: String,
 }
 
 impl Home {
-    /// Sets one up; the gateway is stopped then.
+    /// Sets one up without a vault; the gateway is stopped then.
     pub async fn set_up(environment: &[(&str, String)]) -> Result<Self> {
         let root = tempfile::tempdir()?;
+        let (mut home, server) = Self::with_vault(&root.path().join("data"), environment).await?;
+        home.root = Some(root);
+        home.switch_off_vault(&server).await?;
+        server.stop()?;
+        Ok(home)
+    }
+
+    /// Sets one up in this data directory, its vault open; the gateway runs.
+    pub async fn with_vault(
+        data_dir: &Path,
+        environment: &[(&str, String)],
+    ) -> Result<(Self, Server)> {
         let mut home = Self {
-            data_dir: root.path().join("data"),
-            _root: root,
+            data_dir: data_dir.to_owned(),
+            root: None,
             environment: environment
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.clone()))
@@ -41,9 +53,17 @@ impl Home {
         answer.expect_ok()?;
         let session = answer.session_cookie().context("setup gave no session")?;
         home.cookie = format!("service_session={session}");
-        home.switch_off_vault(&server).await?;
-        server.stop()?;
-        Ok(home)
+        Ok((home, server))
+    }
+
+    /// The same home for one more gateway on the same database, in a data directory of its own.
+    pub fn beside(&self, data_dir: &Path) -> Self {
+        Self {
+            root: None,
+            data_dir: data_dir.to_owned(),
+            environment: self.environment.clone(),
+            cookie: self.cookie.clone(),
+        }
     }
 
     /// A killed gateway starts sealed, and nobody is there to type the password.

@@ -1,5 +1,6 @@
 //! `bench crash`: deliveries come in while the gateway is killed again and again. Nothing that was
-//! answered 202 may be lost, and nothing may be done twice without a record of it.
+//! answered 202 may be lost, and nothing may be done twice without a record of it. On PostgreSQL the
+//! database server is killed as well.
 
 mod recorder;
 mod sender;
@@ -9,6 +10,7 @@ pub use sender::sign;
 
 use crate::gateway::Server;
 use crate::owner::{Home, text};
+use crate::postgres::Postgres;
 use crate::table::Report;
 use anyhow::{Context, Result};
 use recorder::Recorder;
@@ -31,7 +33,38 @@ pub struct Args {
     /// Of the random moments
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Where deliveries are stored
+    #[arg(long, value_enum, default_value_t = Engine::Sqlite)]
+    engine: Engine,
+    /// A message that the inbox hears twice is a fault, even when the attempts are counted
+    #[arg(long)]
+    strict_inbox: bool,
 }
+
+/// A database engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Engine {
+    /// A file in the data directory.
+    Sqlite,
+    /// A PostgreSQL server of the bench's own.
+    Postgres,
+}
+
+/// How often what was killed.
+#[derive(Clone, Copy, Default)]
+struct Kills {
+    gateway: u32,
+    database: u32,
+}
+
+impl Kills {
+    const fn all(self) -> u32 {
+        self.gateway + self.database
+    }
+}
+
+/// The lane whose deliveries end in the inbox.
+const INBOX: &str = "inbox";
 
 /// A webhook and who remembers what it forwards.
 struct Lane {
@@ -45,8 +78,12 @@ struct Lane {
 /// Runs it and prints the table.
 pub async fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
+    let mut database = match args.engine {
+        Engine::Sqlite => None,
+        Engine::Postgres => Some(Postgres::start()?),
+    };
     let (outside, sunk, asked) = recorder::start().await?;
-    let home = Home::set_up(&environment(outside)).await?;
+    let home = Home::set_up(&environment(outside, database.as_ref())).await?;
     let server = home.start()?;
     let lanes = make_lanes(&home, &server, outside, [sunk, asked]).await?;
     let (address, follow) = watch::channel(server.address);
@@ -55,19 +92,23 @@ pub async fn run(args: &Args) -> Result<()> {
         .iter()
         .flat_map(|lane| sender::start(lane, &plan, &follow))
         .collect();
-    let (server, kills) = kill_often(args, &home, server, &address, &plan).await?;
+    let (server, kills) =
+        kill_often(args, &home, server, &address, (&plan, database.as_mut())).await?;
     let mut accepted = Vec::new();
     for sender in senders {
         accepted.extend(sender.await??);
     }
     let drained = wait_until_done(&home, &server).await?;
     let mut report = Report::default();
+    let inbox = lanes.iter().find(|lane| lane.name == INBOX);
+    verdict::read_inbox(&home, &server, inbox.context("no lane for the inbox")?).await?;
     verdict::tell(&home, &server, &lanes, &accepted, &mut report).await?;
+    verdict::tell_inbox(&lanes, &accepted, args.strict_inbox, &mut report);
     report.fact(
         "killed with SIGKILL and started again",
         &format!("≥ {}", args.kills),
-        kills >= args.kills,
-        format!("{kills} times"),
+        kills.all() >= args.kills,
+        format!("gateway {}, database {}", kills.gateway, kills.database),
     );
     report.fact("the queue ran empty afterwards", "yes", drained, drained);
     report.print();
@@ -75,7 +116,8 @@ pub async fn run(args: &Args) -> Result<()> {
     server.stop()
 }
 
-fn environment(outside: SocketAddr) -> Vec<(&'static str, String)> {
+fn environment(outside: SocketAddr, database: Option<&Postgres>) -> Vec<(&'static str, String)> {
+    let database = database.map(|database| ("SERVICE_DATABASE_URL", database.url()));
     [
         ("SERVICE_WEBHOOKS__GLOBAL_RATE_LIMIT_PER_MINUTE", "1000000"),
         ("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "100"),
@@ -90,6 +132,7 @@ fn environment(outside: SocketAddr) -> Vec<(&'static str, String)> {
         "SERVICE_MODELS__PROVIDERS__RECORDER__BASE_URL",
         format!("http://{outside}/v1"),
     )])
+    .chain(database)
     .collect()
 }
 
@@ -111,10 +154,15 @@ async fn make_lanes(
     let worked_on = json!({
         "name": "worked on", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,
     });
+    let kept = json!({
+        "name": "kept", "source_profile": "codehost_a", "rate_limit_per_minute": 100_000,
+        "deliver_only": true, "prompt_template": "{mark}",
+    });
     let mut lanes = Vec::new();
     for (name, params, recorder) in [
         ("deliver-only", forwarded, sunk),
         ("agent", worked_on, asked),
+        (INBOX, kept, Recorder::default()),
     ] {
         let made = home.rpc(server, "webhooks.create", params).await?;
         lanes.push(Lane {
@@ -128,30 +176,40 @@ async fn make_lanes(
     Ok(lanes)
 }
 
-/// Kills at random moments until it was often enough and all deliveries are in.
+/// Kills at random moments until it was often enough and all deliveries are in. Every third time it is
+/// the database that dies, where it is a server.
 async fn kill_often(
     args: &Args,
     home: &Home,
     mut server: Server,
     address: &watch::Sender<SocketAddr>,
-    plan: &Plan,
-) -> Result<(Server, u32)> {
+    (plan, mut database): (&Plan, Option<&mut Postgres>),
+) -> Result<(Server, Kills)> {
     use gatehouse_domain::{Random, SeededRandom};
     let seeded = SeededRandom::new(args.seed);
     let random: &dyn Random = &seeded;
-    let mut kills = 0;
-    while kills < args.kills {
+    let mut kills = Kills::default();
+    while kills.all() < args.kills {
         // Between the first moment after a start and well into the work.
         let wait = Duration::from_micros(u64::from(random.below(400_000)));
         tokio::time::sleep(wait).await;
-        server.kill()?;
-        kills += 1;
+        match &mut database {
+            Some(database) if random.below(3) == 0 => {
+                database.kill()?;
+                kills.database += 1;
+                database.start_again()?;
+            }
+            _ => {
+                server.kill()?;
+                kills.gateway += 1;
+                server = home.start().context("the gateway did not start again")?;
+                address.send_replace(server.address);
+            }
+        }
         // The senders are held back so that kills and deliveries end together.
-        plan.release(kills, args.kills);
-        server = home.start().context("the gateway did not start again")?;
-        address.send_replace(server.address);
-        if kills % 10 == 0 {
-            eprintln!("  {kills} kills, {} accepted", plan.accepted());
+        plan.release(kills.all(), args.kills);
+        if kills.all().is_multiple_of(10) {
+            eprintln!("  {} kills, {} accepted", kills.all(), plan.accepted());
         }
     }
     plan.release_all();
@@ -162,7 +220,11 @@ async fn kill_often(
 async fn wait_until_done(home: &Home, server: &Server) -> Result<bool> {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_mins(5) {
-        let status = home.rpc(server, "system.status", json!({})).await?;
+        // The database may have been killed a moment ago.
+        let Ok(status) = home.rpc(server, "system.status", json!({})).await else {
+            tokio::time::sleep(Duration::from_millis(250)).await;
+            continue;
+        };
         let open = status.get("queue_depth").and_then(Value::as_u64);
         if open == Some(0) && verdict::count(home, server, "processing").await? == 0 {
             return Ok(true);

@@ -28,7 +28,8 @@ impl Recorder {
         seen.get(mark).copied().unwrap_or(0)
     }
 
-    fn note(&self, body: &str) {
+    /// Notes the last mark in a text.
+    pub fn note(&self, body: &str) {
         let Some(at) = body.rfind(MARK) else { return };
         let mark: String = body
             .get(at..)

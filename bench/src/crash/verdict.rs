@@ -67,6 +67,39 @@ pub async fn tell(
     Ok(())
 }
 
+/// Reads the inbox to its end: what a person would have been told, and how often.
+pub async fn read_inbox(home: &Home, server: &Server, lane: &Lane) -> Result<()> {
+    let mut params = json!({ "limit": 500 });
+    loop {
+        let page = home.rpc(server, "inbox.list", params).await?;
+        let messages = page.get("messages").and_then(Value::as_array);
+        for message in messages.into_iter().flatten() {
+            lane.recorder.note(&text(message, "text")?);
+        }
+        match page.get("next_cursor") {
+            Some(Value::String(next)) => params = json!({ "limit": 500, "cursor": next }),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Message and completion of the inbox are one transaction: none may come twice. Told as a fault only
+/// when `strict`.
+pub fn tell_inbox(lanes: &[Lane], accepted: &[Accepted], strict: bool, report: &mut Report) {
+    for lane in lanes.iter().filter(|lane| lane.name == super::INBOX) {
+        let mine = accepted.iter().filter(|one| one.lane == lane.name);
+        let twice = mine
+            .filter(|one| lane.recorder.count(&one.mark) > 1)
+            .count();
+        report.fact(
+            "inbox: heard twice",
+            if strict { "0" } else { "" },
+            twice == 0 || !strict,
+            twice,
+        );
+    }
+}
+
 /// Every accepted delivery of a webhook by the id that its sender gave it.
 async fn rows(home: &Home, server: &Server, lane: &Lane) -> Result<HashMap<String, Row>> {
     let mut rows = HashMap::new();

@@ -18,7 +18,7 @@ pub fn idle(data_dir: &Path, report: &mut Report) -> Result<()> {
     let size = mebibytes(binary()?.metadata()?.len());
     report.value(
         "size of the stripped binary",
-        Aim::AtMost(20.0),
+        Aim::AtMost(25.0),
         size,
         (1, "MiB"),
     );

@@ -1,17 +1,23 @@
 //! `bench ingest`: how fast deliveries are taken in, each on disk before its 202. Every figure stands
-//! beside one of the same run that does less: a handler that stores nothing, a bare fsync.
+//! beside one of the same run that does less: a handler that stores nothing, a bare fsync. And how fast
+//! they are done, on SQLite and on PostgreSQL, undisturbed and beside what hangs.
 
+mod completion;
+mod fairness;
 mod latency;
 mod memory;
 mod million;
 mod sending;
+mod shared;
+mod site;
 mod throughput;
+mod written;
 
 use crate::gateway::Server;
 use crate::owner::{Home, text};
 use crate::table::Report;
 use anyhow::Result;
-use sending::Target;
+pub use sending::Target;
 use serde_json::json;
 use std::net::Ipv4Addr;
 use std::time::Instant;
@@ -20,7 +26,8 @@ use tokio::net::TcpListener;
 /// What `ingest` takes.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only these: throughput, latency, memory, million
+    /// Only these: throughput, latency, memory, million, completion, sustained, fairness, written,
+    /// postgres
     only: Vec<String>,
     /// Length of a round of load
     #[arg(long, default_value_t = 3000)]
@@ -101,6 +108,21 @@ pub async fn run(args: &Args) -> Result<()> {
     }
     if wanted("million") {
         million::measure(&Site::set_up().await?, args.rows, &mut report).await?;
+    }
+    if wanted("completion") {
+        completion::measure(&mut report).await?;
+    }
+    if wanted("sustained") {
+        completion::sustained(&mut report).await?;
+    }
+    if wanted("fairness") {
+        fairness::measure(&mut report).await?;
+    }
+    if wanted("written") {
+        written::measure(&mut report).await?;
+    }
+    if wanted("postgres") {
+        shared::measure(&mut report).await?;
     }
     report.print();
     let cores = std::thread::available_parallelism()?;

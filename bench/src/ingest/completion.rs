@@ -1,0 +1,110 @@
+//! How fast deliveries are done: a queue that was filled runs empty, with default settings. And whether
+//! the queue grows while deliveries come in at the pace that is aimed at.
+
+use super::site::{self, Receiver};
+use crate::gateway::Server;
+use crate::owner::Home;
+use crate::table::{Aim, Report};
+use anyhow::Result;
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+/// Connections that fill the queue, and that keep a pace.
+const CONNECTIONS: usize = 64;
+/// How long the queue is filled.
+const FILLING: Duration = Duration::from_secs(3);
+/// A queue that does not run empty within this is given up; the rate is that of what was done.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Deliveries a second of the sustained load.
+const PACE: u32 = 4_000;
+const SUSTAINED: Duration = Duration::from_mins(1);
+
+/// Both ends, and the sustained load.
+pub async fn measure(report: &mut Report) -> Result<()> {
+    let home = Home::set_up(&site::environment(Vec::new())).await?;
+    let server = home.start()?;
+    let (_receiver, address) = Receiver::start().await?;
+    site::channel(&home, &server, "receiver", address).await?;
+    for (what, more, aim) in [
+        ("the inbox", json!({ "deliver_only": true }), 5_000.0),
+        (
+            "an http channel with a local receiver",
+            json!({ "deliver_only": true, "deliver_to": "http:receiver" }),
+            3_000.0,
+        ),
+    ] {
+        let rate = drain(&home, &server, more).await?;
+        let what = format!("deliver-only completions a second to {what}, default settings");
+        report.value(what, Aim::AtLeast(aim), rate, (0, ""));
+    }
+    server.stop()
+}
+
+/// Fills the queue and watches it run empty. The rate counts from the first delivery, so that what is
+/// done while the queue is filled counts too.
+#[expect(clippy::cast_precision_loss, reason = "counts of deliveries")]
+pub(super) async fn drain(home: &Home, server: &Server, more: serde_json::Value) -> Result<f64> {
+    let target = site::webhook(home, server, more).await?;
+    let flood = target
+        .flood(server, CONNECTIONS, |_, elapsed| elapsed >= FILLING)
+        .await?;
+    let filled = site::waiting(home, server).await?;
+    let took = site::until_empty(home, server, PATIENCE).await?;
+    let left = site::waiting(home, server).await?;
+    let while_filling = (flood.took.len() as f64 - filled as f64) / flood.elapsed.as_secs_f64();
+    let draining = filled.saturating_sub(left) as f64 / took.as_secs_f64();
+    // A queue that never filled says nothing: the worker kept up, and the rate is that of the senders.
+    Ok(if filled < 1000 {
+        while_filling
+    } else {
+        draining
+    })
+}
+
+/// Accepts and completes at once for a minute.
+pub async fn sustained(report: &mut Report) -> Result<()> {
+    let home = Home::set_up(&site::environment(Vec::new())).await?;
+    let server = home.start()?;
+    let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
+    let begun = Instant::now();
+    let mut tasks = JoinSet::new();
+    let pause = Duration::from_secs(1) * u32::try_from(CONNECTIONS)? / PACE;
+    for _ in 0..CONNECTIONS {
+        let mut client = server.connect().await?;
+        tasks.spawn(async move {
+            let mut sent = 0;
+            while begun.elapsed() < SUSTAINED {
+                let due = pause * sent;
+                if let Some(early) = due.checked_sub(begun.elapsed()) {
+                    tokio::time::sleep(early).await;
+                }
+                target.send(&mut client).await?;
+                sent += 1;
+            }
+            anyhow::Ok(sent)
+        });
+    }
+    tokio::time::sleep(SUSTAINED / 4).await;
+    let early = site::waiting(&home, &server).await?;
+    let mut sent = 0;
+    while let Some(done) = tasks.join_next().await {
+        sent += done??;
+    }
+    let rate = f64::from(sent) / begun.elapsed().as_secs_f64();
+    let late = site::waiting(&home, &server).await?;
+    report.value(
+        "accepted a second for 60 s while they are completed",
+        Aim::AtLeast(f64::from(PACE) * 0.99),
+        rate,
+        (0, ""),
+    );
+    // A second's worth may be on its way at any moment.
+    report.fact(
+        "deliveries that wait after 15 s and after 60 s",
+        "no growth",
+        late <= early.saturating_add(u64::from(PACE)),
+        format!("{early} · {late}"),
+    );
+    server.stop()
+}

@@ -1,0 +1,119 @@
+//! A healthy webhook beside one whose channel hangs, and beside agents that take a minute for a turn.
+
+use super::site::{self, Receiver};
+use crate::figures::{greatest, median, millis};
+use crate::owner::Home;
+use crate::table::{Aim, Report};
+use anyhow::{Result, ensure};
+use axum::Router;
+use axum::response::IntoResponse;
+use axum::routing::post;
+use serde_json::json;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+
+/// Deliveries that wait for the channel that hangs.
+const HANGING: usize = 200;
+/// Agents that work.
+const AGENTS: usize = 4;
+const TURN: Duration = Duration::from_mins(1);
+/// Deliveries of the healthy webhook.
+const SAMPLES: usize = 50;
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A model that takes a minute, then says one word.
+async fn slow_model() -> Result<SocketAddr> {
+    let answer = || async {
+        tokio::time::sleep(TURN).await;
+        let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"},\
+            \"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+        ([("content-type", "text/event-stream")], text).into_response()
+    };
+    let router = Router::new().route("/v1/chat/completions", post(answer));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(address)
+}
+
+/// Measures both.
+pub async fn measure(report: &mut Report) -> Result<()> {
+    let model = slow_model().await?;
+    let provider = [
+        ("SERVICE_MODELS__DEFAULT", "slow/m".to_owned()),
+        ("SERVICE_MODELS__PROVIDERS__SLOW__KIND", "openai".to_owned()),
+        (
+            "SERVICE_MODELS__PROVIDERS__SLOW__BASE_URL",
+            format!("http://{model}/v1"),
+        ),
+    ];
+    for (what, hangs) in [
+        ("another's channel hangs", true),
+        ("four agents take a minute each", false),
+    ] {
+        let home = Home::set_up(&site::environment(provider.to_vec())).await?;
+        let mut delays = beside(&home, hangs).await?;
+        report.value(
+            format!("a healthy webhook's delay while {what}, longest of {SAMPLES}"),
+            Aim::AtMost(50.0),
+            millis(greatest(&delays)),
+            (1, "ms"),
+        );
+        report.value(
+            "the same, p50",
+            Aim::Told,
+            millis(median(&mut delays)),
+            (1, "ms"),
+        );
+    }
+    Ok(())
+}
+
+/// From the moment when a delivery is sent to the one when its message comes.
+async fn beside(home: &Home, hangs: bool) -> Result<Vec<Duration>> {
+    let server = home.start()?;
+    // Connections are accepted, and nothing is ever answered.
+    let silence = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let (receiver, address) = Receiver::start().await?;
+    site::channel(home, &server, "silent", silence.local_addr()?).await?;
+    site::channel(home, &server, "receiver", address).await?;
+    let (more, count) = if hangs {
+        let more = json!({ "deliver_only": true, "deliver_to": "http:silent" });
+        (more, HANGING)
+    } else {
+        (json!({}), AGENTS)
+    };
+    let troubled = site::webhook(home, &server, more).await?;
+    let healthy = json!({ "deliver_only": true, "deliver_to": "http:receiver" });
+    let healthy = site::webhook(home, &server, healthy).await?;
+    let mut client = server.connect().await?;
+    for _ in 0..count {
+        troubled.send(&mut client).await?;
+    }
+    // They are being worked on when the others come.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut delays = Vec::new();
+    for number in 0..SAMPLES {
+        let begun = Instant::now();
+        healthy.send(&mut client).await?;
+        let came = loop {
+            if let Some(came) = receiver.at(number) {
+                break came;
+            }
+            ensure!(
+                begun.elapsed() < PATIENCE,
+                "a healthy webhook waits for ever"
+            );
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        };
+        delays.push(came.saturating_duration_since(begun));
+        if begun.elapsed() > TURN / 2 {
+            // It is stopped by the others: one sample says it.
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    server.kill()?;
+    Ok(delays)
+}

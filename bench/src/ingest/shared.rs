@@ -1,0 +1,220 @@
+//! On PostgreSQL: one node, two nodes, a database that is far away, an idle node, and nodes and
+//! connections that fail without a word.
+
+use super::completion;
+use super::site;
+use crate::gateway::Server;
+use crate::http1::Client;
+use crate::owner::Home;
+use crate::postgres::Postgres;
+use crate::proxy::Proxy;
+use crate::table::{Aim, Report};
+use anyhow::{Context, Result, bail};
+use rustix::process::Signal;
+use serde_json::json;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+
+const CONNECTIONS: usize = 64;
+const ROUND: Duration = Duration::from_secs(5);
+/// The time to the database and back that is aimed at.
+const ROUND_TRIP: Duration = Duration::from_micros(2_700);
+const IDLE: Duration = Duration::from_secs(30);
+/// How long a failure is watched; what lasts longer is told as this.
+const WATCHED: Duration = Duration::from_secs(60);
+/// How often a node is stopped until it is inside a transaction.
+const TRIES: usize = 200;
+
+/// A home whose database is the server on this port.
+async fn home(database: &Postgres, port: u16) -> Result<Home> {
+    let url = ("SERVICE_DATABASE_URL", database.url_at(port));
+    Home::set_up(&site::environment(vec![url])).await
+}
+
+/// Measures all of it.
+pub async fn measure(report: &mut Report) -> Result<()> {
+    nodes(report).await?;
+    far(report).await?;
+    idle(report).await?;
+    frozen(report).await?;
+    silent(report).await
+}
+
+async fn nodes(report: &mut Report) -> Result<()> {
+    let database = Postgres::start()?;
+    let home = home(&database, database.port()).await?;
+    let one = home.start()?;
+    let beside = tempfile::tempdir()?;
+    let two = home.beside(&beside.path().join("data")).start()?;
+    let target = site::webhook(
+        &home,
+        &one,
+        json!({ "enabled": true, "deliver_only": true }),
+    )
+    .await?;
+    let until = |_: usize, elapsed: Duration| elapsed >= ROUND;
+    target
+        .flood(&one, CONNECTIONS, |_, elapsed| elapsed >= ROUND / 5)
+        .await?;
+    let alone = target.flood(&one, CONNECTIONS, until).await?.per_second();
+    site::until_empty(&home, &one, WATCHED).await?;
+    let (first, second) = tokio::join!(
+        target.flood(&one, CONNECTIONS / 2, until),
+        target.flood(&two, CONNECTIONS / 2, until)
+    );
+    let both = first?.per_second() + second?.per_second();
+    report.value(
+        "PostgreSQL: deliveries a second, one node",
+        Aim::AtLeast(5_000.0),
+        alone,
+        (0, ""),
+    );
+    report.value(
+        "PostgreSQL: deliveries a second, two nodes on the same machine",
+        Aim::AtLeast(alone),
+        both,
+        (0, ""),
+    );
+    two.stop()?;
+    one.stop()
+}
+
+async fn far(report: &mut Report) -> Result<()> {
+    let database = Postgres::start()?;
+    let proxy = Proxy::start(database.port(), ROUND_TRIP / 2)?;
+    let home = home(&database, proxy.port).await?;
+    let server = home.start()?;
+    let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
+    let flood = target
+        .flood(&server, CONNECTIONS, |_, elapsed| elapsed >= ROUND)
+        .await?;
+    report.value(
+        "PostgreSQL at 2.7 ms: deliveries a second",
+        Aim::AtLeast(3_000.0),
+        flood.per_second(),
+        (0, ""),
+    );
+    site::until_empty(&home, &server, WATCHED).await?;
+    let rate = completion::drain(&home, &server, json!({ "deliver_only": true })).await?;
+    report.value(
+        "PostgreSQL at 2.7 ms: completions a second",
+        Aim::AtLeast(1_000.0),
+        rate,
+        (0, ""),
+    );
+    server.stop()
+}
+
+async fn idle(report: &mut Report) -> Result<()> {
+    let database = Postgres::start()?;
+    let home = home(&database, database.port()).await?;
+    let server = home.start()?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    database.ask("ALTER SYSTEM SET log_statement = 'all'")?;
+    database.ask("SELECT pg_reload_conf()")?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = database.statements_logged()?;
+    tokio::time::sleep(IDLE).await;
+    let count = database.statements_logged()? - before;
+    #[expect(clippy::cast_precision_loss, reason = "a count of statements")]
+    let rate = count as f64 / IDLE.as_secs_f64();
+    report.value(
+        "PostgreSQL: an idle node's statements a second",
+        Aim::AtMost(1.0),
+        rate,
+        (1, ""),
+    );
+    server.stop()
+}
+
+/// Delivers on one connection at a time, and takes a new one after each failure; the longest time
+/// without a 202.
+async fn longest_refusal(
+    target: &'static super::Target,
+    address: SocketAddr,
+    watched: Duration,
+) -> Duration {
+    let (begun, mut last, mut longest) = (Instant::now(), Instant::now(), Duration::ZERO);
+    while begun.elapsed() < watched {
+        let accepted = async {
+            let mut client = Client::connect(address).await?;
+            while begun.elapsed() < watched {
+                target.send(&mut client).await?;
+                longest = longest.max(last.elapsed());
+                last = Instant::now();
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            anyhow::Ok(())
+        };
+        // A request that is not answered is not waited for: the next one may be.
+        drop(timeout(Duration::from_secs(2), accepted).await);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    longest.max(last.elapsed())
+}
+
+/// Stops a node while it is inside a transaction.
+async fn freeze(database: &Postgres, node: &Server, target: &'static super::Target) -> Result<()> {
+    let inside = "SELECT COUNT(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
+    for _ in 0..TRIES {
+        let load = target.flood(node, 8, |_, elapsed| elapsed >= Duration::from_millis(60));
+        let stop = async {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            node.signal(Signal::STOP)
+        };
+        // The load does not end while the node is stopped.
+        let stopped = tokio::select! {
+            ended = load => { drop(ended); node.signal(Signal::STOP) }
+            stopped = stop => stopped,
+        };
+        stopped?;
+        if database.ask(inside)?.parse::<u64>()? > 0 {
+            return Ok(());
+        }
+        node.signal(Signal::CONT)?;
+    }
+    bail!("the node was never inside a transaction when it was stopped")
+}
+
+async fn frozen(report: &mut Report) -> Result<()> {
+    let database = Postgres::start()?;
+    let home = home(&database, database.port()).await?;
+    let one = home.start()?;
+    let beside = tempfile::tempdir()?;
+    let two = home.beside(&beside.path().join("data")).start()?;
+    let target = site::webhook(&home, &one, json!({ "deliver_only": true })).await?;
+    freeze(&database, &one, target)
+        .await
+        .context("freezing a node")?;
+    let longest = longest_refusal(target, two.address, WATCHED).await;
+    report.value(
+        "a node is frozen inside a transaction: another's longest refusal (watched 60 s)",
+        Aim::AtMost(5.0),
+        longest.as_secs_f64(),
+        (1, "s"),
+    );
+    one.signal(Signal::CONT)?;
+    one.kill()?;
+    two.kill()
+}
+
+async fn silent(report: &mut Report) -> Result<()> {
+    let database = Postgres::start()?;
+    let proxy = Proxy::start(database.port(), Duration::ZERO)?;
+    let home = home(&database, proxy.port).await?;
+    let server = home.start()?;
+    let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
+    target
+        .flood(&server, 8, |_, elapsed| elapsed >= Duration::from_secs(1))
+        .await?;
+    proxy.fall_silent();
+    let longest = longest_refusal(target, server.address, WATCHED).await;
+    report.value(
+        "database connections fall silent: this node's longest outage (watched 60 s)",
+        Aim::AtMost(15.0),
+        longest.as_secs_f64(),
+        (1, "s"),
+    );
+    server.kill()
+}

@@ -1,0 +1,55 @@
+//! What reaches the disk for a delivery of 1 MiB, from its arrival to its end.
+
+use super::site;
+use crate::crash::sign;
+use crate::figures::mebibytes;
+use crate::http1::request;
+use crate::owner::{Home, text};
+use crate::table::{Aim, Report};
+use anyhow::{Result, ensure};
+use serde_json::json;
+use std::time::Duration;
+
+/// Enough that the write-ahead log is carried over several times.
+const DELIVERIES: u64 = 64;
+/// A little less than the mebibyte that a webhook takes by default.
+const BODY_BYTES: usize = 1_048_576 - 64;
+
+/// Measures it.
+pub async fn measure(report: &mut Report) -> Result<()> {
+    let home = Home::set_up(&site::environment(Vec::new())).await?;
+    let server = home.start()?;
+    let params = json!({
+        "name": "large", "source_profile": "codehost_a", "deliver_only": true,
+        "rate_limit_per_minute": 1_000_000, "prompt_template": "{ref}",
+    });
+    let made = home.rpc(&server, "webhooks.create", params).await?;
+    let path = format!("/api/webhooks/ingest/{}", text(&made, "public_id")?);
+    let body = json!({ "ref": "refs/heads/main", "text": "x".repeat(BODY_BYTES - 64) }).to_string();
+    let signature = sign(&text(&made, "secret")?, &body)?;
+    let mut client = server.connect().await?;
+    let before = server.written_bytes()?;
+    for number in 0..DELIVERIES {
+        let key = format!("large-{number}");
+        let headers = [
+            ("x-github-event", "push"),
+            ("x-hub-signature-256", signature.as_str()),
+            ("x-github-delivery", key.as_str()),
+        ];
+        let answer = client
+            .exchange(&request("POST", &path, &headers, Some(&body)))
+            .await?;
+        ensure!(answer.status == 202, "answered {}", answer.status);
+    }
+    site::until_empty(&home, &server, Duration::from_mins(2)).await?;
+    // The last one's end, and a checkpoint that is under way.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let written = (server.written_bytes()? - before) / DELIVERIES;
+    report.value(
+        "written to the disk for a delivery of 1 MiB, to its end",
+        Aim::AtMost(2.5),
+        mebibytes(written),
+        (2, "MiB"),
+    );
+    server.stop()
+}

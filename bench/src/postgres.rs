@@ -1,0 +1,236 @@
+//! A PostgreSQL server of the bench's own, which can be killed and started again. It syncs, as one in
+//! production does.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::io::Read;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long a start may take, recovery after a kill included.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server; killed when dropped.
+pub struct Postgres {
+    folder: TempDir,
+    programs: PathBuf,
+    user: Option<(u32, u32)>,
+    port: u16,
+    child: Option<Child>,
+}
+
+/// The newest folder with the server's programs.
+fn programs() -> Result<PathBuf> {
+    let mut found: Vec<(f64, PathBuf)> = Vec::new();
+    for entry in Path::new("/usr/lib/postgresql")
+        .read_dir()
+        .into_iter()
+        .flatten()
+    {
+        let entry = entry?;
+        let version = entry.file_name().to_string_lossy().parse();
+        let folder = entry.path().join("bin");
+        if let (Ok(version), true) = (version, folder.join("initdb").is_file()) {
+            found.push((version, folder));
+        }
+    }
+    found.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    if let Some((_, folder)) = found.pop() {
+        return Ok(folder);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .find(|folder| folder.join("initdb").is_file())
+        .context("no PostgreSQL here: apt-get install postgresql")
+}
+
+/// A user and a group without rights: the server does not run as root.
+fn unprivileged() -> Result<Option<(u32, u32)>> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    for name in ["postgres", "nobody"] {
+        let number = |flag| -> Option<u32> {
+            let said = Command::new("id").args([flag, name]).output().ok()?;
+            String::from_utf8(said.stdout).ok()?.trim().parse().ok()
+        };
+        if let (Some(user), Some(group)) = (number("-u"), number("-g")) {
+            return Ok(Some((user, group)));
+        }
+    }
+    bail!("no user `postgres` or `nobody` to run PostgreSQL as")
+}
+
+impl Postgres {
+    /// Makes a database cluster and starts it.
+    pub fn start() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("gatehouse-pg-").tempdir()?;
+        let user = unprivileged()?;
+        if let Some((user, group)) = user {
+            chown(folder.path(), Some(user), Some(group))?;
+        }
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+            .local_addr()?
+            .port();
+        let mut postgres = Self {
+            folder,
+            programs: programs()?,
+            user,
+            port,
+            child: None,
+        };
+        let made = postgres
+            .command("initdb")
+            .args([
+                "--username=postgres",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--no-locale",
+            ])
+            .arg(format!("--pgdata={}", postgres.data().display()))
+            .output()?;
+        ensure!(
+            made.status.success(),
+            "initdb: {}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        postgres.start_again()?;
+        Ok(postgres)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command
+            .current_dir(self.folder.path())
+            .env_remove("PGDATA")
+            .env_remove("PGOPTIONS")
+            .stdin(Stdio::null())
+            .process_group(0);
+        if let Some((user, group)) = self.user {
+            command.uid(user).gid(group);
+        }
+        command
+    }
+
+    /// For clients.
+    pub fn url(&self) -> String {
+        self.url_at(self.port)
+    }
+
+    /// For clients that come through a proxy on this port.
+    pub fn url_at(&self, port: u16) -> String {
+        format!("postgres://postgres@127.0.0.1:{port}/postgres")
+    }
+
+    /// Where it listens.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Starts it, also after a kill.
+    pub fn start_again(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let mut child = self.spawn()?;
+            // It ends at once while a process of the killed one still lives.
+            while child.try_wait()?.is_none() {
+                if self.is_ready() {
+                    self.child = Some(child);
+                    return Ok(());
+                }
+                if begun.elapsed() > PATIENCE {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            drop(child.kill());
+            drop(child.wait());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let mut log = String::new();
+        if let Ok(mut file) = std::fs::File::open(self.folder.path().join("log")) {
+            file.read_to_string(&mut log)?;
+        }
+        bail!("PostgreSQL did not start: {log}")
+    }
+
+    fn spawn(&self) -> Result<Child> {
+        let log = std::fs::File::create(self.folder.path().join("log"))?;
+        let mut command = self.command("postgres");
+        command.arg("-D").arg(self.data());
+        for setting in [
+            "listen_addresses=127.0.0.1".to_owned(),
+            format!("port={}", self.port),
+            format!("unix_socket_directories={}", self.folder.path().display()),
+            "max_connections=200".to_owned(),
+            "fsync=on".to_owned(),
+        ] {
+            command.arg("-c").arg(setting);
+        }
+        command.stdout(Stdio::null()).stderr(log);
+        command.spawn().context("cannot start PostgreSQL")
+    }
+
+    fn is_ready(&self) -> bool {
+        let port = self.port.to_string();
+        let asked = self
+            .command("pg_isready")
+            .args(["--host=127.0.0.1", "--port", &port, "--quiet"])
+            .status();
+        asked.is_ok_and(|status| status.success())
+            && TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
+    }
+
+    /// Ends it at once. Its other processes notice and end by themselves.
+    pub fn kill(&mut self) -> Result<()> {
+        if let Some(mut child) = self.child.take() {
+            child.kill()?;
+            child.wait()?;
+        }
+        Ok(())
+    }
+
+    /// How many statements the server's log names; it names them when `log_statement` is `all`.
+    pub fn statements_logged(&self) -> Result<usize> {
+        let log = std::fs::read_to_string(self.folder.path().join("log"))?;
+        let is_statement =
+            |line: &&str| line.contains(" LOG:  execute ") || line.contains(" LOG:  statement: ");
+        Ok(log.lines().filter(is_statement).count())
+    }
+
+    /// What one statement returns, as text.
+    pub fn ask(&self, sql: &str) -> Result<String> {
+        let port = self.port.to_string();
+        let said = self
+            .command("psql")
+            .args(["--host=127.0.0.1", "--username=postgres", "--port", &port])
+            .args([
+                "--no-psqlrc",
+                "--tuples-only",
+                "--no-align",
+                "--command",
+                sql,
+            ])
+            .output()?;
+        ensure!(
+            said.status.success(),
+            "{sql}: {}",
+            String::from_utf8_lossy(&said.stderr)
+        );
+        Ok(String::from_utf8(said.stdout)?.trim().to_owned())
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        drop(self.kill());
+    }
+}

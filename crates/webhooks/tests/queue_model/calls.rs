@@ -1,0 +1,333 @@
+//! What the test asks of the store, in the model's terms. No other file of this test names a method or
+//! a row of the store.
+
+use super::model::{Claimed, Lease, Problem, START};
+use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
+use gatehouse_store::{
+    ClaimRequest, Conn, DeliveryFilter, DeliveryFinish, DeliveryRequeue, LeaseRow, NewDelivery,
+    StoreError, WAITS_FOR_VAULT, WebhookRow,
+};
+
+/// How long a claim holds unless it is renewed.
+pub const LEASE_SECONDS: i64 = 60;
+/// Waits longer than this are taken for the work of a clock that was set back.
+pub const LONGEST_WAIT_SECONDS: i64 = 30 * 3600;
+/// Whether a claim leaves out the deliveries of disabled webhooks.
+pub const HOLDS_DISABLED: bool = false;
+/// Rows of deleted webhooks that one sweep removes hold at most so many bytes.
+const SWEEP_BYTES: i64 = 1 << 20;
+
+/// After every moment of a case.
+const FAR: i64 = 100 * 365 * 86_400;
+
+type Result<T, E = Problem> = std::result::Result<T, E>;
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::Wrong(format!("the store failed: {error:?}"))
+    }
+}
+
+/// A moment, from the model's seconds.
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis((START + seconds) * 1000)
+}
+
+fn seconds(moment: Timestamp) -> i64 {
+    moment.as_millis() / 1000 - START
+}
+
+/// Sorts as its number.
+fn id(number: u32) -> DeliveryId {
+    DeliveryId::from_text(format!("del_{number:08}"))
+}
+
+fn number(id: &DeliveryId) -> u32 {
+    id.as_str().trim_start_matches("del_").parse().unwrap()
+}
+
+fn numbers(ids: &[DeliveryId]) -> Vec<u32> {
+    ids.iter().map(number).collect()
+}
+
+fn ids(numbers: &[u32]) -> Vec<DeliveryId> {
+    numbers.iter().copied().map(id).collect()
+}
+
+/// A delivery that is to be stored.
+pub struct Accept<'a> {
+    pub number: u32,
+    pub webhook: &'a str,
+    pub session: &'a str,
+    pub queued: bool,
+    pub replay_of: Option<u32>,
+    pub now: i64,
+}
+
+pub async fn accept(conn: &mut Conn, new: Accept<'_>) -> Result<bool> {
+    let status = if new.queued {
+        DeliveryStatus::Queued
+    } else {
+        DeliveryStatus::Received
+    };
+    let row = NewDelivery {
+        id: id(new.number),
+        webhook_id: WebhookId::from_text(new.webhook),
+        status,
+        event_type: None,
+        entity_key: None,
+        delivery_key: None,
+        unique_key: None,
+        bytes_key: None,
+        duplicate_of: None,
+        replay_of: new.replay_of.map(id),
+        redelivery: None,
+        session_key: new.session.to_owned(),
+        received_at: at(new.now),
+        next_attempt_at: new.queued.then(|| at(new.now)),
+        headers: "{}".to_owned(),
+        body_size: 2,
+        body_preview: "{}".to_owned(),
+        payload: Some("{}".to_owned()),
+        config: Some("{}".into()),
+        error: None,
+    };
+    let stored = conn.insert_deliveries(std::slice::from_ref(&row)).await?;
+    Ok(stored == [true])
+}
+
+/// Claims; what was claimed, and whether the claim looked at everything that is due. A worker leaves out
+/// what it holds back, such as the deliveries of webhooks that are `disabled`.
+pub async fn claim(
+    conn: &mut Conn,
+    owner: &str,
+    now: i64,
+    limit: usize,
+    _disabled: &[String],
+) -> Result<(Vec<Claimed>, bool)> {
+    let want = ClaimRequest {
+        owner: owner.to_owned(),
+        now: at(now),
+        lease_until: at(now + LEASE_SECONDS),
+        limit,
+        paced: Vec::new(),
+    };
+    let claims = conn.claim_deliveries(&want).await?;
+    let all = claims.claimed.iter().zip(&claims.webhooks);
+    let all = all.map(|(id, webhook)| Claimed {
+        number: number(id),
+        webhook: webhook.as_str().to_owned(),
+    });
+    Ok((all.collect(), !claims.more))
+}
+
+/// A run: which delivery, whose, and which attempt at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    pub number: u32,
+    pub owner: &'a str,
+    #[expect(dead_code, reason = "the store tells runs apart by owner alone")]
+    pub attempt: i64,
+}
+
+pub async fn finish(conn: &mut Conn, run: Run<'_>, now: i64, completed: bool) -> Result<bool> {
+    let finish = DeliveryFinish {
+        status: if completed {
+            DeliveryStatus::Completed
+        } else {
+            DeliveryStatus::Failed
+        },
+        finished_at: at(now),
+        session_id: None,
+        input_tokens: None,
+        output_tokens: None,
+        error: None,
+        response_actions: "[]".to_owned(),
+    };
+    Ok(conn
+        .finish_delivery(&id(run.number), run.owner, &finish)
+        .await?)
+}
+
+/// How a delivery goes back to the queue.
+#[derive(Clone, Copy)]
+pub struct Requeue {
+    /// Not before this; `None` parks it.
+    pub next: Option<i64>,
+    pub uncount: bool,
+    pub needs_vault: bool,
+}
+
+pub async fn requeue(conn: &mut Conn, run: Run<'_>, requeue: Requeue) -> Result<bool> {
+    let error = if requeue.needs_vault {
+        WAITS_FOR_VAULT
+    } else {
+        "busy"
+    };
+    let requeue = DeliveryRequeue {
+        next_attempt_at: requeue.next.map(at),
+        uncount: requeue.uncount,
+        error: Some(error.to_owned()),
+        session_id: None,
+    };
+    Ok(conn
+        .requeue_delivery(&id(run.number), run.owner, &requeue)
+        .await?)
+}
+
+/// Ends a delivery that waits or runs; `None` where the store has no such operation.
+#[expect(
+    clippy::unused_async,
+    reason = "the store's operations are asynchronous"
+)]
+pub async fn cancel(_conn: &mut Conn, _delivery: u32, _now: i64) -> Result<Option<bool>> {
+    Ok(None)
+}
+
+pub async fn renew(conn: &mut Conn, owner: &str, now: i64) -> Result<Vec<u32>> {
+    let mine = conn.renew_leases(owner, at(now + LEASE_SECONDS)).await?;
+    Ok(numbers(&mine))
+}
+
+pub async fn leases(conn: &mut Conn) -> Result<Vec<Lease>> {
+    let lease = |row: LeaseRow| Lease {
+        number: number(&row.id),
+        until: seconds(row.until),
+        owner: row.owner,
+        attempts: row.attempts,
+    };
+    Ok(conn.list_leases().await?.into_iter().map(lease).collect())
+}
+
+pub async fn stranded(conn: &mut Conn) -> Result<Vec<u32>> {
+    Ok(numbers(&conn.list_stranded_deliveries().await?))
+}
+
+/// Gives a place to these, and to what a clock that was set back holds up.
+pub async fn revive(conn: &mut Conn, stranded: &[u32], now: i64) -> Result<()> {
+    conn.update_deliveries_due(&ids(stranded), at(now)).await?;
+    conn.update_deliveries_too_late(at(now), LONGEST_WAIT_SECONDS * 1000)
+        .await?;
+    Ok(())
+}
+
+pub async fn behind_vault(conn: &mut Conn) -> Result<Vec<u32>> {
+    Ok(numbers(&conn.list_deliveries_behind_vault().await?))
+}
+
+pub async fn release(conn: &mut Conn, delivery: u32, now: i64) -> Result<bool> {
+    Ok(conn
+        .release_delivery_from_vault(&id(delivery), at(now))
+        .await?)
+}
+
+/// At the start of a node: what was stored and never queued is queued.
+pub async fn start(conn: &mut Conn, now: i64) -> Result<()> {
+    conn.update_received_deliveries(at(now)).await?;
+    Ok(())
+}
+
+fn webhook(webhook: &str, enabled: bool) -> WebhookRow {
+    WebhookRow {
+        id: WebhookId::from_text(webhook),
+        public_id: format!("wh_{webhook}"),
+        name: webhook.to_owned(),
+        config: "{}".to_owned(),
+        enabled,
+        delivery_count: 0,
+        last_delivery_at: None,
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
+pub async fn create_webhook(conn: &mut Conn, id: &str) -> Result<()> {
+    Ok(conn.insert_webhook(&webhook(id, true)).await?)
+}
+
+pub async fn enable_webhook(conn: &mut Conn, id: &str, enabled: bool) -> Result<bool> {
+    Ok(conn.update_webhook(&webhook(id, enabled)).await?)
+}
+
+pub async fn delete_webhook(conn: &mut Conn, id: &str, now: i64) -> Result<bool> {
+    conn.insert_webhook_removal(id, at(now)).await?;
+    Ok(conn.delete_webhook(id).await?)
+}
+
+/// Removes rows of a deleted webhook; how many.
+pub async fn sweep(conn: &mut Conn, webhook: &str, rows: i64) -> Result<u64> {
+    Ok(conn
+        .delete_removed_deliveries(webhook, rows, SWEEP_BYTES)
+        .await?)
+}
+
+/// Forgets deleted webhooks of which nothing is left; those that are not forgotten.
+pub async fn forget_removed(conn: &mut Conn) -> Result<Vec<String>> {
+    conn.delete_finished_removals(at(FAR)).await?;
+    Ok(conn.list_webhook_removals().await?)
+}
+
+/// Removes every webhook and delivery.
+pub async fn wipe(conn: &mut Conn) -> Result<()> {
+    for webhook in conn.list_webhooks().await? {
+        delete_webhook(conn, webhook.id.as_str(), 0).await?;
+    }
+    for webhook in conn.list_webhook_removals().await? {
+        sweep(conn, &webhook, 1_000_000).await?;
+    }
+    let left = forget_removed(conn).await?;
+    if left.is_empty() {
+        return Ok(());
+    }
+    Err(Problem::Wrong(format!("rows of {left:?} are left")))
+}
+
+/// Removes old deliveries that have ended; which.
+pub async fn retain(conn: &mut Conn, before: i64) -> Result<Vec<u32>> {
+    let old = conn.list_old_deliveries(at(before), 10).await?;
+    let old: Vec<DeliveryId> = old.into_iter().map(|old| old.id).collect();
+    let removed = conn.delete_old_deliveries(&old).await?;
+    if removed != old.len() as u64 {
+        let wrong = format!("{removed} of {} old deliveries were removed", old.len());
+        return Err(Problem::Wrong(wrong));
+    }
+    Ok(numbers(&old))
+}
+
+/// A delivery as its owner sees it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub number: u32,
+    pub status: &'static str,
+    pub attempts: i64,
+    pub owner: Option<String>,
+}
+
+/// Every delivery that can be seen, the oldest first.
+pub async fn everything(conn: &mut Conn) -> Result<Vec<Seen>> {
+    let mut all = Vec::new();
+    let mut filter = DeliveryFilter::default();
+    loop {
+        let page = conn.list_deliveries(&filter, 500).await?;
+        all.extend(page.rows.into_iter().map(|row| Seen {
+            number: number(&row.id),
+            status: match row.status {
+                DeliveryStatus::Received | DeliveryStatus::Queued => "open",
+                other => other.as_str(),
+            },
+            attempts: row.attempts,
+            owner: row.lease_owner,
+        }));
+        match page.next {
+            Some(next) => filter.before = Some(next),
+            None => break,
+        }
+    }
+    all.reverse();
+    Ok(all)
+}
+
+/// How many deliveries wait for a worker, those of deleted webhooks too.
+pub async fn depth(conn: &mut Conn) -> Result<i64> {
+    Ok(conn.count_queued_deliveries().await?)
+}

@@ -1,0 +1,177 @@
+//! Draws sequences, runs them in groups, and shrinks what fails.
+
+use super::model::{Problem, World};
+use super::node;
+use super::ops::{self, Op};
+use super::whole;
+use gatehouse_store::testing::TestDatabase;
+use gatehouse_store::{Conn, Store};
+use proptest::collection::vec;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use std::cell::Cell;
+
+/// Operations of one case at most.
+const CASE: usize = 400;
+/// Operations of one transaction.
+const GROUP: usize = 20;
+/// The queue of a case runs empty within so many rounds of an hour each: a session has at most as many
+/// deliveries as the case has operations.
+const ROUNDS: usize = CASE + 50;
+/// How often a failing sequence is tried again, shorter, and for how many milliseconds.
+const SHRINKS: u32 = 100_000;
+const SHRINKING_MS: u32 = 60_000;
+
+/// How much is run, and from which seed.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    seed: u64,
+    steps: usize,
+}
+
+impl Plan {
+    pub const fn new(seed: u64, steps: usize) -> Self {
+        Self { seed, steps }
+    }
+
+    /// As the variables say, or these.
+    pub fn from_environment(seed: u64, steps: usize) -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the test's own variables, not settings"
+        )]
+        let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
+        let asked: Option<u64> = number("GATEHOUSE_QUEUE_STEPS");
+        Self {
+            seed: number("GATEHOUSE_QUEUE_SEED").unwrap_or(seed),
+            steps: asked.map_or(steps, |steps| usize::try_from(steps).unwrap()),
+        }
+    }
+
+    /// Runs the plan on databases of one engine, unless that engine is not there.
+    pub fn run<F>(self, database: impl Fn() -> F)
+    where
+        F: Future<Output = Option<TestDatabase>>,
+    {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let Some(template) = runtime.block_on(database()) else {
+            return;
+        };
+        let store = runtime.block_on(template.open());
+        let sequence = vec(ops::op(), 1..=CASE);
+        let (ran, mut outcome, mut number) = (Cell::new(0), Ok(()), 0_u64);
+        while ran.get() < self.steps && outcome.is_ok() {
+            outcome = runner(self.seed, number).run(&sequence, |ops| {
+                ran.set(ran.get() + ops.len());
+                let ran = runtime.block_on(case(&store, &ops));
+                ran.map_err(TestCaseError::fail)
+            });
+            number += 1;
+        }
+        runtime.block_on(store.close());
+        if let Err(TestError::Fail(_, ops)) = &outcome {
+            let seed = self.seed;
+            eprintln!("seed {seed}, {} operations: {ops:#?}", ops.len());
+        }
+        if let Err(TestError::Fail(why, _) | TestError::Abort(why)) = outcome {
+            panic!("seed {}: {}", self.seed, why.message());
+        }
+        eprintln!("seed {}: {} operations", self.seed, ran.get());
+    }
+}
+
+/// Draws one case. Its number is part of the seed: a runner counts its cases over its whole life.
+fn runner(seed: u64, number: u64) -> TestRunner {
+    let config = Config {
+        cases: 1,
+        failure_persistence: None,
+        max_shrink_iters: SHRINKS,
+        max_shrink_time: SHRINKING_MS,
+        ..Config::default()
+    };
+    let mut whole = [0; 32];
+    whole[..8].copy_from_slice(&seed.to_le_bytes());
+    whole[8..16].copy_from_slice(&number.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &whole);
+    TestRunner::new_with_rng(config, rng)
+}
+
+/// Runs one sequence, then everything that is left; what went wrong.
+async fn case(store: &Store, ops: &[Op]) -> Result<(), String> {
+    let world = transaction(store, World::new(), |world, conn| {
+        Box::pin(async move {
+            super::calls::wipe(conn).await?;
+            node::begin(world, conn).await
+        })
+    });
+    let mut world = world.await?.0;
+    for group in ops.chunks(GROUP) {
+        let group = group.to_vec();
+        (world, _) = transaction(store, world, move |world, conn| {
+            Box::pin(async move {
+                for op in group {
+                    node::apply(world, conn, op)
+                        .await
+                        .map_err(|problem| match problem {
+                            Problem::Wrong(why) => Problem::Wrong(format!("{op:?}: {why}")),
+                            other => other,
+                        })?;
+                }
+                whole::compare(world, conn).await
+            })
+        })
+        .await?;
+    }
+    world.sealed = false;
+    for webhook in &mut world.webhooks {
+        webhook.enabled = true;
+    }
+    for _ in 0..ROUNDS {
+        world.now += 3600;
+        let is_open;
+        (world, is_open) = transaction(store, world, |world, conn| {
+            Box::pin(async move {
+                for webhook in &world.webhooks {
+                    super::calls::enable_webhook(conn, &webhook.id, true).await?;
+                }
+                let is_open = whole::settle(world, conn).await?;
+                whole::compare(world, conn).await?;
+                Ok(is_open || super::calls::depth(conn).await? > 0)
+            })
+        })
+        .await?;
+        if is_open != Some(true) {
+            return Ok(());
+        }
+    }
+    let left = world.numbers(super::model::Delivery::is_open);
+    Err(format!("parked for ever: {left:?} never run"))
+}
+
+type Boxed<'a, T> = futures_util::future::BoxFuture<'a, T>;
+
+/// Runs a job as one transaction. The world comes back as it was when the job asks for a rollback.
+async fn transaction<T: Send + 'static>(
+    store: &Store,
+    world: World,
+    job: impl for<'c> FnOnce(&'c mut World, &'c mut Conn) -> Boxed<'c, Result<T, Problem>>
+    + Send
+    + 'static,
+) -> Result<(World, Option<T>), String> {
+    let before = world.clone();
+    let ran = store.write(move |conn| {
+        Box::pin(async move {
+            let mut world = world;
+            let value = job(&mut world, conn).await?;
+            Ok::<_, Problem>((world, Some(value)))
+        })
+    });
+    match ran.await {
+        Ok(after) => Ok(after),
+        Err(Problem::RollBack) => Ok((before, None)),
+        Err(Problem::Wrong(why)) => Err(why),
+    }
+}
