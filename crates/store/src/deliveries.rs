@@ -17,7 +17,7 @@ const STATEMENT_ROWS: usize = 256;
 pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key, delivery_key, \
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
     next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, \
-    body_size, body_preview, error, response_actions";
+    body_size, body_preview, error, response_actions, target";
 
 /// One delivery, without its payload and the configuration that it was received with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub struct DeliveryRow {
     pub error: Option<String>,
     /// What the agent did, as a JSON array.
     pub response_actions: String,
+    /// Where it goes, for one that runs: a channel target, or empty for an agent's turn.
+    pub target: Option<String>,
 }
 
 fn moment(row: &AnyRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
@@ -112,6 +114,7 @@ impl FromRow for DeliveryRow {
             body_preview: row.try_get("body_preview")?,
             error: row.try_get("error")?,
             response_actions: row.try_get("response_actions")?,
+            target: row.try_get("target")?,
         })
     }
 }
@@ -157,6 +160,8 @@ pub struct NewDelivery {
     pub payload: Option<String>,
     /// The webhook's configuration now, without secrets, for one that runs.
     pub config: Option<Arc<str>>,
+    /// Where it goes, for one that runs: a channel target, or empty for an agent's turn.
+    pub target: Option<Arc<str>>,
     /// Why it was refused.
     pub error: Option<String>,
 }
@@ -189,6 +194,7 @@ impl NewDelivery {
             body_preview: self.body_preview.clone(),
             error: self.error.clone(),
             response_actions: "[]".to_owned(),
+            target: self.target.as_deref().map(str::to_owned),
         }
     }
 
@@ -214,17 +220,18 @@ impl NewDelivery {
             .bind(self.payload.clone())
             .bind(self.config.as_deref().map(str::to_owned))
             .bind(self.error.clone())
+            .bind(self.target.as_deref().map(str::to_owned))
     }
 }
 
 /// The number of values of a row in [`insert_sql`].
-const INSERTED: usize = 20;
+const INSERTED: usize = 21;
 
 fn insert_sql(rows: usize) -> String {
     let mut sql = String::from(
         "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
              delivery_key, unique_key, bytes_key, duplicate_of, replay_of, redelivery, session_key, received_at,
-             next_attempt_at, headers, body_size, body_preview, payload, config, error) VALUES ",
+             next_attempt_at, headers, body_size, body_preview, payload, config, error, target) VALUES ",
     );
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ", (" });

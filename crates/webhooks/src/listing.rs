@@ -112,7 +112,7 @@ impl Webhooks {
             .read(move |conn| Box::pin(async move { conn.list_deliveries(&filter, limit).await }));
         let page = read.await?;
         Ok(DeliveryPage {
-            deliveries: page.rows.into_iter().map(Delivery::from).collect(),
+            deliveries: self.0.shown(page.rows).await,
             next_cursor: page.next,
         })
     }
@@ -125,7 +125,8 @@ impl Webhooks {
             .store
             .read(move |conn| Box::pin(async move { conn.find_delivery(&id).await }));
         let row = read.await?.ok_or(WebhooksError::NotFound("delivery"))?;
-        Ok(Delivery::from(row))
+        let shown = self.0.shown(vec![row]).await.pop();
+        shown.ok_or(WebhooksError::NotFound("delivery"))
     }
 
     /// What was sent. `NotFound` also for a delivery that keeps none.

@@ -209,6 +209,7 @@ pub fn blame<T: std::fmt::Debug>(result: Result<T, ChannelsError>) -> (ErrorCode
 pub fn retry(result: Result<(), SendError>) -> (Option<Duration>, String) {
     match result {
         Err(SendError::Retry { after, why }) => (after, why),
+        Err(SendError::Unreachable { why }) => (None, why),
         other => panic!("{other:?}"),
     }
 }
