@@ -61,15 +61,16 @@ pub struct InboxPage {
     pub next_cursor: Option<String>,
 }
 
-/// A message for the inbox that is not stored yet. Whoever holds it stores it with [`PreparedInbox::insert`] in a
-/// transaction of their own, and tells listeners of it with [`Channels::announce_inbox`] after the commit.
+/// A message for the inbox that is not stored yet. Whoever holds it stores it with [`PreparedInbox::insert_all`] in
+/// a transaction of their own, and tells listeners of it with [`Channels::announce_inbox`] after the commit.
 #[derive(Clone, Debug)]
 pub struct PreparedInbox(InboxMessageRow);
 
 impl PreparedInbox {
-    /// Stores the message.
-    pub async fn insert(&self, conn: &mut Conn) -> Result<(), StoreError> {
-        conn.insert_inbox_message(&self.0, KEPT).await
+    /// Stores messages in this order, and removes the oldest of all beyond the number that is kept.
+    pub async fn insert_all(messages: Vec<Self>, conn: &mut Conn) -> Result<(), StoreError> {
+        let rows: Vec<_> = messages.into_iter().map(|message| message.0).collect();
+        conn.insert_inbox_messages(&rows, KEPT).await
     }
 }
 

@@ -57,6 +57,27 @@ impl Conn {
         row: &InboxMessageRow,
         keep: i64,
     ) -> Result<(), StoreError> {
+        self.insert_inbox_messages(std::slice::from_ref(row), keep)
+            .await
+    }
+
+    /// Adds messages in this order, whatever `seq` says, and removes the oldest beyond `keep`.
+    pub async fn insert_inbox_messages(
+        &mut self,
+        rows: &[InboxMessageRow],
+        keep: i64,
+    ) -> Result<(), StoreError> {
+        for row in rows {
+            self.insert_one_inbox_message(row).await?;
+        }
+        // Places have no gaps: nothing but this removes messages, and it removes the oldest.
+        let old = sqlx::query(
+            "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
+        );
+        self.run(old.bind(keep)).await.map(drop)
+    }
+
+    async fn insert_one_inbox_message(&mut self, row: &InboxMessageRow) -> Result<(), StoreError> {
         let query = sqlx::query(
             "INSERT INTO inbox_messages
                  (seq, id, channel, text, source, at, read, webhook_id, delivery_id)
@@ -73,12 +94,8 @@ impl Conn {
                 .bind(row.webhook_id.as_ref().map(WebhookId::as_str))
                 .bind(row.delivery_id.as_ref().map(DeliveryId::as_str)),
         )
-        .await?;
-        // Places have no gaps: nothing but this removes messages, and it removes the oldest.
-        let old = sqlx::query(
-            "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
-        );
-        self.run(old.bind(keep)).await.map(drop)
+        .await
+        .map(drop)
     }
 
     /// Messages before this place, the newest first.

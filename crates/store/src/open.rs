@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::broadcast;
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 14] = [
+const MIGRATIONS: [(i64, &str, &str); 15] = [
     (
         1,
         "settings",
@@ -61,6 +61,11 @@ const MIGRATIONS: [(i64, &str, &str); 14] = [
         14,
         "key_bindings",
         include_str!("../migrations/0014_key_bindings.sql"),
+    ),
+    (
+        15,
+        "delivery_lines",
+        include_str!("../migrations/0015_delivery_lines.sql"),
     ),
 ];
 

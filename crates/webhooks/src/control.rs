@@ -58,7 +58,7 @@ impl Webhooks {
         }
         inner.wake.notify_one();
         inner.publish(row.clone());
-        let shown = inner.shown(vec![row]).await.pop();
+        let shown = inner.shown_deliveries(vec![row]).await.pop();
         shown.ok_or(WebhooksError::NotFound("delivery"))
     }
 }

@@ -112,7 +112,7 @@ impl Webhooks {
             .read(move |conn| Box::pin(async move { conn.list_deliveries(&filter, limit).await }));
         let page = read.await?;
         Ok(DeliveryPage {
-            deliveries: self.0.shown(page.rows).await,
+            deliveries: self.0.shown_deliveries(page.rows).await,
             next_cursor: page.next,
         })
     }
@@ -125,7 +125,7 @@ impl Webhooks {
             .store
             .read(move |conn| Box::pin(async move { conn.find_delivery(&id).await }));
         let row = read.await?.ok_or(WebhooksError::NotFound("delivery"))?;
-        let shown = self.0.shown(vec![row]).await.pop();
+        let shown = self.0.shown_deliveries(vec![row]).await.pop();
         shown.ok_or(WebhooksError::NotFound("delivery"))
     }
 

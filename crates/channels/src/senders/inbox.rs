@@ -2,7 +2,7 @@
 
 use super::{About, Part, Sender};
 use crate::error::Failure;
-use crate::inbox::KIND;
+use crate::inbox::{KIND, PreparedInbox};
 use futures_util::future::BoxFuture;
 use gatehouse_store::StoreError;
 
@@ -29,9 +29,9 @@ impl Sender for Inbox {
             let inner = part.inner;
             let message = inner.inbox_message(&part.account.id, part.message, part.text);
             let stored = message.clone();
-            let write = inner
-                .store
-                .write(move |conn| Box::pin(async move { stored.insert(conn).await }));
+            let write = inner.store.write(move |conn| {
+                Box::pin(async move { PreparedInbox::insert_all(vec![stored], conn).await })
+            });
             let stored: Result<(), StoreError> = write.await;
             stored?;
             inner.announce(message);

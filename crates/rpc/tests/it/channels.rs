@@ -45,7 +45,9 @@ async fn a_channel_that_a_webhook_names_is_deleted_only_by_force() {
     house.call("channels.create", new).await;
     let hook = json!({ "name": "hook", "deliver_only": true, "deliver_to": "ntfy:ntfy" });
     house.call("webhooks.create", hook).await;
-    let refused = house.refusal("channels.delete", json!({ "id": "ntfy" })).await;
+    let refused = house
+        .refusal("channels.delete", json!({ "id": "ntfy" }))
+        .await;
     assert_eq!(blame(&refused).0, "CONFLICT");
     assert_eq!(
         (&refused["deliveries"], &refused["webhooks"]),

@@ -20,7 +20,7 @@ impl Inner {
     }
 
     /// Deliveries as their owner sees them. The `error` of one that is held back says by what.
-    pub(crate) async fn shown(&self, rows: Vec<DeliveryRow>) -> Vec<Delivery> {
+    pub(crate) async fn shown_deliveries(&self, rows: Vec<DeliveryRow>) -> Vec<Delivery> {
         let mut known: HashMap<String, Option<String>> = HashMap::new();
         let mut all = Vec::with_capacity(rows.len());
         for mut row in rows {

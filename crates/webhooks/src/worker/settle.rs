@@ -40,17 +40,18 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Whether the lease was still ours to end. If not, nothing is changed.
+    /// Whether the lease was still ours to end. If not, nothing is changed, and its message must not be stored.
     pub(super) async fn write(&self, conn: &mut Conn, owner: &str) -> Result<bool, StoreError> {
         let (id, attempt) = &self.attempt;
-        let is_ours = match &self.next {
-            Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await?,
-            Next::Requeue(requeue) => conn.requeue_delivery(id, owner, *attempt, requeue).await?,
-        };
-        if let Some(message) = self.inbox.as_ref().filter(|_| is_ours) {
-            message.insert(conn).await?;
+        match &self.next {
+            Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await,
+            Next::Requeue(requeue) => conn.requeue_delivery(id, owner, *attempt, requeue).await,
         }
-        Ok(is_ours)
+    }
+
+    /// The message that is stored with it.
+    pub(super) fn inbox(&self) -> Option<PreparedInbox> {
+        self.inbox.clone()
     }
 }
 

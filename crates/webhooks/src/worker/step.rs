@@ -6,7 +6,7 @@ use super::settle::{Ending, Settled};
 use super::slots::{Attempt, Occupied, Pool};
 use super::{Worker, complain};
 use crate::run::Outcome;
-use gatehouse_channels::TargetAccount;
+use gatehouse_channels::{PreparedInbox, TargetAccount};
 use gatehouse_store::{ClaimRequest, Claims, DeliveryWork, StoreError, Take};
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,9 +136,14 @@ impl Worker {
         let want = (!takes.is_empty()).then(|| self.claim_request(takes));
         let write = self.inner.store.write(move |conn| {
             Box::pin(async move {
-                let mut written = Vec::with_capacity(endings.len());
+                let (mut written, mut messages) = (Vec::with_capacity(endings.len()), Vec::new());
                 for ending in &endings {
-                    written.push(ending.write(conn, &owner).await?);
+                    let is_ours = ending.write(conn, &owner).await?;
+                    messages.extend(ending.inbox().filter(|_| is_ours));
+                    written.push(is_ours);
+                }
+                if !messages.is_empty() {
+                    PreparedInbox::insert_all(messages, conn).await?;
                 }
                 let claims = match &want {
                     Some(want) => conn.claim_deliveries(want).await?,

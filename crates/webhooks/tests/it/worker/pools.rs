@@ -20,7 +20,8 @@ async fn hanging_account(house: &House, id: &str) -> (TcpListener, String) {
         id: Some(id.to_owned()),
         enabled: true,
     };
-    let made = house.channels.create(&Actor::cli(), true, account);
+    let actor = Actor::cli();
+    let made = house.channels.create(&actor, true, account);
     made.await.unwrap();
     (listener, format!("http:{id}"))
 }
