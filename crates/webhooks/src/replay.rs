@@ -150,6 +150,13 @@ impl Webhooks {
             since: query.since,
             until: query.until,
         });
+        if !query.dry_run {
+            // Refused here, when the caller may not write, also where nothing matches.
+            let check = inner
+                .store
+                .write(|_| Box::pin(async { Ok::<_, StoreError>(()) }));
+            check.await?;
+        }
         // What is replayed here gets later ids and is not matched.
         let before = inner.new_delivery_id();
         let (counted, end) = (Arc::clone(&filter), before.clone());

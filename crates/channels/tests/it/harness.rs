@@ -217,7 +217,7 @@ pub fn retry(result: Result<(), SendError>) -> (Option<Duration>, String) {
 /// The sentence of a failure that will not pass.
 pub fn give_up(result: Result<(), SendError>) -> String {
     match result {
-        Err(SendError::GiveUp { why }) => why,
+        Err(SendError::GiveUp { why } | SendError::Disabled { why }) => why,
         other => panic!("{other:?}"),
     }
 }
