@@ -10,6 +10,7 @@ use crate::handle::{Channels, Inner};
 use crate::senders::{self, Sender};
 use crate::service::service_of;
 use crate::target::Found;
+use futures_util::future::BoxFuture;
 use gatehouse_domain::{Actor, KeyBinding, Timestamp};
 use gatehouse_secrets::{FormedSecret, SecretPlace};
 use gatehouse_store::{AuditEntry, ChannelAccountRow, ChannelSecretRow, Conn, StoreError};
@@ -169,6 +170,23 @@ impl Channels {
 
     /// Deletes an account with its secrets.
     pub async fn delete(&self, actor: &Actor, id: &str) -> Result<(), ChannelsError> {
+        self.delete_unless(actor, id, |_, _| Box::pin(async { Ok(()) }))
+            .await
+    }
+
+    /// Deletes an account with its secrets, unless `check` refuses, which runs in the same transaction. It is
+    /// given the targets that name nothing once the account is gone.
+    pub async fn delete_unless<F>(
+        &self,
+        actor: &Actor,
+        id: &str,
+        check: F,
+    ) -> Result<(), ChannelsError>
+    where
+        F: for<'c> FnOnce(&'c mut Conn, Vec<String>) -> BoxFuture<'c, Result<(), ChannelsError>>
+            + Send
+            + 'static,
+    {
         let Found { row, .. } = self.0.find_own(id).await?;
         let (inner, actor) = (Arc::clone(&self.0), actor.clone());
         let write = self.0.store.write(move |conn| {
@@ -176,6 +194,13 @@ impl Channels {
                 if !conn.delete_channel_account(&row.id).await? {
                     return Err(ChannelsError::NotFound("channel"));
                 }
+                let mut targets = vec![format!("{}:{}", row.kind, row.id)];
+                let others = conn.list_channel_accounts().await?;
+                let is_built_in = senders::built_in_id(&row.kind).is_some();
+                if !is_built_in && others.iter().all(|other| other.kind != row.kind) {
+                    targets.push(row.kind.clone());
+                }
+                check(conn, targets).await?;
                 inner.note(conn, "channel.deleted", &actor, &row).await
             })
         });

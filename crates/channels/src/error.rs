@@ -25,6 +25,9 @@ pub enum ChannelsError {
     /// The inbox and the log are always there.
     #[error("the account is built in")]
     BuiltIn,
+    /// Another room still needs the account, in words for the caller.
+    #[error("{0}")]
+    InUse(Problem),
     /// It names an address that Gatehouse would call.
     #[error("it needs operator.admin")]
     NeedsAdmin,
@@ -68,6 +71,7 @@ impl From<ChannelsError> for Problem {
                 ErrorCode::Conflict,
                 "This channel is built in; it cannot be changed or deleted.",
             ),
+            ChannelsError::InUse(problem) => problem,
             ChannelsError::NeedsAdmin => Self::new(
                 ErrorCode::Forbidden,
                 "Setting an address that Gatehouse calls needs the scope operator.admin.",
@@ -97,6 +101,18 @@ pub enum SendError {
         /// Why, for a person; holds no secret.
         why: String,
     },
+    /// Nobody answered: no connection, or no answer in time. It may work later.
+    #[error("{why}")]
+    Unreachable {
+        /// Why, for a person; holds no secret.
+        why: String,
+    },
+    /// The account is disabled; nothing was sent.
+    #[error("{why}")]
+    Disabled {
+        /// Why, for a person; holds no secret.
+        why: String,
+    },
     /// It will not work by itself.
     #[error("{why}")]
     GiveUp {
@@ -116,6 +132,10 @@ pub(crate) enum Failure {
         after: Option<Duration>,
         why: String,
     },
+    /// Nobody answered. It may work later.
+    Unreachable(String),
+    /// The account is disabled.
+    Disabled(String),
     /// The vendor or we refuse it.
     Refused(String),
     /// The account or the message lacks something that only its owner can add.
@@ -130,6 +150,18 @@ impl Failure {
             after: None,
             why: why.into(),
         }
+    }
+
+    pub(crate) fn unreachable(why: impl Into<String>) -> Self {
+        Self::Unreachable(why.into())
+    }
+
+    /// Whether the same message may be sent again.
+    pub(crate) const fn may_be_repeated(&self) -> bool {
+        matches!(
+            self,
+            Self::Later { .. } | Self::Unreachable(_) | Self::Disabled(_)
+        )
     }
 
     pub(crate) fn refused(why: impl Into<String>) -> Self {
@@ -151,8 +183,8 @@ impl Failure {
             retryable,
         };
         match self {
-            Self::Later { why, .. } => not_sent(why, true),
-            Self::Refused(why) => not_sent(why, false),
+            Self::Later { why, .. } | Self::Unreachable(why) => not_sent(why, true),
+            Self::Refused(why) | Self::Disabled(why) => not_sent(why, false),
             Self::Incomplete { field, why } => ChannelsError::invalid(field, why),
             Self::Ours(error) => error.into(),
         }
@@ -175,6 +207,8 @@ impl From<Failure> for SendError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Later { after, why } => Self::Retry { after, why },
+            Failure::Unreachable(why) => Self::Unreachable { why },
+            Failure::Disabled(why) => Self::Disabled { why },
             Failure::Refused(why) => Self::GiveUp { why },
             Failure::Incomplete { field, why } => Self::GiveUp {
                 why: format!("`{field}` is missing or wrong: {why}."),

@@ -1,13 +1,16 @@
 //! The inbox: messages that stay here, the newest ten thousand and at most 64 MiB.
 
 use crate::error::ChannelsError;
-use crate::handle::Channels;
+use crate::handle::{Channels, Inner};
+use crate::outgoing::Outgoing;
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{DeliveryId, InboxMessageId, WebhookId};
-use gatehouse_store::InboxMessageRow;
+use gatehouse_store::{Conn, InboxMessageRow, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// The type of the accounts whose messages stay here.
+pub(crate) const KIND: &str = "inbox";
 /// How many messages are kept.
 pub(crate) const KEPT: i64 = 10_000;
 
@@ -58,7 +61,69 @@ pub struct InboxPage {
     pub next_cursor: Option<String>,
 }
 
+/// A message for the inbox that is not stored yet. Whoever holds it stores it with [`PreparedInbox::insert_all`] in
+/// a transaction of their own, and tells listeners of it with [`Channels::announce_inbox`] after the commit.
+#[derive(Clone, Debug)]
+pub struct PreparedInbox(InboxMessageRow);
+
+impl PreparedInbox {
+    /// Stores messages in this order, and removes the oldest of all beyond the number that is kept.
+    pub async fn insert_all(messages: Vec<Self>, conn: &mut Conn) -> Result<(), StoreError> {
+        let rows: Vec<_> = messages.into_iter().map(|message| message.0).collect();
+        conn.insert_inbox_messages(&rows, KEPT).await
+    }
+}
+
+impl Inner {
+    /// A message with a new id.
+    pub(crate) fn inbox_message(
+        &self,
+        account_id: &str,
+        message: &Outgoing<'_>,
+        text: &str,
+    ) -> PreparedInbox {
+        let of = message.delivery;
+        PreparedInbox(InboxMessageRow {
+            seq: 0,
+            id: InboxMessageId::generate(&*self.clock, &*self.random),
+            channel: account_id.to_owned(),
+            // PostgreSQL takes any character but this one.
+            text: text.replace('\0', "\u{fffd}"),
+            source: message.source.replace('\0', "\u{fffd}"),
+            at: message.at,
+            read: false,
+            webhook_id: of.map(|of| of.webhook_id.clone()),
+            delivery_id: of.map(|of| of.delivery_id.clone()),
+        })
+    }
+
+    /// Nobody listening is fine.
+    pub(crate) fn announce(&self, message: PreparedInbox) {
+        drop(self.inbox.send(InboxMessage::from(message.0)));
+    }
+}
+
 impl Channels {
+    /// The message for an account of the type `inbox`; `None` when the target names another type, or an account
+    /// that cannot take it. Then [`Channels::send`] sends it, or says why not.
+    pub async fn prepare_inbox(
+        &self,
+        message: &Outgoing<'_>,
+    ) -> Result<Option<PreparedInbox>, StoreError> {
+        if message.target.split(':').next() != Some(KIND) {
+            return Ok(None);
+        }
+        let account = self.find_target_account(message.target).await?;
+        Ok(account
+            .filter(|account| account.is_enabled)
+            .map(|account| self.0.inbox_message(&account.id, message, message.text)))
+    }
+
+    /// Tells listeners of a message that is stored.
+    pub fn announce_inbox(&self, message: PreparedInbox) {
+        self.0.announce(message);
+    }
+
     /// Messages, the newest first; `cursor` is the `next_cursor` of the page before.
     pub async fn list_inbox(
         &self,

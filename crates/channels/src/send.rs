@@ -50,7 +50,7 @@ impl Inner {
     async fn send(&self, message: &Outgoing<'_>) -> Result<(), Failure> {
         let live = self.find_target(message.target).await?;
         if !live.found.row.enabled {
-            return Err(Failure::refused(format!(
+            return Err(Failure::Disabled(format!(
                 "The channel `{}` is disabled.",
                 live.found.row.id
             )));
@@ -90,7 +90,7 @@ impl Inner {
                 Ok(()) if several => self.note_parts(id, number + 1).await?,
                 Ok(()) => {}
                 Err(failure) => {
-                    if several && !matches!(failure, Failure::Later { .. }) {
+                    if several && !failure.may_be_repeated() {
                         self.forget_parts(id).await;
                     }
                     return Err(failure);

@@ -70,7 +70,7 @@ pub(crate) fn of_outbound(vendor: &str, error: OutboundError) -> Failure {
         other => format!("Calling {vendor} failed: {other}."),
     };
     if error.is_retryable() {
-        Failure::later(why)
+        Failure::unreachable(why)
     } else {
         Failure::Refused(why)
     }
@@ -234,7 +234,10 @@ mod tests {
     #[test]
     fn a_vendor_is_named_as_the_sentence_needs_it() {
         let why = |failure| match SendError::from(failure) {
-            SendError::Retry { why, .. } | SendError::GiveUp { why } => why,
+            SendError::Retry { why, .. }
+            | SendError::Unreachable { why }
+            | SendError::Disabled { why }
+            | SendError::GiveUp { why } => why,
             SendError::Sealed => panic!("it has no words"),
         };
         for (vendor, refused, late, status) in [

@@ -1,22 +1,55 @@
-//! Second spellings of keys: a provider's table may be named after its vendor. One spelling is stored
-//! and shown, that of the id; here the other is turned into it.
+//! Second spellings of keys: a provider's table may be named after its vendor, and a key that was renamed
+//! keeps its old name. One spelling is stored and shown, that of the id and the new name; here the other is
+//! turned into it.
 
 use crate::key::{KeySpec, describe};
 use crate::section::voice::providers::{Named, SECTIONS};
 use std::borrow::Cow;
 
+/// Keys that were renamed: the old name, and the present one.
+pub(crate) const RENAMED: [(&str, &str); 1] = [("webhooks.workers", "webhooks.agent_workers")];
+
+/// The present name of a key that was renamed.
+pub(crate) fn renamed(key: &str) -> Option<&'static str> {
+    RENAMED
+        .iter()
+        .find(|(old, _)| *old == key)
+        .map(|(_, new)| *new)
+}
+
+fn old_name(key: &str) -> Option<&'static str> {
+    RENAMED
+        .iter()
+        .find(|(_, new)| *new == key)
+        .map(|(old, _)| *old)
+}
+
+/// What the operator is told of an old name.
+pub(crate) fn renamed_warning(place: &str, old: &str, new: &str) -> String {
+    format!("{place}: `{old}` is the old name of `{new}`; use the new one")
+}
+
 /// The one spelling of a key or a section; what has only one stays as it is.
 pub fn canonical_key(key: &str) -> Cow<'_, str> {
+    if let Some(new) = renamed(key) {
+        return Cow::Borrowed(new);
+    }
     respelled(key, by_id).map_or(Cow::Borrowed(key), Cow::Owned)
 }
 
 /// The other spelling of a key or a section that has two.
 pub(crate) fn other_spelling(key: &str) -> Option<String> {
-    respelled(key, by_id).or_else(|| respelled(key, by_alias))
+    let name = renamed(key).or_else(|| old_name(key));
+    name.map(str::to_owned)
+        .or_else(|| respelled(key, by_id))
+        .or_else(|| respelled(key, by_alias))
 }
 
 /// The key's path with the vendor's name replaced by the id.
 pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
+    if let Some(new) = renamed(&path.join(".")) {
+        return Cow::Owned(new.split('.').map(str::to_owned).collect());
+    }
     let [first, second, name, rest @ ..] = path else {
         return Cow::Borrowed(path);
     };
@@ -43,6 +76,9 @@ pub(crate) fn canonical_variable(name: &str) -> Cow<'_, str> {
 
 /// The other variable that sets a key.
 pub(crate) fn other_variable(spec: &KeySpec) -> Option<String> {
+    if let Some(old) = old_name(spec.key) {
+        return Some(crate::key::variable(old));
+    }
     let key = respelled(spec.key, by_alias)?;
     Some(crate::key::variable(&key))
 }
@@ -111,6 +147,8 @@ mod tests {
                 "models.providers.openai.kind",
             ),
             ("voice.tts", "voice.tts"),
+            ("webhooks.workers", "webhooks.agent_workers"),
+            ("webhooks.agent_workers", "webhooks.agent_workers"),
             ("", ""),
         ] {
             assert_eq!(canonical_key(given), canonical);

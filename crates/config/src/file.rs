@@ -1,6 +1,6 @@
 //! Reads the TOML file into dotted keys with their lines.
 
-use crate::alias::{canonical_key, canonical_path, other_spelling};
+use crate::alias::{canonical_key, canonical_path, other_spelling, renamed};
 use crate::error::ConfigError;
 use crate::key::{ID, KeySpec, describe, is_valid_id};
 use crate::suggest;
@@ -13,6 +13,8 @@ use toml::de::{DeTable, DeValue};
 pub(crate) struct Located {
     pub(crate) value: Value,
     pub(crate) line: usize,
+    /// The old name under which it was given.
+    pub(crate) old_name: Option<String>,
 }
 
 /// The settings of a file by dotted key.
@@ -117,7 +119,15 @@ impl Walk<'_> {
             }
         };
         match checked {
-            Ok(value) => self.insert(&key, Located { value, line }),
+            Ok(value) => {
+                let old_name = renamed(&key).map(|_| key.clone());
+                let located = Located {
+                    value,
+                    line,
+                    old_name,
+                };
+                self.insert(&key, located);
+            }
             Err(reason) => {
                 let error = ConfigError::invalid(self.name, &key, &reason);
                 self.errors.push(error.at(Some(line)));

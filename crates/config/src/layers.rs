@@ -1,6 +1,6 @@
 //! The sources of settings as they were at start, each validated: flags, environment, file.
 
-use crate::alias::{canonical_key, canonical_variable, other_variable};
+use crate::alias::{RENAMED, canonical_key, canonical_variable, other_variable, renamed_warning};
 use crate::environment::{Environment, NAMES};
 use crate::error::ConfigError;
 use crate::file::{self, FileValues};
@@ -82,6 +82,12 @@ impl Layers {
             warnings.push(format!("there is no file {shown}: the defaults hold"));
         }
         let file = file::read(&file_name(&config_path), &text.unwrap_or_default())?;
+        for (key, located) in &file {
+            if let Some(old) = &located.old_name {
+                let place = file_name(&config_path);
+                warnings.push(renamed_warning(&place, old, key));
+            }
+        }
         let layers = Self {
             command_line: read_command_line(invocation)?,
             environment: read_environment(environment, &mut warnings)?,
@@ -260,6 +266,9 @@ fn read_environment(
         };
         if let Some(loser) = loser.filter(|loser| loser.value != winner.value) {
             warnings.push(format!("{} wins over {}", winner.name, loser.name));
+        }
+        if RENAMED.iter().any(|(_, new)| *new == spec.key) && winner.name != *proper {
+            warnings.push(renamed_warning("environment", &winner.name, &proper));
         }
         variables.insert(proper.into_owned(), winner);
     }

@@ -1,7 +1,7 @@
 //! The JSON Schema of the file, for editors.
 
 use crate::alias;
-use crate::key::{ID, KeySpec, Kind, Rule, describe};
+use crate::key::{ID, KeySpec, Kind, Rule, describe, find_key};
 use serde_json::{Map, Value, json};
 
 /// The schema of `gatehouse.toml` (JSON Schema, draft 2020-12).
@@ -22,6 +22,12 @@ pub fn json_schema() -> Value {
         }
         if let Value::Object(all) = all {
             properties = all;
+        }
+    }
+    for (old, new) in alias::RENAMED {
+        let parts: Vec<&str> = old.split('.').collect();
+        if let Some(spec) = find_key(new) {
+            insert(&mut properties, &parts, spec);
         }
     }
     let mut schema = object(properties);

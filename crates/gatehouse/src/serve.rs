@@ -11,8 +11,6 @@ use tokio_util::task::TaskTracker;
 
 /// How often the recorder of metrics tidies up: until then it keeps every single duration.
 const UPKEEP: Duration = Duration::from_secs(1);
-/// How long turns in progress may take to come to their end by themselves.
-const TURNS_GRACE: Duration = Duration::from_secs(10);
 /// How long background tasks may take to end: the programs of MCP servers have a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -64,7 +62,9 @@ impl App {
 
         shutdown.cancel();
         tasks.close();
-        rooms.agents.shutdown(TURNS_GRACE).await;
+        let settings = rooms.config.resolved();
+        let drain = Duration::from_secs(settings.settings.server.drain_seconds);
+        rooms.agents.shutdown(drain).await;
         self.0.rpc.tasks().close();
         let ended = async {
             self.0.rpc.tasks().wait().await;

@@ -96,6 +96,9 @@ pub static METHODS: &[Method] = &[
     webhooks::DELIVERY_GET,
     webhooks::DELIVERY_PAYLOAD,
     webhooks::DELIVERY_REPLAY,
+    webhooks::DELIVERIES_REPLAY,
+    webhooks::DELIVERY_CANCEL,
+    webhooks::DELIVERY_RETRY,
     #[cfg(feature = "voice")]
     tts::STATUS,
     #[cfg(feature = "voice")]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) const COLUMNS: &str = "id, webhook_id, status, event_type, entity_key, delivery_key, \
     duplicate_of, replay_of, session_key, session_id, received_at, started_at, finished_at, \
     next_attempt_at, attempts, lease_owner, lease_until, input_tokens, output_tokens, headers, \
-    body_size, body_preview, error, response_actions";
+    body_size, body_preview, error, response_actions, target";
 
 /// One delivery, without its payload and the configuration that it was received with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub struct DeliveryRow {
     pub error: Option<String>,
     /// What the agent did, as a JSON array.
     pub response_actions: String,
+    /// Where it goes, for one that runs: a channel target, or empty for an agent's turn.
+    pub target: Option<String>,
 }
 
 fn moment(row: &Row<'_>, column: &str) -> Result<Option<Timestamp>, StoreError> {
@@ -105,6 +107,7 @@ impl FromRow for DeliveryRow {
             body_preview: row.try_get("body_preview")?,
             error: row.try_get("error")?,
             response_actions: row.try_get("response_actions")?,
+            target: row.try_get("target")?,
         })
     }
 }
@@ -150,6 +153,8 @@ pub struct NewDelivery {
     pub payload: Option<String>,
     /// The webhook's configuration now, without secrets, for one that runs.
     pub config: Option<Arc<str>>,
+    /// Where it goes, for one that runs: a channel target, or empty for an agent's turn.
+    pub target: Option<Arc<str>>,
     /// Why it was refused.
     pub error: Option<String>,
 }
@@ -182,6 +187,7 @@ impl NewDelivery {
             body_preview: self.body_preview.clone(),
             error: self.error.clone(),
             response_actions: "[]".to_owned(),
+            target: self.target.as_deref().map(str::to_owned),
         }
     }
 
@@ -208,14 +214,16 @@ impl NewDelivery {
             (&self.payload).into(),
             self.config.as_deref().into(),
             (&self.error).into(),
+            self.target.as_deref().into(),
         ]
     }
 }
 
 const INSERT: &str = "INSERT INTO webhook_deliveries (id, webhook_id, status, event_type, entity_key,
          delivery_key, unique_key, bytes_key, duplicate_of, replay_of, redelivery, session_key, received_at,
-         next_attempt_at, headers, body_size, body_preview, payload, config, error)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+         next_attempt_at, headers, body_size, body_preview, payload, config, error, target)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+         $21)
      ON CONFLICT DO NOTHING";
 
 impl Conn {

@@ -1,7 +1,9 @@
 //! The statements of a claim use the indexes that were made for them, on either engine. With a million
 //! rows in the table (by hand, both engines) each of them reads as few as with ten.
 
-use super::{DUE, HEAD, NEXT_DUE};
+use super::HEAD;
+use crate::delivery_claim::DUE;
+use crate::delivery_lines::LINES;
 use crate::dialect::Engine;
 use crate::sql::{FromRow, Row, query};
 use crate::testing::databases;
@@ -27,16 +29,12 @@ async fn plan(conn: &mut Conn, engine: Engine, sql: &str) -> String {
             "EXPLAIN"
         }
     };
+    let number = if sql == LINES { "64" } else { "5" };
     let sql = sql
-        .replace(
-            "$1",
-            if sql.contains("session_key = $1") {
-                "'a'"
-            } else {
-                "5"
-            },
-        )
-        .replace("$2", "64");
+        .replace("$1", "'a'")
+        .replace("$2", "'b'")
+        .replace("$3", number)
+        .replace("$4", "64");
     let query = query(format!("{explain} {sql}"));
     let steps: Vec<Step> = conn.list(query).await.unwrap();
     steps.into_iter().map(|step| step.0 + "\n").collect()
@@ -49,13 +47,13 @@ async fn a_claim_reads_indexes_of_open_deliveries_only() {
         let store = database.open().await;
         let engine = database.engine();
         for (sql, index) in [
-            (DUE, "webhook_deliveries_queue"),
-            (NEXT_DUE, "webhook_deliveries_queue"),
+            (DUE, "webhook_deliveries_lines"),
+            (LINES, "webhook_deliveries_lines"),
             (HEAD, "webhook_deliveries_open"),
             (busy, "webhook_deliveries_leases"),
         ] {
             let plan = store
-                .read(move |conn| {
+                .read(|conn| {
                     Box::pin(async move { Ok::<_, StoreError>(plan(conn, engine, sql).await) })
                 })
                 .await

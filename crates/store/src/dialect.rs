@@ -105,6 +105,14 @@ impl Engine {
              VALUES ($1, $2, TRUE, $3, 0)"
     }
 
+    /// Lets one transaction at a time give messages of the inbox their places.
+    pub(crate) const fn lock_inbox(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Some("LOCK TABLE inbox_messages IN SHARE ROW EXCLUSIVE MODE"),
+        }
+    }
+
     /// Notes a change: subject, time. PostgreSQL notifies who listens once the transaction is committed.
     pub(crate) const fn insert_change(self) -> &'static str {
         match self {

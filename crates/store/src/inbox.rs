@@ -70,6 +70,44 @@ impl Conn {
         row: &InboxMessageRow,
         keep: i64,
     ) -> Result<(), StoreError> {
+        self.insert_inbox_messages(std::slice::from_ref(row), keep)
+            .await
+    }
+
+    /// Adds messages in this order, whatever `seq` says, and removes the oldest beyond `keep` and beyond
+    /// [`INBOX_MAX_BYTES`].
+    pub async fn insert_inbox_messages(
+        &mut self,
+        rows: &[InboxMessageRow],
+        keep: i64,
+    ) -> Result<(), StoreError> {
+        self.lock_inbox().await?;
+        for row in rows {
+            self.insert_one_inbox_message(row).await?;
+        }
+        // Places have no gaps: nothing but this removes messages, and it removes the oldest.
+        let old = query(
+            "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
+        );
+        self.run(old.bind(keep)).await?;
+        let over = query(
+            "DELETE FROM inbox_messages
+             WHERE start_bytes < (SELECT start_bytes + bytes FROM inbox_messages
+                                  ORDER BY seq DESC LIMIT 1) - $1
+               AND seq < (SELECT MAX(seq) FROM inbox_messages)",
+        );
+        self.run(over.bind(INBOX_MAX_BYTES)).await.map(drop)
+    }
+
+    /// Writers of two lanes give messages their places: one at a time.
+    async fn lock_inbox(&mut self) -> Result<(), StoreError> {
+        match self.engine().lock_inbox() {
+            Some(sql) => self.plain(sql).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn insert_one_inbox_message(&mut self, row: &InboxMessageRow) -> Result<(), StoreError> {
         // `start_bytes` is the sum of the bytes of all that were ever before a message.
         let insert = query(
             "INSERT INTO inbox_messages
@@ -91,19 +129,8 @@ impl Conn {
                 .bind(row.delivery_id.as_ref().map(DeliveryId::as_str))
                 .bind(row.bytes()),
         )
-        .await?;
-        // Places have no gaps: nothing but this removes messages, and it removes the oldest.
-        let old = query(
-            "DELETE FROM inbox_messages WHERE seq <= (SELECT MAX(seq) FROM inbox_messages) - $1",
-        );
-        self.run(old.bind(keep)).await?;
-        let over = query(
-            "DELETE FROM inbox_messages
-             WHERE start_bytes < (SELECT start_bytes + bytes FROM inbox_messages
-                                  ORDER BY seq DESC LIMIT 1) - $1
-               AND seq < (SELECT MAX(seq) FROM inbox_messages)",
-        );
-        self.run(over.bind(INBOX_MAX_BYTES)).await.map(drop)
+        .await
+        .map(drop)
     }
 
     /// Messages before this place, the newest first.

@@ -7,7 +7,7 @@ use crate::{Conn, OpenError, StoreError};
 use sha2::{Digest, Sha384};
 
 /// The schema, one step a file. A step that has shipped is never changed: add another.
-const MIGRATIONS: [(i64, &str, &str); 15] = [
+const MIGRATIONS: [(i64, &str, &str); 16] = [
     (
         1,
         "settings",
@@ -57,6 +57,11 @@ const MIGRATIONS: [(i64, &str, &str); 15] = [
         14,
         "key_bindings",
         include_str!("../migrations/0014_key_bindings.sql"),
+    ),
+    (
+        15,
+        "delivery_lines",
+        include_str!("../migrations/0015_delivery_lines.sql"),
     ),
     (
         16,

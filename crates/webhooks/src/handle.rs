@@ -7,6 +7,8 @@ use crate::error::WebhooksError;
 use crate::ingest::{Batches, Guesses, Refusals};
 use crate::limits::Limits;
 use crate::live::LiveWebhooks;
+use crate::snapshots::Snapshots;
+use crate::worker::circuit::Circuits;
 use arc_swap::ArcSwap;
 use data_encoding::HEXLOWER;
 use gatehouse_agents::Agents;
@@ -44,8 +46,16 @@ pub struct WebhooksParts {
 /// What the settings say of this room.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhooksSettings {
-    /// `webhooks.workers`: deliveries worked on at a time.
-    pub workers: usize,
+    /// `webhooks.agent_workers`: turns of agents at a time.
+    pub agent_workers: usize,
+    /// `webhooks.send_workers`: sends to channels at a time.
+    pub send_workers: usize,
+    /// `webhooks.per_webhook_concurrency`.
+    pub per_webhook_concurrency: usize,
+    /// `webhooks.per_account_concurrency`.
+    pub per_account_concurrency: usize,
+    /// `server.drain_seconds`.
+    pub drain_seconds: u64,
     /// `webhooks.lease_seconds`.
     pub lease_seconds: u64,
     /// `webhooks.max_attempts`.
@@ -68,9 +78,13 @@ pub struct WebhooksSettings {
 impl Default for WebhooksSettings {
     fn default() -> Self {
         Self {
-            workers: 4,
+            agent_workers: 4,
+            send_workers: 64,
+            per_webhook_concurrency: 8,
+            per_account_concurrency: 8,
+            drain_seconds: 30,
             lease_seconds: 60,
-            max_attempts: 5,
+            max_attempts: 12,
             retry_base_ms: 10_000,
             global_rate_limit_per_minute: 300,
             retention_days: 30,
@@ -109,6 +123,13 @@ impl Cancels {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Ends the run of a delivery.
+    pub(crate) fn cancel_delivery(&self, delivery: &DeliveryId) {
+        if let Some((_, cancel)) = self.lock().get(delivery) {
+            cancel.cancel();
+        }
+    }
+
     /// Ends every run of a webhook.
     pub(crate) fn cancel_webhook(&self, webhook: &gatehouse_domain::WebhookId) {
         for (whose, cancel) in self.lock().values() {
@@ -139,6 +160,10 @@ pub(crate) struct Inner {
     /// How often the worker has looked at everything.
     pub(crate) turns: tokio::sync::watch::Sender<u64>,
     pub(crate) cancels: Cancels,
+    /// Accounts that did not answer lately.
+    pub(crate) circuits: Mutex<Circuits>,
+    /// Configurations of deliveries, parsed.
+    pub(crate) snapshots: Snapshots,
     pub(crate) limits: Arc<Limits>,
     pub(crate) batches: Batches,
     pub(crate) refusals: Refusals,
@@ -189,6 +214,11 @@ impl Inner {
     /// Tells whoever listens where a delivery stands now.
     pub(crate) fn publish(&self, row: DeliveryRow) {
         publish(&self.events, || row);
+    }
+
+    /// The same, without making the row when nobody listens.
+    pub(crate) fn publish_with(&self, row: impl FnOnce() -> DeliveryRow) {
+        publish(&self.events, row);
     }
 
     /// Notes that a delivery is being worked on, until what is returned is dropped.
@@ -252,6 +282,8 @@ impl Webhooks {
             events,
             wake,
             cancels: Cancels::default(),
+            circuits: Mutex::default(),
+            snapshots: Snapshots::default(),
             limits,
             batches,
             tasks,

@@ -5,7 +5,9 @@
 //! [`profile`]. This room must not know HTTP servers, RPC or who may do something.
 
 pub mod auth_mode;
+mod channel_use;
 mod clean;
+mod control;
 mod delivery;
 mod delivery_ids;
 mod entity;
@@ -33,6 +35,7 @@ mod rules;
 mod run;
 pub mod sample;
 mod secret;
+mod snapshots;
 pub mod summary;
 pub mod template;
 mod tool;
@@ -52,5 +55,6 @@ pub use listing::{
 pub use payload::{BodyKind, Payload, PayloadError};
 pub use record::{SessionMode, Snapshot, Webhook, WebhookAuth, WebhookConfig};
 pub use records::{ShownSecret, WebhookChanged, WebhookPage};
+pub use replay::{MAX_REPLAYED, ReplayQuery, Replayed};
 pub use rotate::{DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS, RotatedSecret};
 pub use rules::{OnLimit, ReplayGuard};

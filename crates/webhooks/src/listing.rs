@@ -162,7 +162,7 @@ impl Webhooks {
             .read(move |conn| Box::pin(async move { conn.list_deliveries(&filter, limit).await }));
         let page = read.await?;
         Ok(DeliveryPage {
-            deliveries: page.rows.into_iter().map(Delivery::from).collect(),
+            deliveries: self.0.shown_deliveries(page.rows).await,
             next_cursor: page.next,
         })
     }
@@ -175,7 +175,8 @@ impl Webhooks {
             .store
             .read(move |conn| Box::pin(async move { conn.find_delivery(&id).await }));
         let row = read.await?.ok_or(WebhooksError::NotFound("delivery"))?;
-        Ok(Delivery::from(row))
+        let shown = self.0.shown_deliveries(vec![row]).await.pop();
+        shown.ok_or(WebhooksError::NotFound("delivery"))
     }
 
     /// What was sent. `NotFound` also for a delivery that keeps none.

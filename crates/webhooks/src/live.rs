@@ -14,7 +14,7 @@ use gatehouse_domain::{Timestamp, WebhookId};
 use gatehouse_secrets::{Secrets, SecretsError, Status};
 use gatehouse_store::{StoreError, WebhookRow, WebhookSecretRow};
 use secrecy::{ExposeSecret, SecretString};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +48,8 @@ pub(crate) struct LiveWebhook {
     pub(crate) profile: &'static Profile,
     /// The copy that goes into each delivery, as JSON text.
     pub(crate) snapshot: Arc<str>,
+    /// Where its deliveries go: a channel target, or empty for an agent's turn.
+    pub(crate) target: Arc<str>,
     secrets: LiveSecrets,
 }
 
@@ -99,6 +101,7 @@ impl LiveWebhook {
             enabled: row.enabled,
             auth,
             profile: webhook.profile(),
+            target: webhook.queue_target().into(),
             config: webhook,
             snapshot: snapshot.into(),
         })
@@ -142,6 +145,13 @@ impl LiveWebhooks {
     pub(crate) fn find_by_id(&self, id: &WebhookId) -> Option<Arc<LiveWebhook>> {
         let all = self.0.load();
         all.values().find(|live| live.id == *id).map(Arc::clone)
+    }
+
+    /// The webhooks that are disabled: their queues are held.
+    pub(crate) fn disabled(&self) -> HashSet<WebhookId> {
+        let all = self.0.load();
+        let disabled = all.values().filter(|live| !live.enabled);
+        disabled.map(|live| live.id.clone()).collect()
     }
 
     /// The webhooks whose deliveries start at a rate, and how many a minute.
@@ -189,6 +199,7 @@ impl Inner {
                 .put(LiveWebhook::of(&self.secrets, row, secrets).await?),
             None => self.live.remove(id),
         }
+        self.wake.notify_one();
         Ok(())
     }
 
@@ -250,6 +261,7 @@ impl Webhooks {
             }
         }
         self.0.live.replace_all(all);
+        self.0.wake.notify_one();
         Ok(())
     }
 

@@ -141,6 +141,11 @@ impl WebhookConfig {
         self.deliver_to.as_deref().unwrap_or(DEFAULT_TARGET)
     }
 
+    /// Where its deliveries go in the queue: a channel target, or empty for an agent's turn.
+    pub fn queue_target(&self) -> &str {
+        if self.deliver_only { self.target() } else { "" }
+    }
+
     /// The session of a delivery, by the specification's table of labels.
     pub fn session_of(
         &self,

@@ -8,7 +8,7 @@ use crate::payload::Payload;
 use crate::record::Snapshot;
 use crate::{summary, template};
 use gatehouse_agents::{Action, AgentsError, Origin, SendRequest, Target, TurnReport};
-use gatehouse_channels::{Markup, OfDelivery, Outgoing, SendError};
+use gatehouse_channels::{Markup, OfDelivery, Outgoing, PreparedInbox, SendError};
 use gatehouse_domain::{Actor, ErrorCode, Problem, SessionId};
 use gatehouse_store::DeliveryWork;
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub(crate) struct Trace {
     pub(crate) actions: Vec<ResponseAction>,
     /// How long the agent worked, when one did.
     pub(crate) agent_ms: Option<u64>,
+    /// The message for the inbox, which is stored together with the end of the run.
+    pub(crate) inbox: Option<PreparedInbox>,
 }
 
 /// How a run ended.
@@ -37,6 +39,10 @@ pub(crate) enum Outcome {
     Failed(Trace, String),
     /// It may go better later: why, and not before when.
     Retry(Trace, String, Option<Duration>),
+    /// The channel did not answer; it may later. Why.
+    Unreachable(String),
+    /// The channel is disabled, and nothing was sent. Why.
+    Disabled(String),
     /// It needs a secret, and the vault is sealed.
     Sealed(Trace),
     /// It was stopped from outside. `began` says whether something may have left the house.
@@ -96,21 +102,37 @@ async fn deliver(
     let extra = rendered_extra(config.deliver_extra.as_ref(), payload);
     let markup = inner.channels.markup(target, &extra).await;
     let text = template::render(config.template(), payload, &|value| markup.escape(value));
-    let send = inner.channels.send(Outgoing {
+    let message = Outgoing {
         target,
         text: &text,
         extra: &extra,
         source: &snapshot.name,
-        at: work.received_at,
+        at: work.row.received_at,
         delivery: Some(OfDelivery {
-            webhook_id: &work.webhook_id,
-            delivery_id: &work.id,
+            webhook_id: &work.row.webhook_id,
+            delivery_id: &work.row.id,
         }),
-    });
+    };
+    match inner.channels.prepare_inbox(&message).await {
+        Ok(None) => {}
+        Ok(inbox) => {
+            return Outcome::Completed(Trace {
+                inbox,
+                ..Trace::default()
+            });
+        }
+        Err(_) => {
+            let why = "The database could not be used when the message was to be written.";
+            return Outcome::Retry(Trace::default(), why.to_owned(), None);
+        }
+    }
+    let send = inner.channels.send(message);
     match cancel.run_until_cancelled(send).await {
         None => Outcome::Interrupted { began: true },
         Some(Ok(())) => Outcome::Completed(Trace::default()),
         Some(Err(SendError::Retry { after, why })) => Outcome::Retry(Trace::default(), why, after),
+        Some(Err(SendError::Unreachable { why })) => Outcome::Unreachable(why),
+        Some(Err(SendError::Disabled { why })) => Outcome::Disabled(why),
         Some(Err(SendError::GiveUp { why })) => Outcome::Failed(Trace::default(), why),
         Some(Err(SendError::Sealed)) => Outcome::Sealed(Trace::default()),
     }
@@ -139,21 +161,21 @@ async fn ask_agent(
     stops: Stops<'_>,
 ) -> Outcome {
     let config = &snapshot.config;
-    let event = work.event_type.as_deref();
+    let event = work.row.event_type.as_deref();
     let summary = summary::summarise(config.profile(), event, payload);
     let text = message::compose(MessageInput {
         name: &snapshot.name,
         public_id: &snapshot.public_id,
         source: &config.source_profile,
         event,
-        delivery_id: work.id.as_str(),
-        received_at: work.received_at,
+        delivery_id: work.row.id.as_str(),
+        received_at: work.row.received_at,
         summary: &summary,
     });
     let turn = inner.agents.send_sync(SendRequest {
         session: Target::Keyed {
-            key: work.session_key.clone(),
-            label: work.session_key.clone(),
+            key: work.row.session_key.clone(),
+            label: work.row.session_key.clone(),
         },
         text,
         audio: None,
@@ -162,7 +184,7 @@ async fn ask_agent(
         system_suffix: config.system_prompt_suffix.clone(),
         origin: Origin::Webhook {
             policy: config.tool_policy.clone(),
-            delivery: work.id.clone(),
+            delivery: work.row.id.clone(),
         },
         actor: Actor {
             name: format!("webhook {}", snapshot.public_id),
@@ -183,6 +205,7 @@ fn after_turn(report: TurnReport, stops: Stops<'_>, retry_errors: bool) -> Outco
         actions: report.actions.into_iter().map(response_action).collect(),
         session: Some(report.session),
         agent_ms: Some(report.duration_ms),
+        inbox: None,
     };
     if report.cancelled && stops.is_any() {
         // Its tools only read: nothing has left the house.

@@ -1,44 +1,53 @@
 //! The worker: claims what is due, runs it, writes how it ended. One loop for each node, one task for
 //! each delivery that runs.
 //!
-//! It is woken by ingest, by each run that ends, by the vault, by a timer that knows when the next
-//! delivery is due and, where nodes share a database, each second. A delivery belongs to who holds its
-//! lease; what somebody writes who lost it changes nothing.
+//! It is woken by ingest, by each run that ends, by the vault, by changes of channels and webhooks, by a timer that
+//! knows when the next delivery is due and, where nodes share a database, each second. Each turn of the loop does a
+//! bounded amount of work and renews leases first. What ended and what is claimed next is one transaction (`step`).
+//!
+//! Turns of agents and sends have slots of their own, shared among webhooks by `fair`. A webhook that is disabled,
+//! and an account that is disabled or does not answer, are left out: what waits for them keeps its place.
 //!
 //! Nothing is run twice without a trace of it: a claim counts as an attempt before the run begins. The
-//! count is taken back only when nothing can have left the house: the vault was sealed, or an agent's
-//! turn was stopped at shutdown (its tools only read).
+//! count is taken back only when nothing was sent: the vault was sealed, the account was disabled, or an agent's
+//! turn was stopped at shutdown (its tools only read). A lease belongs to one attempt; a write by whoever lost it
+//! changes nothing.
 //!
 //! The time of day decides only when a retry is due. A jump forward lets one come early; after a jump
 //! back what would be due too far in the future is due at once. Leases do not trust it: see `leases`.
 
 mod attempt;
 mod backoff;
+pub(crate) mod circuit;
+mod fair;
+mod holds;
 mod leases;
+mod look;
 mod pace;
 mod recover;
 mod renewal;
 mod settle;
 mod slots;
+mod step;
 
 use crate::handle::{Inner, Webhooks};
 use crate::metrics;
-use gatehouse_domain::DeliveryId;
+use attempt::Ended;
+use fair::Served;
 use gatehouse_secrets::Status;
-use gatehouse_store::{ClaimRequest, StoreError};
+use gatehouse_store::{DeliveryLine, StoreError};
 use leases::LeaseWatch;
 use pace::Starts;
 pub(crate) use recover::revive;
+use settle::Settled;
 use slots::Slots;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long runs may go on after the order to stop, before they are stopped themselves.
-const GRACE: Duration = Duration::from_secs(3);
-/// How long what is left may take then to write where it stands.
+/// How long interrupted runs may take to be written.
 const LAST_WRITES: Duration = Duration::from_millis(1500);
 /// How often the database is looked at where other nodes share it.
 const SHARED_POLL: Duration = Duration::from_secs(1);
@@ -50,6 +59,8 @@ const AFTER_ERROR: Duration = Duration::from_secs(1);
 const TIDY_MS: u64 = 15_000;
 /// How long the count of what waits is good for.
 const GAUGE_MS: u64 = 1000;
+/// How many runs may have ended and not be taken in by the loop.
+const ENDED: usize = 2048;
 
 impl Webhooks {
     /// Everything that goes on by itself until `stop`: deliveries run, secrets follow the vault, what is
@@ -106,12 +117,21 @@ struct Worker {
     inner: Arc<Inner>,
     slots: Arc<Slots>,
     runs: TaskTracker,
+    /// Runs that ended, and where they say so.
+    ended: mpsc::Receiver<Ended>,
+    ending: mpsc::Sender<Ended>,
+    /// What ended and is not written yet.
+    settled: Vec<Settled>,
     /// No more claims; runs may end.
     stop: CancellationToken,
     /// Ends every run; its children are the runs' own.
     end_runs: CancellationToken,
     watch: LeaseWatch,
     starts: Starts,
+    /// The lines that were served last.
+    served: Served,
+    /// Where the next look begins when there are more lines than one look reads.
+    lines_after: Option<DeliveryLine>,
     /// When leases are renewed next, and when waiting deliveries are looked through, by the
     /// monotonic clock.
     renew_at: u64,
@@ -123,14 +143,20 @@ struct Worker {
 
 impl Worker {
     fn new(inner: Arc<Inner>, stop: CancellationToken) -> Self {
+        let (ending, ended) = mpsc::channel(ENDED);
         Self {
             inner,
             slots: Arc::default(),
             runs: TaskTracker::new(),
+            ended,
+            ending,
+            settled: Vec::new(),
             stop,
             end_runs: CancellationToken::new(),
             watch: LeaseWatch::default(),
             starts: Starts::default(),
+            served: Served::default(),
+            lines_after: None,
             renew_at: 0,
             tidy_at: 0,
             gauge_at: 0,
@@ -146,63 +172,75 @@ impl Worker {
         self.drain().await;
     }
 
-    /// Until it is dropped, which is safe at every await: a claim that was made and not taken up is
-    /// returned by the drain.
+    /// Until it is dropped, which is safe at every await: a claim that was made and not taken up is returned by the
+    /// drain, and what ended is kept until its write is acknowledged.
     async fn work(&mut self, vault: &mut watch::Receiver<Status>) {
+        let mut changes = self.inner.store.changes();
         while let Err(error) = recover::at_start(&self.inner).await {
             complain(&error);
             tokio::time::sleep(AFTER_ERROR).await;
         }
         loop {
             let rest = match self.turn().await {
-                Ok(rest) => rest,
+                Ok(Some(rest)) => rest,
+                Ok(None) => continue,
                 Err(error) => {
                     complain(&error);
-                    AFTER_ERROR
+                    self.inner.turns.send_modify(|turns| *turns += 1);
+                    tokio::time::sleep(AFTER_ERROR).await;
+                    continue;
                 }
             };
             self.inner.turns.send_modify(|turns| *turns += 1);
             tokio::select! {
                 () = self.inner.wake.notified() => {}
                 () = self.slots.freed() => {}
+                Some(ended) = self.ended.recv() => self.take_in(ended),
                 () = tokio::time::sleep(rest) => {}
+                () = until_relevant(&mut changes) => {}
                 changed = vault.changed() => self.after_vault_change(changed.is_ok()).await,
             }
         }
     }
 
-    async fn after_vault_change(&self, is_alive: bool) {
-        if !is_alive {
+    async fn after_vault_change(&mut self, is_alive: bool) {
+        if is_alive {
+            self.tidy_at = 0;
+        } else {
             // The vault is gone with the process; the timer does until then.
-            return tokio::time::sleep(AFTER_ERROR).await;
-        }
-        if let Err(error) = recover::release_from_vault(&self.inner).await {
-            complain(&error);
+            tokio::time::sleep(AFTER_ERROR).await;
         }
     }
 
-    /// Everything there is to do now; how long nothing more will be.
-    async fn turn(&mut self) -> Result<Duration, StoreError> {
-        self.keep_leases().await?;
-        self.tidy().await?;
-        let due = self.claim().await?;
+    /// One bounded piece of what there is to do; how long nothing more will be, or `None` when there is more now.
+    async fn turn(&mut self) -> Result<Option<Duration>, StoreError> {
+        let kept = self.keep_leases().await;
+        let stepped = self.step().await;
+        let tidied = self.tidy().await;
+        kept?;
+        let (stepped, has_more) = (stepped?, tidied?);
+        if stepped.has_more || has_more {
+            return Ok(None);
+        }
         self.gauge().await?;
         let poll = if self.inner.store.engine().is_shared() {
             SHARED_POLL
         } else {
             LONE_POLL
         };
-        let renew = Duration::from_millis(
-            self.renew_at
-                .saturating_sub(self.inner.clock.monotonic_ms())
-                .max(10),
-        );
-        let rest = poll.min(renew).min(due.unwrap_or(poll));
-        Ok(if self.gauge_is_stale {
+        let rest = poll
+            .min(self.until_renewal())
+            .min(stepped.next.unwrap_or(poll));
+        Ok(Some(if self.gauge_is_stale {
             rest.min(SHARED_POLL)
         } else {
             rest
-        })
+        }))
+    }
+
+    fn until_renewal(&self) -> Duration {
+        let now = self.inner.clock.monotonic_ms();
+        Duration::from_millis(self.renew_at.saturating_sub(now).max(10))
     }
 
     /// Counts what waits, at most once a second: with a long queue that is work.
@@ -216,81 +254,34 @@ impl Worker {
         Ok(())
     }
 
-    /// Claims until every slot is taken or nothing is due; how long until something is.
-    async fn claim(&mut self) -> Result<Option<Duration>, StoreError> {
-        loop {
-            let workers = self.inner.settings.load().workers.max(1);
-            let limit = workers.saturating_sub(self.slots.len());
-            if limit == 0 {
-                return Ok(None);
-            }
-            // A look costs no transaction.
-            let next = self
-                .inner
-                .store
-                .read(|conn| Box::pin(async move { conn.find_next_due().await }))
-                .await?;
-            let now = self.inner.now();
-            match next {
-                None => return Ok(None),
-                Some(at) if at > now => return Ok(Some(now.until(at))),
-                Some(_) => {}
-            }
-            let monotonic = self.inner.clock.monotonic_ms();
-            let paced = self.inner.live.paced();
-            let want = ClaimRequest {
-                owner: self.inner.node.clone(),
-                now,
-                lease_until: now.after(self.inner.lease()),
-                limit,
-                paced: self.starts.paces(&paced, now, monotonic),
-            };
-            let claims = self
-                .inner
-                .store
-                .write(move |conn| Box::pin(async move { conn.claim_deliveries(&want).await }))
-                .await?;
-            self.starts.record(&claims.webhooks, monotonic);
-            let is_over = claims.claimed.is_empty() && !claims.more;
-            for id in claims.claimed {
-                self.start(id);
-            }
-            if is_over {
-                return Ok(None);
-            }
-        }
-    }
-
-    fn start(&self, id: DeliveryId) {
-        let cancel = self.end_runs.child_token();
-        let slot = self.slots.take(&id, cancel.clone());
-        let (inner, stop) = (Arc::clone(&self.inner), self.stop.clone());
-        self.runs.spawn(async move {
-            attempt::run_claimed(&inner, &id, cancel, &stop).await;
-            drop(slot);
-        });
-    }
-
-    /// Now and then: what waits for something that has happened long ago gets its place again.
-    async fn tidy(&mut self) -> Result<(), StoreError> {
+    /// Now and then: what waits for something that has happened long ago gets its place again. Whether there is
+    /// more to put right.
+    async fn tidy(&mut self) -> Result<bool, StoreError> {
         let monotonic = self.inner.clock.monotonic_ms();
         if monotonic < self.tidy_at {
-            return Ok(());
+            return Ok(false);
         }
-        self.tidy_at = monotonic.saturating_add(TIDY_MS);
         recover::revive(&self.inner).await?;
         recover::cancel_removed(&self.inner).await?;
-        recover::release_from_vault(&self.inner).await
+        let has_more = recover::release_from_vault(&self.inner).await?;
+        if !has_more {
+            self.tidy_at = monotonic.saturating_add(TIDY_MS);
+        }
+        Ok(has_more)
     }
 
     /// No more claims. Runs may end by themselves for a while; then they are stopped, and say so in
     /// the database.
-    async fn drain(self) {
+    async fn drain(mut self) {
         self.runs.close();
-        if tokio::time::timeout(GRACE, self.runs.wait()).await.is_err() {
+        let grace = Duration::from_secs(self.inner.settings.load().drain_seconds);
+        if tokio::time::timeout(grace, self.finish_all())
+            .await
+            .is_err()
+        {
             tracing::info!(left = self.slots.len(), "runs are stopped and queued again");
             self.end_runs.cancel();
-            drop(tokio::time::timeout(LAST_WRITES, self.runs.wait()).await);
+            drop(tokio::time::timeout(LAST_WRITES, self.finish_all()).await);
         }
         // A claim whose answer nobody waited for any more.
         let last = tokio::time::timeout(
@@ -299,6 +290,42 @@ impl Worker {
         );
         if let Ok(Err(error)) = last.await {
             complain(&error);
+        }
+    }
+
+    /// Until every run has ended and is written. Leases are renewed meanwhile.
+    async fn finish_all(&mut self) {
+        loop {
+            let written = async {
+                self.keep_leases().await?;
+                self.write_ended().await
+            };
+            if let Err(error) = written.await {
+                complain(&error);
+                tokio::time::sleep(AFTER_ERROR).await;
+                continue;
+            }
+            if self.slots.len() == 0 {
+                return;
+            }
+            let rest = self.until_renewal();
+            tokio::select! {
+                Some(ended) = self.ended.recv() => self.take_in(ended),
+                () = self.slots.freed() => {}
+                () = tokio::time::sleep(rest) => {}
+            }
+        }
+    }
+}
+
+/// Until something changed that deliveries may have waited for.
+async fn until_relevant(changes: &mut broadcast::Receiver<Arc<str>>) {
+    loop {
+        match changes.recv().await {
+            Ok(subject) if !matches!(&*subject, "channels" | "webhooks") => {}
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => return,
+            // The store is closed; the timer does until the worker is stopped.
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
     }
 }

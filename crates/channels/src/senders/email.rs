@@ -108,7 +108,9 @@ impl Sender for Email {
             let outbound = &part.inner.outbound;
             let found = outbound.resolve(Reach::Owner, &relay.host).await;
             let addresses = found.map_err(|error| of_outbound(ABOUT.noun, error))?;
-            let mut outcome = Err(Failure::later("The mail server could not be reached."));
+            let mut outcome = Err(Failure::unreachable(
+                "The mail server could not be reached.",
+            ));
             for address in addresses {
                 match relay
                     .transport(address)?
@@ -271,8 +273,10 @@ fn verdict(error: &smtp::Error) -> Failure {
         None if error.is_client() => Failure::refused(
             "The mail server does not offer what is needed: STARTTLS, or a way to log in.",
         ),
-        None if error.is_timeout() => Failure::later("The mail server gave no answer in time."),
-        None => Failure::later("The mail server could not be reached, or broke off."),
+        None if error.is_timeout() => {
+            Failure::unreachable("The mail server gave no answer in time.")
+        }
+        None => Failure::unreachable("The mail server could not be reached, or broke off."),
     }
 }
 

@@ -2,16 +2,15 @@
 
 use super::{About, Part, Sender};
 use crate::error::Failure;
-use crate::inbox::{InboxMessage, KEPT};
+use crate::inbox::{KIND, PreparedInbox};
 use futures_util::future::BoxFuture;
-use gatehouse_domain::id::InboxMessageId;
-use gatehouse_store::{InboxMessageRow, StoreError};
+use gatehouse_store::StoreError;
 
 #[derive(Debug)]
 pub(crate) struct Inbox;
 
 static ABOUT: About = About {
-    kind: "inbox",
+    kind: KIND,
     label: "Inbox",
     noun: "the inbox",
     fields: &[],
@@ -27,27 +26,15 @@ impl Sender for Inbox {
 
     fn send<'a>(&'a self, part: Part<'a>) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
-            let (inner, of) = (part.inner, part.message.delivery);
-            let row = InboxMessageRow {
-                seq: 0,
-                id: InboxMessageId::generate(&*inner.clock, &*inner.random),
-                channel: part.account.id.clone(),
-                // PostgreSQL takes any character but this one.
-                text: part.text.replace('\0', "\u{fffd}"),
-                source: part.message.source.replace('\0', "\u{fffd}"),
-                at: part.message.at,
-                read: false,
-                webhook_id: of.map(|of| of.webhook_id.clone()),
-                delivery_id: of.map(|of| of.delivery_id.clone()),
-            };
-            let message = InboxMessage::from(row.clone());
+            let inner = part.inner;
+            let message = inner.inbox_message(&part.account.id, part.message, part.text);
+            let stored = message.clone();
             let write = inner.store.write(move |conn| {
-                Box::pin(async move { conn.insert_inbox_message(&row, KEPT).await })
+                Box::pin(async move { PreparedInbox::insert_all(vec![stored], conn).await })
             });
             let stored: Result<(), StoreError> = write.await;
             stored?;
-            // Nobody listening is fine.
-            let _heard = inner.inbox.send(message);
+            inner.announce(message);
             Ok(())
         })
     }

@@ -209,6 +209,7 @@ pub fn blame<T: std::fmt::Debug>(result: Result<T, ChannelsError>) -> (ErrorCode
 pub fn retry(result: Result<(), SendError>) -> (Option<Duration>, String) {
     match result {
         Err(SendError::Retry { after, why }) => (after, why),
+        Err(SendError::Unreachable { why }) => (None, why),
         other => panic!("{other:?}"),
     }
 }
@@ -216,7 +217,7 @@ pub fn retry(result: Result<(), SendError>) -> (Option<Duration>, String) {
 /// The sentence of a failure that will not pass.
 pub fn give_up(result: Result<(), SendError>) -> String {
     match result {
-        Err(SendError::GiveUp { why }) => why,
+        Err(SendError::GiveUp { why } | SendError::Disabled { why }) => why,
         other => panic!("{other:?}"),
     }
 }

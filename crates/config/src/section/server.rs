@@ -53,6 +53,15 @@ pub(crate) const KEYS: &[KeySpec] = &[
         change: Change::Restart,
     },
     KeySpec {
+        key: "server.drain_seconds",
+        kind: Kind::Whole { min: 0, max: 3600 },
+        default: Initial::Whole(30),
+        doc: "How many seconds a stop waits for sends and turns before it interrupts them.",
+        example: "",
+        guard: Guard::StepUp,
+        change: Change::Live,
+    },
+    KeySpec {
         key: "server.tls.cert",
         kind: Kind::Text(Rule::File),
         default: Initial::Unset,
@@ -92,6 +101,8 @@ pub struct Server {
     pub allowed_origins: Vec<AllowedOrigin>,
     /// The largest WebSocket message and RPC body.
     pub max_message_bytes: usize,
+    /// How long a stop waits for sends and turns.
+    pub drain_seconds: u64,
     /// Whether and with what it serves TLS.
     pub tls: Tls,
 }
@@ -103,6 +114,7 @@ impl Server {
             external_url: reader.optional("server.external_url")?,
             allowed_origins: reader.list("server.allowed_origins")?,
             max_message_bytes: reader.whole("server.max_message_bytes")?,
+            drain_seconds: reader.whole("server.drain_seconds")?,
             tls: Tls::read(reader)?,
         })
     }

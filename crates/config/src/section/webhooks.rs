@@ -22,10 +22,28 @@ const fn number(
 
 pub(crate) const KEYS: &[KeySpec] = &[
     number(
-        "webhooks.workers",
+        "webhooks.agent_workers",
         (1, 4, 64),
-        "How many deliveries run at a time.",
-        Change::Restart,
+        "How many turns of agents run at a time for deliveries. Its old name is webhooks.workers.",
+        Change::Live,
+    ),
+    number(
+        "webhooks.send_workers",
+        (1, 64, 1024),
+        "How many deliveries are sent to channels at a time.",
+        Change::Live,
+    ),
+    number(
+        "webhooks.per_webhook_concurrency",
+        (1, 8, 1024),
+        "How many deliveries of one webhook run at a time. Those for the inbox and the log do not count.",
+        Change::Live,
+    ),
+    number(
+        "webhooks.per_account_concurrency",
+        (1, 8, 1024),
+        "How many deliveries are sent with one channel at a time. The inbox and the log have no limit.",
+        Change::Live,
     ),
     number(
         "webhooks.lease_seconds",
@@ -35,14 +53,14 @@ pub(crate) const KEYS: &[KeySpec] = &[
     ),
     number(
         "webhooks.max_attempts",
-        (1, 5, 100),
-        "How often a delivery is tried.",
+        (1, 12, 100),
+        "How often a delivery is tried. Twelve tries take about seven hours.",
         Change::Live,
     ),
     number(
         "webhooks.retry_base_ms",
         (1, 10_000, 3_600_000),
-        "The wait before the second try, in milliseconds; each further wait is four times as long.",
+        "The wait before the second try, in milliseconds; each further wait is four times as long, up to an hour.",
         Change::Live,
     ),
     number(
@@ -77,8 +95,14 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// `[webhooks]`
 #[derive(Clone, Debug)]
 pub struct Webhooks {
-    /// How many deliveries run at a time.
-    pub workers: usize,
+    /// How many turns of agents run at a time.
+    pub agent_workers: usize,
+    /// How many deliveries are sent at a time.
+    pub send_workers: usize,
+    /// How many deliveries of one webhook run at a time.
+    pub per_webhook_concurrency: usize,
+    /// How many deliveries are sent with one channel at a time.
+    pub per_account_concurrency: usize,
     /// When a running delivery without a sign of life is taken over.
     pub lease_seconds: u64,
     /// How often a delivery is tried.
@@ -98,7 +122,10 @@ pub struct Webhooks {
 impl Webhooks {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
         Ok(Self {
-            workers: reader.whole("webhooks.workers")?,
+            agent_workers: reader.whole("webhooks.agent_workers")?,
+            send_workers: reader.whole("webhooks.send_workers")?,
+            per_webhook_concurrency: reader.whole("webhooks.per_webhook_concurrency")?,
+            per_account_concurrency: reader.whole("webhooks.per_account_concurrency")?,
             lease_seconds: reader.whole("webhooks.lease_seconds")?,
             max_attempts: reader.whole("webhooks.max_attempts")?,
             retry_base_ms: reader.whole("webhooks.retry_base_ms")?,

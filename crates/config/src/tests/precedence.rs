@@ -264,3 +264,34 @@ fn nothing_of_a_secret_is_in_debug_text() {
     assert!(!debug.contains("hunter2"), "{debug}");
     assert!(debug.contains("postgres://u:••••@h/db"), "{debug}");
 }
+
+/// The old name of a setting counts like the new one, with a warning; both together are a mistake.
+#[test]
+fn a_setting_that_was_renamed_is_taken_by_its_old_name_with_a_warning() {
+    let workers = |start: &Start| {
+        let resolved = start.resolve(&[]);
+        let layers = start.load().unwrap();
+        let warned = layers.warnings().iter().any(|it| it.contains("old name"));
+        (resolved.settings.webhooks.agent_workers, warned)
+    };
+    assert_eq!(workers(&Start::empty()), (4, false));
+    let old = Start::with_toml("[webhooks]\nworkers = 7\n");
+    assert_eq!(workers(&old), (7, true));
+    let new = Start::with_toml("[webhooks]\nagent_workers = 7\n");
+    assert_eq!(workers(&new), (7, false));
+    let variable = Start::empty().var("SERVICE_WEBHOOKS__WORKERS", "9");
+    assert_eq!(workers(&variable), (9, true));
+    let variable = Start::empty().var("SERVICE_WEBHOOKS__AGENT_WORKERS", "9");
+    assert_eq!(workers(&variable), (9, false));
+    let stored = Start::empty().resolve(&[("webhooks.workers", json!(5))]);
+    assert_eq!(stored.settings.webhooks.agent_workers, 5);
+    assert_eq!(shown(&stored, "webhooks.workers").0, json!(5));
+
+    let both = Start::with_toml("[webhooks]\nworkers = 7\nagent_workers = 7\n").error();
+    assert!(both.to_string().contains("one setting"), "{both}");
+    let both = Start::empty()
+        .var("SERVICE_WEBHOOKS__WORKERS", "9")
+        .var("SERVICE_WEBHOOKS__AGENT_WORKERS", "9")
+        .error();
+    assert!(both.to_string().contains("one setting"), "{both}");
+}

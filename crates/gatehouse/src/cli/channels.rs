@@ -48,6 +48,9 @@ pub enum Command {
     Delete {
         /// Its id
         id: String,
+        /// Also while deliveries wait for it or webhooks name it; those deliveries fail
+        #[arg(long)]
+        force: bool,
     },
     /// Send a test message
     Test {
@@ -116,8 +119,9 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             let record = client.rpc("channels.update", Value::Object(params)).await?;
             out.record(&record, || line(format!("Changed {id}.")))?;
         }
-        Command::Delete { id } => {
-            let answer = client.rpc("channels.delete", json!({ "id": id })).await?;
+        Command::Delete { id, force } => {
+            let params = json!({ "id": id, "force": force });
+            let answer = client.rpc("channels.delete", params).await?;
             out.record(&answer, || line(format!("Deleted {id}.")))?;
         }
         Command::Test { id, text } => {

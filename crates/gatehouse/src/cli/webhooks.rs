@@ -95,8 +95,21 @@ pub enum Command {
         #[arg(long)]
         payload: bool,
     },
-    /// Work on a delivery again
+    /// Work on a delivery again, or on all that ended and match
     Replay {
+        /// Its id
+        #[arg(required_unless_present = "limit")]
+        id: Option<String>,
+        #[command(flatten)]
+        many: ReplayMany,
+    },
+    /// End a delivery that waits or runs, as failed
+    Cancel {
+        /// Its id
+        id: String,
+    },
+    /// Try a waiting delivery now
+    Retry {
         /// Its id
         id: String,
     },
@@ -113,6 +126,32 @@ pub enum Command {
         /// Only those of this webhook
         id: Option<String>,
     },
+}
+
+/// Which deliveries to work on again.
+#[derive(Debug, clap::Args)]
+pub struct ReplayMany {
+    /// Replay up to so many deliveries, the oldest first
+    #[arg(long, value_name = "COUNT", conflicts_with = "id")]
+    limit: Option<u32>,
+    /// Only those of this webhook
+    #[arg(long, value_name = "ID", requires = "limit")]
+    webhook: Option<String>,
+    /// Only those with this status
+    #[arg(long, value_parser = ["completed", "failed"], requires = "limit")]
+    status: Option<String>,
+    /// Only those of this event type
+    #[arg(long, value_name = "TYPE", requires = "limit")]
+    event: Option<String>,
+    /// Only those that came at this time or later, such as 2026-11-22T08:00:00Z
+    #[arg(long, value_name = "TIME", requires = "limit")]
+    since: Option<String>,
+    /// Only those that came before this time
+    #[arg(long, value_name = "TIME", requires = "limit")]
+    until: Option<String>,
+    /// Only count them
+    #[arg(long, requires = "limit")]
+    dry_run: bool,
 }
 
 const STATUSES: [&str; 8] = [
@@ -179,12 +218,23 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::ShowDelivery { id, payload } => {
             show_delivery(&client, out, &id, payload).await?;
         }
-        Command::Replay { id } => {
+        Command::Replay { id: Some(id), .. } => {
             let params = json!({ "id": id });
             let made = client.rpc("webhooks.delivery.replay", params).await?;
             out.record(&made, || {
                 line(format!("Queued again as {}.", field(&made, "id")));
             })?;
+        }
+        Command::Replay { id: None, many } => replay_many(&client, out, many).await?,
+        Command::Cancel { id } => {
+            let params = json!({ "id": id });
+            let ended = client.rpc("webhooks.delivery.cancel", params).await?;
+            out.record(&ended, || line(format!("Cancelled {id}.")))?;
+        }
+        Command::Retry { id } => {
+            let params = json!({ "id": id });
+            let waiting = client.rpc("webhooks.delivery.retry", params).await?;
+            out.record(&waiting, || line(format!("{id} is tried now.")))?;
         }
         Command::Test { id, event } => {
             let wanted = [("id", Some(json!(id))), ("event", event.map(Value::from))];
@@ -197,6 +247,25 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Tail { id } => tail::run(&client, out, id.as_deref()).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn replay_many(client: &Client, out: &Output, many: ReplayMany) -> Result<()> {
+    let wanted = [
+        ("id", many.webhook.map(Value::from)),
+        ("status", many.status.map(Value::from)),
+        ("event", many.event.map(Value::from)),
+        ("since", many.since.map(Value::from)),
+        ("until", many.until.map(Value::from)),
+        ("limit", many.limit.map(Value::from)),
+        ("dry_run", Some(json!(many.dry_run))),
+    ];
+    let done = client
+        .rpc("webhooks.deliveries.replay", given(wanted))
+        .await?;
+    out.record(&done, || {
+        let (matched, replayed) = (field(&done, "matched"), field(&done, "replayed"));
+        line(format!("{matched} match; {replayed} were queued again."));
+    })
 }
 
 fn given<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {

@@ -93,7 +93,11 @@ pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
 pub fn webhooks_settings(resolved: &Resolved) -> WebhooksSettings {
     let webhooks = &resolved.settings.webhooks;
     WebhooksSettings {
-        workers: webhooks.workers,
+        agent_workers: webhooks.agent_workers,
+        send_workers: webhooks.send_workers,
+        per_webhook_concurrency: webhooks.per_webhook_concurrency,
+        per_account_concurrency: webhooks.per_account_concurrency,
+        drain_seconds: resolved.settings.server.drain_seconds,
         lease_seconds: webhooks.lease_seconds,
         max_attempts: webhooks.max_attempts,
         retry_base_ms: webhooks.retry_base_ms,

@@ -48,7 +48,7 @@ pub const UPDATE: Method = method!(
 /// `channels.delete`.
 pub const DELETE: Method = method!(
     "channels.delete",
-    "Deletes a channel with its secrets.",
+    "Deletes a channel with its secrets. While deliveries wait for it or webhooks name it, only with `force`.",
     Some(Scope::Write),
     delete(DeleteParams) -> Done,
     errors: [NotFound, Conflict],
@@ -119,6 +119,9 @@ pub struct UpdateParams {
 pub struct DeleteParams {
     /// Its id.
     id: String,
+    /// Delete it also while deliveries wait for it or webhooks name it; those deliveries fail.
+    #[serde(default)]
+    force: bool,
 }
 
 /// Params of `channels.test`.
@@ -215,9 +218,9 @@ async fn update(call: Call, params: UpdateParams) -> Result<Account, Problem> {
 }
 
 async fn delete(call: Call, params: DeleteParams) -> Result<Done, Problem> {
-    let channels = &call.rooms.channels;
-    channels
-        .delete(&call.actor(), &params.id)
+    let webhooks = &call.rooms.webhooks;
+    webhooks
+        .delete_channel(&call.actor(), &params.id, params.force)
         .await
         .map_err(told)?;
     Ok(DONE)

@@ -6,8 +6,8 @@ use gatehouse_domain::{DeliveryStatus, Problem, Scope, Timestamp, input};
 use gatehouse_webhooks::profile::{self, Profile};
 use gatehouse_webhooks::{
     AuthMode, BucketSize, Delivery, DeliveryPage, DeliveryQuery, DeliveryStats, ReplayGuard,
-    RotatedSecret, StatsQuery, StoredPayload, TestResult, Webhook, WebhookChanged, WebhookInput,
-    WebhookPage,
+    ReplayQuery, Replayed, RotatedSecret, StatsQuery, StoredPayload, TestResult, Webhook,
+    WebhookChanged, WebhookInput, WebhookPage,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use secrecy::SecretString;
@@ -136,6 +136,62 @@ pub const DELIVERY_REPLAY: Method = method!(
     errors: [NotFound],
     audit: Audit::row("delivery.replayed", &["id"], &["id", "webhook_id"])
 );
+
+/// `webhooks.deliveries.replay`.
+pub const DELIVERIES_REPLAY: Method = method!(
+    "webhooks.deliveries.replay",
+    "Runs deliveries that ended once more, the oldest first, each as a new one; or only counts them.",
+    Some(Scope::Write),
+    deliveries_replay(ReplayParams) -> Replayed,
+    errors: [NotFound],
+    audit: Audit::row(
+        "deliveries.replayed",
+        &["id", "status", "event", "since", "until", "limit", "dry_run"],
+        &["matched", "replayed"]
+    )
+);
+
+/// `webhooks.delivery.cancel`.
+pub const DELIVERY_CANCEL: Method = method!(
+    "webhooks.delivery.cancel",
+    "Ends a delivery that waits or runs, as failed.",
+    Some(Scope::Write),
+    delivery_cancel(IdParams) -> Delivery,
+    errors: [NotFound, Conflict],
+    audit: Audit::row("delivery.cancelled", &["id"], &["webhook_id"])
+);
+
+/// `webhooks.delivery.retry`.
+pub const DELIVERY_RETRY: Method = method!(
+    "webhooks.delivery.retry",
+    "Tries a waiting delivery now.",
+    Some(Scope::Write),
+    delivery_retry(IdParams) -> Delivery,
+    errors: [NotFound, Conflict],
+    audit: Audit::row("delivery.retried", &["id"], &["webhook_id"])
+);
+
+/// Params of `webhooks.deliveries.replay`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayParams {
+    /// Only of this webhook.
+    id: Option<String>,
+    /// `completed` or `failed`; both when absent.
+    status: Option<DeliveryStatus>,
+    /// Only of this event type.
+    event: Option<String>,
+    /// Only those that came at this moment or later.
+    since: Option<Timestamp>,
+    /// Only those that came before this moment.
+    until: Option<Timestamp>,
+    /// How many at most, the oldest first.
+    #[schemars(range(min = 1, max = 10_000))]
+    limit: i64,
+    /// Only count them.
+    #[serde(default, alias = "dryRun")]
+    dry_run: bool,
+}
 
 /// Params that name a webhook or a delivery.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -412,4 +468,37 @@ async fn delivery_payload(call: Call, params: IdParams) -> Result<StoredPayload,
 
 async fn delivery_replay(call: Call, params: IdParams) -> Result<Delivery, Problem> {
     call.rooms.webhooks.replay(&params.id).await.map_err(told)
+}
+
+async fn deliveries_replay(call: Call, params: ReplayParams) -> Result<Replayed, Problem> {
+    let ReplayParams {
+        id,
+        status,
+        event,
+        since,
+        until,
+        limit,
+        dry_run,
+    } = params;
+    let query = ReplayQuery {
+        webhook: id,
+        status,
+        event,
+        since,
+        until,
+        // One that is out of bounds is refused there.
+        limit: u32::try_from(limit).unwrap_or(0),
+        dry_run,
+    };
+    call.rooms.webhooks.replay_many(query).await.map_err(told)
+}
+
+async fn delivery_cancel(call: Call, params: IdParams) -> Result<Delivery, Problem> {
+    let webhooks = &call.rooms.webhooks;
+    webhooks.cancel_delivery(&params.id).await.map_err(told)
+}
+
+async fn delivery_retry(call: Call, params: IdParams) -> Result<Delivery, Problem> {
+    let webhooks = &call.rooms.webhooks;
+    webhooks.retry_delivery(&params.id).await.map_err(told)
 }

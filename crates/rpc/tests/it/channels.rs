@@ -39,6 +39,26 @@ async fn a_channel_is_made_changed_listed_and_deleted() {
 }
 
 #[tokio::test]
+async fn a_channel_that_a_webhook_names_is_deleted_only_by_force() {
+    let house = House::new().await;
+    let new = json!({ "type": "ntfy", "label": "Ops", "fields": { "topic": "a" } });
+    house.call("channels.create", new).await;
+    let hook = json!({ "name": "hook", "deliver_only": true, "deliver_to": "ntfy:ntfy" });
+    house.call("webhooks.create", hook).await;
+    let refused = house
+        .refusal("channels.delete", json!({ "id": "ntfy" }))
+        .await;
+    assert_eq!(blame(&refused).0, "CONFLICT");
+    assert_eq!(
+        (&refused["deliveries"], &refused["webhooks"]),
+        (&json!(0), &json!(1))
+    );
+    let forced = json!({ "id": "ntfy", "force": true });
+    let gone = house.call("channels.delete", forced).await;
+    assert_eq!(gone, json!({ "ok": true }));
+}
+
+#[tokio::test]
 async fn what_is_missing_or_unknown_is_named() {
     let house = House::new().await;
     for (params, field) in [

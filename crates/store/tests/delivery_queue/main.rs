@@ -1,6 +1,10 @@
 //! Deliveries as a queue, on every engine that is there.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
 
 mod waits;
 
@@ -9,8 +13,8 @@ use gatehouse_domain::{
 };
 use gatehouse_store::testing::{databases, run_sql};
 use gatehouse_store::{
-    ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, LeaseRow,
-    NewDelivery, Pace, Store, StoreError, WAITS_FOR_RATE, WAITS_FOR_VAULT,
+    ClaimRequest, Claims, Conn, DeliveryFinish, DeliveryLine, DeliveryRequeue, DeliveryRow,
+    LeaseRow, NewDelivery, Pace, Store, StoreError, Take, WAITS_FOR_RATE, WAITS_FOR_VAULT,
 };
 use std::collections::HashSet;
 
@@ -44,6 +48,7 @@ fn delivery(n: u32, session: &str) -> NewDelivery {
         body_preview: "{}".to_owned(),
         payload: Some("{}".to_owned()),
         config: Some("{}".into()),
+        target: Some("".into()),
         error: None,
     }
 }
@@ -55,12 +60,19 @@ async fn insert(store: &Store, new: Vec<NewDelivery>) {
         .unwrap();
 }
 
+/// Claims so many from each line.
 async fn claim(store: &Store, owner: &str, now: i64, limit: usize) -> Claims {
+    let lines = lines(store).await;
+    let take = |line: DeliveryLine| Take {
+        target: line.target,
+        webhook_id: line.webhook_id,
+        limit,
+    };
     let want = ClaimRequest {
         owner: owner.to_owned(),
         now: at(now),
         lease_until: at(now + 60_000),
-        limit,
+        takes: lines.into_iter().map(take).collect(),
         paced: Vec::new(),
     };
     store
@@ -69,10 +81,30 @@ async fn claim(store: &Store, owner: &str, now: i64, limit: usize) -> Claims {
         .unwrap()
 }
 
+async fn lines(store: &Store) -> Vec<DeliveryLine> {
+    store
+        .read(|conn| Box::pin(async move { conn.list_delivery_lines(None, 100).await }))
+        .await
+        .unwrap()
+}
+
+/// When the first delivery is due.
+async fn next_due(store: &Store) -> Option<Timestamp> {
+    lines(store).await.iter().map(|line| line.due).min()
+}
+
+fn ids(claims: &Claims) -> Vec<DeliveryId> {
+    claims
+        .claimed
+        .iter()
+        .map(|work| work.row.id.clone())
+        .collect()
+}
+
 /// The numbers of what was claimed, in order.
 async fn claimed(store: &Store, owner: &str, now: i64, limit: usize) -> Vec<u32> {
     let claims = claim(store, owner, now, limit).await;
-    claims.claimed.iter().map(number).collect()
+    ids(&claims).iter().map(number).collect()
 }
 
 fn number(id: &DeliveryId) -> u32 {
@@ -92,11 +124,22 @@ fn ended(status: DeliveryStatus, now: i64) -> DeliveryFinish {
 }
 
 async fn finish(store: &Store, n: u32, owner: &'static str, now: i64) -> bool {
+    let attempt = row(store, n).await.attempts;
+    finish_attempt(store, n, owner, attempt, now).await
+}
+
+async fn finish_attempt(
+    store: &Store,
+    n: u32,
+    owner: &'static str,
+    attempt: i64,
+    now: i64,
+) -> bool {
     store
         .write(move |conn| {
             Box::pin(async move {
                 let ended = ended(DeliveryStatus::Completed, now);
-                conn.finish_delivery(&id(n), owner, &ended).await
+                conn.finish_delivery(&id(n), owner, attempt, &ended).await
             })
         })
         .await
@@ -104,9 +147,13 @@ async fn finish(store: &Store, n: u32, owner: &'static str, now: i64) -> bool {
 }
 
 async fn requeue(store: &Store, n: u32, owner: &'static str, requeue: DeliveryRequeue) -> bool {
+    let attempt = row(store, n).await.attempts;
     store
         .write(move |conn| {
-            Box::pin(async move { conn.requeue_delivery(&id(n), owner, &requeue).await })
+            Box::pin(async move {
+                conn.requeue_delivery(&id(n), owner, attempt, &requeue)
+                    .await
+            })
         })
         .await
         .unwrap()
@@ -159,16 +206,12 @@ async fn a_claim_takes_what_is_due_and_no_more_than_asked_for() {
         let all = (1..=10).map(|n| delivery(n, &n.to_string())).collect();
         insert(&store, all).await;
         let claims = claim(&store, "me", 7, 3).await;
-        assert_eq!(claims.claimed, [id(1), id(2), id(3)]);
+        assert_eq!(ids(&claims), [id(1), id(2), id(3)]);
         assert!(claims.more, "4 to 7 are due");
         let claims = claim(&store, "me", 7, 10).await;
-        assert_eq!(claims.claimed, [id(4), id(5), id(6), id(7)], "8 is not due");
+        assert_eq!(ids(&claims), [id(4), id(5), id(6), id(7)], "8 is not due");
         assert!(!claims.more);
-        let due = store
-            .read(|conn| Box::pin(async move { conn.find_next_due().await }))
-            .await
-            .unwrap();
-        assert_eq!(due, Some(at(8)));
+        assert_eq!(next_due(&store).await, Some(at(8)));
         store.close().await;
     }
 }
@@ -202,7 +245,7 @@ async fn thousands_that_wait_for_one_are_looked_at_once() {
         let mut found = Vec::new();
         loop {
             let claims = claim(&store, "me", late, 4).await;
-            found.extend(claims.claimed.iter().map(number));
+            found.extend(ids(&claims).iter().map(number));
             calls += 1;
             if !claims.more {
                 break;
@@ -215,14 +258,10 @@ async fn thousands_that_wait_for_one_are_looked_at_once() {
         );
         // From now on they cost nothing: nothing is due until the first one ends.
         for n in 1..=5 {
-            let due = store
-                .read(|conn| Box::pin(async move { conn.find_next_due().await }))
-                .await
-                .unwrap();
-            assert_eq!(due, None);
+            assert_eq!(next_due(&store).await, None);
             assert!(finish(&store, n, "me", late).await);
             let claims = claim(&store, "me", late, 4).await;
-            assert_eq!((claims.claimed, claims.more), (vec![id(n + 1)], false));
+            assert_eq!((ids(&claims), claims.more), (vec![id(n + 1)], false));
         }
         let waiting = store
             .read(|conn| Box::pin(async move { conn.count_queued_deliveries().await }))
@@ -247,7 +286,7 @@ async fn nodes_that_share_a_database_never_claim_the_same() {
         insert(&nodes[0], all).await;
         let claims = (0..60).map(|n| {
             let store = &nodes[n % 3];
-            async move { claim(store, &n.to_string(), 1000, 2).await.claimed }
+            async move { ids(&claim(store, &n.to_string(), 1000, 2).await) }
         });
         let all: Vec<DeliveryId> = futures_util::future::join_all(claims)
             .await
@@ -277,13 +316,10 @@ async fn who_lost_the_lease_changes_nothing() {
         assert_eq!(claimed(&store, "new", 20, 5).await, [1]);
         assert!(!finish(&store, 1, "old", 30).await);
         assert!(!requeue(&store, 1, "old", later(None)).await);
-        let work = |owner: &'static str| {
-            store.read(move |conn| {
-                Box::pin(async move { conn.find_delivery_work(&id(1), owner).await })
-            })
-        };
-        assert_eq!(work("old").await.unwrap(), None);
-        assert_eq!(work("new").await.unwrap().unwrap().attempts, 2);
+        assert!(
+            !finish_attempt(&store, 1, "new", 1, 30).await,
+            "an earlier attempt"
+        );
         let renewed = store
             .write(|conn| {
                 Box::pin(async move {
@@ -331,6 +367,60 @@ async fn deliveries_of_a_deleted_webhook_neither_run_nor_hold_others_back() {
             .await
             .unwrap();
         assert_eq!(claimed(&store, "me", 10, 5).await, [3]);
+        store.close().await;
+    }
+}
+
+/// What stands in a long line hides nothing of the others.
+#[tokio::test]
+async fn each_line_is_asked_for_by_itself() {
+    for database in databases().await {
+        let store = database.open().await;
+        let of = |n, hook: &str, target: &str| NewDelivery {
+            webhook_id: WebhookId::from_text(hook),
+            target: Some(target.into()),
+            ..delivery(n, &n.to_string())
+        };
+        let mut all: Vec<_> = (1..=300).map(|n| of(n, "hook_1", "http:a")).collect();
+        all.extend([
+            of(400, "hook_2", "http:a"),
+            of(401, "hook_1", ""),
+            of(402, "hook_3", "inbox"),
+        ]);
+        all.push(NewDelivery {
+            next_attempt_at: None,
+            ..of(403, "hook_4", "inbox")
+        });
+        all.push(NewDelivery {
+            target: None,
+            ..of(404, "hook_5", "")
+        });
+        insert(&store, all).await;
+        let line = |hook: &str, target: &str, due| DeliveryLine {
+            target: target.to_owned(),
+            webhook_id: WebhookId::from_text(hook),
+            due: at(due),
+        };
+        let expected = [
+            line("hook_1", "", 401),
+            line("hook_1", "http:a", 1),
+            line("hook_2", "http:a", 400),
+            line("hook_3", "inbox", 402),
+        ];
+        assert_eq!(lines(&store).await, expected);
+        let after = expected[1].clone();
+        let page = store
+            .read(|conn| Box::pin(async move { conn.list_delivery_lines(Some(&after), 1).await }))
+            .await;
+        assert_eq!(page.unwrap(), expected[2..3]);
+        let claims = claim(&store, "me", 1000, 2).await;
+        assert_eq!(ids(&claims), [401, 1, 2, 400, 402].map(id));
+        assert!(claims.more, "3 is due");
+        let works = claims.claimed.iter();
+        let targets: Vec<_> = works
+            .map(|work| work.row.target.as_deref().unwrap())
+            .collect();
+        assert_eq!(targets, ["", "http:a", "http:a", "http:a", "inbox"]);
         store.close().await;
     }
 }

@@ -101,6 +101,7 @@ impl Intake {
             body_preview: preview(body),
             payload: None,
             config: None,
+            target: None,
             error: None,
         }
     }
@@ -334,6 +335,7 @@ impl Intake {
             next_attempt_at: Some(self.received_at),
             payload: Some(payload.into_text()),
             config: Some(Arc::clone(&webhook.snapshot)),
+            target: Some(Arc::clone(&webhook.target)),
             ..row
         };
         let entry = Entry {

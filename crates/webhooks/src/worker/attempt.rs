@@ -1,82 +1,98 @@
-//! One attempt at a delivery that was claimed: reads what there is to do, has it done, has it written.
+//! One attempt at a delivery that was claimed.
 
-use super::{AFTER_ERROR, complain, settle};
+use super::slots::{Attempt, Slot};
+use super::{AFTER_ERROR, complain};
 use crate::handle::Inner;
 use crate::metrics;
-use crate::record::Snapshot;
-use crate::run::{self, Stops};
+use crate::run::{self, Outcome, Stops, Trace};
 use gatehouse_domain::{DeliveryId, DeliveryStatus};
 use gatehouse_store::{DeliveryRow, DeliveryWork};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Reads what was claimed, runs it and writes how it ended.
+/// How an attempt ended. Its slot is free once this is dropped.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) attempt: Attempt,
+    /// The delivery as it was claimed.
+    pub(super) row: DeliveryRow,
+    /// The webhook's public id, as far as it is known.
+    pub(super) public_id: String,
+    pub(super) outcome: Outcome,
+    pub(super) took: Duration,
+    /// The account that it was to be sent with, where one is called.
+    pub(super) account: Option<Arc<str>>,
+    pub(super) slot: Slot,
+}
+
+/// What runs, and what it takes up.
+pub(super) struct Start {
+    pub(super) work: DeliveryWork,
+    pub(super) account: Option<Arc<str>>,
+    pub(super) slot: Slot,
+    pub(super) cancel: CancellationToken,
+}
+
+/// Runs what was claimed.
 pub(super) async fn run_claimed(
     inner: &Arc<Inner>,
-    id: &DeliveryId,
-    cancel: CancellationToken,
+    start: Start,
     house: &CancellationToken,
-) {
+) -> Ended {
     let begun_ms = inner.clock.monotonic_ms();
-    let read = read_work(inner, id);
-    let work = match cancel.run_until_cancelled(read).await {
-        Some(Some(work)) => work,
-        // It is not ours any longer, or its webhook was deleted.
-        Some(None) => return,
-        None => return settle::give_back(inner, id).await,
-    };
-    let running = inner.running(id, &work.webhook_id, cancel);
+    let (public_id, outcome) = run(inner, &start, house).await;
+    let row = start.work.row;
+    Ended {
+        attempt: (row.id.clone(), row.attempts),
+        row,
+        public_id,
+        outcome,
+        took: Duration::from_millis(inner.clock.monotonic_ms().saturating_sub(begun_ms)),
+        account: start.account,
+        slot: start.slot,
+    }
+}
+
+async fn run(inner: &Arc<Inner>, start: &Start, house: &CancellationToken) -> (String, Outcome) {
+    let work = &start.work;
+    let running = inner.running(&work.row.id, &work.row.webhook_id, start.cancel.clone());
     // A webhook that was deleted before the run was in that list is seen here, and later ones cancel.
-    let Some(row) = visible(inner, id).await else {
-        return settle::give_back(inner, id).await;
-    };
-    let Some(snapshot) = work
-        .config
-        .as_deref()
-        .and_then(|text| serde_json::from_str::<Snapshot>(text).ok())
-    else {
+    if inner.live.find_by_id(&work.row.webhook_id).is_none() && is_gone(inner, &work.row.id).await {
+        return (String::new(), Outcome::Interrupted { began: false });
+    }
+    let config = work.config.as_deref();
+    let Some(snapshot) = config.and_then(|text| inner.snapshots.get(text)) else {
         let why = "The stored configuration of this delivery cannot be read.".to_owned();
-        let outcome = run::Outcome::Failed(run::Trace::default(), why);
-        return settle::settle(inner, &work, "", outcome, begun_ms).await;
+        return (String::new(), Outcome::Failed(Trace::default(), why));
     };
+    let public_id = snapshot.public_id.clone();
+    if running.cancel.is_cancelled() {
+        return (public_id, Outcome::Interrupted { began: false });
+    }
     metrics::delivery(
         &snapshot.public_id,
         DeliveryStatus::Processing,
-        work.event_type.as_deref(),
+        work.row.event_type.as_deref(),
     );
-    inner.publish(row);
+    inner.publish_with(|| work.row.clone());
     let stops = Stops {
         run: &running.cancel,
         house,
     };
-    let outcome = run::run(inner, &work, &snapshot, stops).await;
-    settle::settle(inner, &work, &snapshot.public_id, outcome, begun_ms).await;
+    let outcome = run::run(inner, work, &snapshot, stops).await;
+    (public_id, outcome)
 }
 
-/// Tries until the database answers.
-async fn read_work(inner: &Inner, id: &DeliveryId) -> Option<DeliveryWork> {
-    loop {
-        let (wanted, owner) = (id.clone(), inner.node.clone());
-        let work = inner.store.read(move |conn| {
-            Box::pin(async move { conn.find_delivery_work(&wanted, &owner).await })
-        });
-        match work.await {
-            Ok(work) => return work,
-            Err(error) => complain(&error),
-        }
-        tokio::time::sleep(AFTER_ERROR).await;
-    }
-}
-
-/// The delivery, unless its webhook was deleted. A database that does not answer hides nothing.
-async fn visible(inner: &Inner, id: &DeliveryId) -> Option<DeliveryRow> {
+/// Whether the delivery's webhook was deleted. A database that does not answer hides nothing.
+async fn is_gone(inner: &Inner, id: &DeliveryId) -> bool {
     loop {
         let wanted = id.clone();
         let row = inner
             .store
             .read(move |conn| Box::pin(async move { conn.find_delivery(wanted.as_str()).await }));
         match row.await {
-            Ok(row) => return row,
+            Ok(row) => return row.is_none(),
             Err(error) => complain(&error),
         }
         tokio::time::sleep(AFTER_ERROR).await;

@@ -3,33 +3,50 @@
 use gatehouse_domain::Random;
 use std::time::Duration;
 
-/// Nobody waits longer than this, whatever the settings or a vendor say.
-const LONGEST: Duration = Duration::from_hours(24);
-/// A random part is added, of at most this share of the wait, so that deliveries which failed together
-/// do not come back together.
+/// The longest wait of our own.
+const LONGEST: Duration = Duration::from_hours(1);
+/// The longest wait that a vendor gets.
+const LONGEST_ASKED: Duration = Duration::from_hours(24);
+/// The shortest wait that a vendor gets.
+const SHORTEST_ASKED: Duration = Duration::from_secs(1);
+/// A random part of at most this share of the wait, so that deliveries which failed together do not come back
+/// together.
 const JITTER_SHARE: u32 = 5;
 
 /// Longer than any wait that [`wait`] gives.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_hours(30);
 
-/// The wait after attempt number `attempts` (from 1) failed: `base` · 4ⁿ⁻¹, but not less than the
-/// vendor asks for, and a little more.
+/// The wait after attempt number `attempts` (from 1) failed. What the vendor asks for, and up to a fifth more;
+/// else `base` · 4ⁿ⁻¹ and up to a fifth more, at most an hour in all.
 pub(crate) fn wait(
     base: Duration,
     attempts: i64,
     asked: Option<Duration>,
     random: &dyn Random,
 ) -> Duration {
+    if let Some(asked) = asked {
+        let wait = asked.clamp(SHORTEST_ASKED, LONGEST_ASKED);
+        return wait + share_of(wait, random);
+    }
     let factor = u32::try_from(attempts.saturating_sub(1).max(0))
         .ok()
         .and_then(|power| 4_u32.checked_pow(power));
     let wait = factor
         .and_then(|factor| base.checked_mul(factor))
         .unwrap_or(LONGEST)
-        .max(asked.unwrap_or_default())
         .min(LONGEST);
+    let whole = wait + share_of(wait, random);
+    if whole <= LONGEST {
+        whole
+    } else {
+        LONGEST - share_of(LONGEST, random) / 2
+    }
+}
+
+/// Up to a fifth of it.
+fn share_of(wait: Duration, random: &dyn Random) -> Duration {
     let share = u32::try_from((wait / JITTER_SHARE).as_millis()).unwrap_or(u32::MAX);
-    wait + Duration::from_millis(u64::from(random.below(share.saturating_add(1))))
+    Duration::from_millis(u64::from(random.below(share.saturating_add(1))))
 }
 
 #[cfg(test)]
@@ -61,13 +78,30 @@ mod tests {
     }
 
     #[test]
-    fn a_vendor_that_asks_for_more_gets_more_and_not_too_much() {
+    fn no_wait_of_ours_is_longer_than_an_hour_and_they_differ_there_too() {
+        let random: &dyn Random = &SeededRandom::new(5);
+        for attempts in [6, 7, 12, 100, i64::MAX] {
+            let all: std::collections::HashSet<_> = (0..20)
+                .map(|_| wait(Duration::from_secs(10), attempts, None, random))
+                .collect();
+            assert!(all.len() > 15, "{all:?}");
+            let least = Duration::from_mins(54);
+            assert!(all.iter().all(|one| (least..=LONGEST).contains(one)));
+        }
+        let twelve: Duration = (1..12).map(|n| of(n, None)).sum();
+        let hours = Duration::from_hours(6)..Duration::from_hours(9);
+        assert!(hours.contains(&twelve), "{twelve:?}");
+    }
+
+    #[test]
+    fn what_a_vendor_asks_for_counts_be_it_shorter_or_longer_and_within_a_day() {
         let asked = of(1, Some(Duration::from_mins(5)));
         assert!(asked >= Duration::from_mins(5) && asked <= Duration::from_mins(6));
-        assert!(of(3, Some(Duration::from_secs(1))) >= Duration::from_secs(160));
-        for longest in [of(1, Some(Duration::MAX)), of(i64::MAX, None), of(40, None)] {
-            assert!(longest >= LONGEST && longest < LONGEST_WAIT, "{longest:?}");
-        }
+        let shorter = of(5, Some(Duration::from_secs(3)));
+        assert!(shorter >= Duration::from_secs(3) && shorter < Duration::from_secs(4));
+        assert!(of(1, Some(Duration::ZERO)) >= SHORTEST_ASKED);
+        let longest = of(1, Some(Duration::MAX));
+        assert!(longest >= LONGEST_ASKED && longest < LONGEST_WAIT);
         assert!(of(0, None) >= Duration::from_secs(10));
     }
 }

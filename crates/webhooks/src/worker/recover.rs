@@ -11,6 +11,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How many old deliveries get their target in one go.
+const UNTARGETED: i64 = 200;
+
 /// At the start of a node: what was stored and never queued, and what an earlier life was working on.
 /// Where nodes share the database, an earlier life cannot be told from another node; its leases are
 /// seen to stand still, and end by that.
@@ -18,7 +21,9 @@ pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
     let now = inner.now();
     inner
         .store
-        .write(move |conn| Box::pin(async move { conn.update_received_deliveries(now).await }))
+        .write_queue(move |conn| {
+            Box::pin(async move { conn.update_received_deliveries(now).await })
+        })
         .await?;
     if !inner.store.engine().is_shared() {
         let leases = inner
@@ -27,8 +32,39 @@ pub(super) async fn at_start(inner: &Arc<Inner>) -> Result<(), StoreError> {
             .await?;
         return_lost(inner, leases).await?;
     }
-    revive(inner).await?;
-    release_from_vault(inner).await
+    fill_targets(inner).await?;
+    revive(inner).await
+}
+
+/// Deliveries of an earlier version get their target from their configuration. One that cannot be read counts as an
+/// agent's turn, which fails and says so.
+async fn fill_targets(inner: &Arc<Inner>) -> Result<(), StoreError> {
+    loop {
+        let read = inner.store.read(|conn| {
+            Box::pin(async move { conn.list_untargeted_deliveries(UNTARGETED).await })
+        });
+        let found = read.await?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let target = |config: &Option<String>| {
+            let snapshot = config.as_deref().and_then(|text| inner.snapshots.get(text));
+            snapshot.map_or(String::new(), |it| it.config.queue_target().to_owned())
+        };
+        let each = found.into_iter();
+        let targets: Vec<_> = each.map(|it| (target(&it.config), it.id)).collect();
+        inner
+            .store
+            .write_queue(move |conn| {
+                Box::pin(async move {
+                    for (target, id) in &targets {
+                        conn.update_delivery_target(id, target).await?;
+                    }
+                    Ok::<_, StoreError>(())
+                })
+            })
+            .await?;
+    }
 }
 
 /// Returns what these leases held, unless somebody renewed or finished it meanwhile.
@@ -57,7 +93,7 @@ pub(super) async fn return_lost(
         .collect();
     let returned = inner
         .store
-        .write(move |conn| {
+        .write_queue(move |conn| {
             Box::pin(async move { return_each(conn, plans, max_attempts, now).await })
         })
         .await?;
@@ -95,7 +131,7 @@ async fn return_each(
                 response_actions: "[]".to_owned(),
             };
             let done = conn
-                .finish_delivery(&lease.id, &lease.owner, &finish)
+                .finish_delivery(&lease.id, &lease.owner, lease.attempts, &finish)
                 .await?;
             (done, DeliveryStatus::Failed)
         } else {
@@ -106,7 +142,7 @@ async fn return_each(
                 session_id: None,
             };
             let done = conn
-                .requeue_delivery(&lease.id, &lease.owner, &requeue)
+                .requeue_delivery(&lease.id, &lease.owner, lease.attempts, &requeue)
                 .await?;
             (done, DeliveryStatus::Queued)
         };
@@ -148,12 +184,13 @@ pub(super) async fn return_unstarted(
     inner
         .store
         // As a write, so that it comes after a claim that is still under way.
-        .write(move |conn| {
+        .write_queue(move |conn| {
             Box::pin(async move {
                 for lease in conn.list_leases().await? {
                     if lease.owner == owner && !running.contains(&lease.id) {
                         let requeue = settle::untouched(now);
-                        conn.requeue_delivery(&lease.id, &owner, &requeue).await?;
+                        conn.requeue_delivery(&lease.id, &owner, lease.attempts, &requeue)
+                            .await?;
                     }
                 }
                 Ok(())
@@ -172,7 +209,7 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
         .await?;
     inner
         .store
-        .write(move |conn| {
+        .write_queue(move |conn| {
             Box::pin(async move {
                 conn.update_deliveries_due(&stranded, now).await?;
                 conn.update_deliveries_too_late(now, longest_ms).await
@@ -183,31 +220,31 @@ pub(crate) async fn revive(inner: &Inner) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What waited for the vault may run, once it is open.
-pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<(), StoreError> {
-    while inner.secrets.status() != Status::Sealed {
-        let waiting = inner
-            .store
-            .read(|conn| Box::pin(async move { conn.list_deliveries_behind_vault().await }))
-            .await?;
-        if waiting.is_empty() {
-            break;
-        }
-        let now = inner.now();
-        inner
-            .store
-            .write(move |conn| {
-                Box::pin(async move {
-                    for id in &waiting {
-                        conn.release_delivery_from_vault(id, now).await?;
-                    }
-                    Ok::<_, StoreError>(())
-                })
-            })
-            .await?;
-        inner.wake.notify_one();
+/// What waited for the vault may run, once it is open: some of it, and whether there may be more.
+pub(super) async fn release_from_vault(inner: &Arc<Inner>) -> Result<bool, StoreError> {
+    if inner.secrets.status() == Status::Sealed {
+        return Ok(false);
     }
-    Ok(())
+    let waiting = inner
+        .store
+        .read(|conn| Box::pin(async move { conn.list_deliveries_behind_vault().await }))
+        .await?;
+    if waiting.is_empty() {
+        return Ok(false);
+    }
+    let now = inner.now();
+    inner
+        .store
+        .write_queue(move |conn| {
+            Box::pin(async move {
+                for id in &waiting {
+                    conn.release_delivery_from_vault(id, now).await?;
+                }
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await?;
+    Ok(true)
 }
 
 /// Ends runs of webhooks that were deleted, also by another node.

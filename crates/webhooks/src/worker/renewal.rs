@@ -40,7 +40,9 @@ impl Worker {
         let mine = self
             .inner
             .store
-            .write(move |conn| Box::pin(async move { conn.renew_leases(&owner, until).await }))
+            .write_queue(move |conn| {
+                Box::pin(async move { conn.renew_leases(&owner, until).await })
+            })
             .await?;
         // Somebody else has it, or it is deleted: what this run would write changes nothing any more.
         for id in before.iter().filter(|id| !mine.contains(id)) {

@@ -1,34 +1,141 @@
-//! Writes how a run ended, in one transaction, and tells of it. A database that does not answer is
-//! asked again until it does: what was done must not be done again because it was not noted.
+//! What follows from the end of a run: what is written, and what is told of it once that is written.
 
-use super::{AFTER_ERROR, backoff, complain};
+use super::attempt::Ended;
+use super::backoff;
+use super::slots::{Attempt, Slot};
+use crate::delivery::ResponseAction;
 use crate::handle::Inner;
 use crate::metrics;
 use crate::run::{Outcome, Trace};
+use gatehouse_channels::PreparedInbox;
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp};
 use gatehouse_secrets::Status;
-use gatehouse_store::{DeliveryFinish, DeliveryRequeue, DeliveryWork, StoreError, WAITS_FOR_VAULT};
+use gatehouse_store::{
+    Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, StoreError, WAITS_FOR_VAULT,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a delivery waits that needed the vault in the moment when it was opened.
 const VAULT_PAUSE: Duration = Duration::from_secs(5);
+/// How long one waits whose account was disabled after it was claimed.
+const DISABLED_PAUSE: Duration = Duration::from_secs(1);
 /// How many characters of an error are kept.
 const MAX_ERROR_CHARS: usize = 1000;
 
 /// Where a delivery goes after a run.
 #[derive(Clone, Debug)]
-enum Next {
+pub(super) enum Next {
     Finish(DeliveryFinish),
     Requeue(DeliveryRequeue),
 }
 
-impl Next {
-    const fn status(&self) -> DeliveryStatus {
-        match self {
-            Self::Finish(finish) => finish.status,
-            Self::Requeue(_) => DeliveryStatus::Queued,
+/// One write of the end of a run.
+#[derive(Debug)]
+pub(super) struct Ending {
+    attempt: Attempt,
+    next: Next,
+    /// The message that is stored with it.
+    inbox: Option<PreparedInbox>,
+}
+
+impl Ending {
+    /// Whether the lease was still ours to end. If not, nothing is changed, and its message must not be stored.
+    pub(super) async fn write(&self, conn: &mut Conn, owner: &str) -> Result<bool, StoreError> {
+        let (id, attempt) = &self.attempt;
+        match &self.next {
+            Next::Finish(finish) => conn.finish_delivery(id, owner, *attempt, finish).await,
+            Next::Requeue(requeue) => conn.requeue_delivery(id, owner, *attempt, requeue).await,
         }
+    }
+
+    /// The message that is stored with it.
+    pub(super) fn inbox(&self) -> Option<PreparedInbox> {
+        self.inbox.clone()
+    }
+}
+
+/// A run that ended and is to be written. Its slot is free once this is dropped.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub(super) ending: Arc<Ending>,
+    row: DeliveryRow,
+    public_id: String,
+    agent_ms: Option<u64>,
+    actions: Vec<ResponseAction>,
+    _slot: Slot,
+}
+
+impl Settled {
+    /// Decides what is to be written.
+    pub(super) fn of(inner: &Inner, ended: Ended) -> Self {
+        let ended_at = ended
+            .row
+            .started_at
+            .unwrap_or(ended.row.received_at)
+            .after(ended.took);
+        let (trace, next) = decide(inner, &ended.row, ended.outcome, ended_at);
+        Self {
+            agent_ms: trace.agent_ms,
+            actions: trace.actions,
+            ending: Arc::new(Ending {
+                attempt: ended.attempt,
+                next,
+                inbox: trace.inbox,
+            }),
+            row: ended.row,
+            public_id: ended.public_id,
+            _slot: ended.slot,
+        }
+    }
+
+    pub(super) fn attempt(&self) -> &Attempt {
+        &self.ending.attempt
+    }
+
+    /// Whether it waits for the vault, as far as it could know.
+    pub(super) fn waits_for_vault(&self) -> bool {
+        matches!(&self.ending.next, Next::Requeue(requeue) if requeue.next_attempt_at.is_none())
+    }
+
+    /// The same end with nothing in it that a database could refuse.
+    pub(super) fn reduce(&mut self, now: Timestamp) {
+        let why = "The end of this delivery could not be stored; the log says why.";
+        self.ending = Arc::new(Ending {
+            attempt: self.ending.attempt.clone(),
+            next: Next::Finish(finish(
+                DeliveryStatus::Failed,
+                &Trace::default(),
+                Some(why),
+                now,
+            )),
+            inbox: None,
+        });
+        self.actions = Vec::new();
+    }
+
+    /// Counts and tells what is on disk now.
+    pub(super) fn tell(mut self, inner: &Inner, was_ours: bool) {
+        if !was_ours {
+            tracing::info!(delivery = %self.row.id, "the run of a delivery ended after its lease");
+            return;
+        }
+        if let Some(agent_ms) = self.agent_ms {
+            metrics::processing_duration(agent_ms);
+        }
+        for action in &self.actions {
+            metrics::response_action(&action.tool, &action.status);
+        }
+        match &self.ending.next {
+            Next::Finish(finish) => finish.apply(&mut self.row),
+            Next::Requeue(requeue) => requeue.apply(&mut self.row),
+        }
+        let event = self.row.event_type.as_deref();
+        metrics::delivery(&self.public_id, self.row.status, event);
+        if let Some(message) = &self.ending.inbox {
+            inner.channels.announce_inbox(message.clone());
+        }
+        inner.publish(self.row);
     }
 }
 
@@ -42,106 +149,84 @@ pub(super) const fn untouched(now: Timestamp) -> DeliveryRequeue {
     }
 }
 
-/// Writes how a run ended, and tells of it. Nothing happens when the lease was lost meanwhile.
-pub(super) async fn settle(
-    inner: &Arc<Inner>,
-    work: &DeliveryWork,
-    public_id: &str,
-    outcome: Outcome,
-    begun_ms: u64,
-) {
-    let took = Duration::from_millis(inner.clock.monotonic_ms().saturating_sub(begun_ms));
-    let trace = trace_of(&outcome);
-    let agent_ms = trace.and_then(|trace| trace.agent_ms);
-    let actions = trace.map(|trace| trace.actions.clone()).unwrap_or_default();
-    let next = decide(inner, work, outcome, work.started_at.after(took));
-    let status = next.status();
-    let waits_for_vault =
-        matches!(&next, Next::Requeue(requeue) if requeue.next_attempt_at.is_none());
-    if !persist(inner, &work.id, next).await {
-        tracing::info!(delivery = %work.id, "the run of a delivery ended after its lease");
-        return;
-    }
-    if let Some(agent_ms) = agent_ms {
-        metrics::processing_duration(agent_ms);
-    }
-    for action in &actions {
-        metrics::response_action(&action.tool, &action.status);
-    }
-    metrics::delivery(public_id, status, work.event_type.as_deref());
-    tell(inner, &work.id).await;
-    // It may have been opened between the refusal and the write above.
-    if waits_for_vault
-        && inner.secrets.status() != Status::Sealed
-        && let Err(error) = super::recover::release_from_vault(inner).await
-    {
-        complain(&error);
-    }
-}
-
-/// Gives back what never ran.
-pub(super) async fn give_back(inner: &Arc<Inner>, id: &DeliveryId) {
-    let next = Next::Requeue(untouched(inner.now()));
-    if persist(inner, id, next).await {
-        tell(inner, id).await;
-    }
-}
-
-fn trace_of(outcome: &Outcome) -> Option<&Trace> {
-    match outcome {
-        Outcome::Completed(trace)
-        | Outcome::Failed(trace, _)
-        | Outcome::Retry(trace, ..)
-        | Outcome::Sealed(trace) => Some(trace),
-        Outcome::Interrupted { .. } => None,
-    }
-}
-
-fn decide(inner: &Inner, work: &DeliveryWork, outcome: Outcome, ended: Timestamp) -> Next {
+fn decide(inner: &Inner, row: &DeliveryRow, outcome: Outcome, ended: Timestamp) -> (Trace, Next) {
     let now = inner.now();
+    let (completed, failed) = (DeliveryStatus::Completed, DeliveryStatus::Failed);
     match outcome {
         Outcome::Completed(trace) => {
-            Next::Finish(finish(DeliveryStatus::Completed, trace, None, ended))
+            let next = finish(completed, &trace, None, ended);
+            (trace, Next::Finish(next))
         }
         Outcome::Failed(trace, why) => {
-            Next::Finish(finish(DeliveryStatus::Failed, trace, Some(&why), ended))
+            let next = finish(failed, &trace, Some(&why), ended);
+            (trace, Next::Finish(next))
+        }
+        Outcome::Unreachable(why) => {
+            let next = retry(inner, row, &Trace::default(), &why, None, ended);
+            (Trace::default(), next)
         }
         Outcome::Retry(trace, why, after) => {
-            let settings = inner.settings.load();
-            if work.attempts >= i64::from(settings.max_attempts.max(1)) {
-                let why = format!("{why} It was tried {} times.", work.attempts);
-                return Next::Finish(finish(DeliveryStatus::Failed, trace, Some(&why), ended));
-            }
-            let base = Duration::from_millis(settings.retry_base_ms);
-            let wait = backoff::wait(base, work.attempts, after, inner.random.as_ref());
-            Next::Requeue(DeliveryRequeue {
-                next_attempt_at: Some(now.after(wait)),
-                uncount: false,
-                error: Some(bounded(&why)),
-                session_id: trace.session,
-            })
+            let next = retry(inner, row, &trace, &why, after, ended);
+            (trace, next)
         }
-        Outcome::Sealed(trace) => Next::Requeue(DeliveryRequeue {
-            next_attempt_at: match inner.secrets.status() {
-                Status::Sealed => None,
-                _ => Some(now.after(VAULT_PAUSE)),
-            },
-            uncount: true,
-            error: Some(WAITS_FOR_VAULT.to_owned()),
-            session_id: trace.session,
-        }),
-        Outcome::Interrupted { began: false } => Next::Requeue(untouched(now)),
-        Outcome::Interrupted { began: true } => Next::Requeue(DeliveryRequeue {
-            uncount: false,
-            error: Some("Gatehouse stopped while it sent this delivery.".to_owned()),
-            ..untouched(now)
-        }),
+        Outcome::Disabled(why) => {
+            let next = Next::Requeue(DeliveryRequeue {
+                next_attempt_at: Some(now.after(DISABLED_PAUSE)),
+                error: Some(bounded(&why)),
+                ..untouched(now)
+            });
+            (Trace::default(), next)
+        }
+        Outcome::Sealed(trace) => {
+            let next = Next::Requeue(DeliveryRequeue {
+                next_attempt_at: match inner.secrets.status() {
+                    Status::Sealed => None,
+                    _ => Some(now.after(VAULT_PAUSE)),
+                },
+                uncount: true,
+                error: Some(WAITS_FOR_VAULT.to_owned()),
+                session_id: trace.session.clone(),
+            });
+            (trace, next)
+        }
+        Outcome::Interrupted { began: false } => (Trace::default(), Next::Requeue(untouched(now))),
+        Outcome::Interrupted { began: true } => {
+            let next = Next::Requeue(DeliveryRequeue {
+                uncount: false,
+                error: Some("Gatehouse stopped while it sent this delivery.".to_owned()),
+                ..untouched(now)
+            });
+            (Trace::default(), next)
+        }
     }
+}
+
+fn retry(
+    inner: &Inner,
+    row: &DeliveryRow,
+    trace: &Trace,
+    why: &str,
+    after: Option<Duration>,
+    ended: Timestamp,
+) -> Next {
+    let settings = inner.settings.load();
+    if row.attempts >= i64::from(settings.max_attempts.max(1)) {
+        let why = format!("{why} It was tried {} times.", row.attempts);
+        return Next::Finish(finish(DeliveryStatus::Failed, trace, Some(&why), ended));
+    }
+    let base = Duration::from_millis(settings.retry_base_ms);
+    let wait = backoff::wait(base, row.attempts, after, inner.random.as_ref());
+    Next::Requeue(DeliveryRequeue {
+        next_attempt_at: Some(inner.now().after(wait)),
+        uncount: false,
+        error: Some(bounded(why)),
+        session_id: trace.session.clone(),
+    })
 }
 
 fn finish(
     status: DeliveryStatus,
-    trace: Trace,
+    trace: &Trace,
     error: Option<&str>,
     finished_at: Timestamp,
 ) -> DeliveryFinish {
@@ -149,7 +234,7 @@ fn finish(
     DeliveryFinish {
         status,
         finished_at,
-        session_id: trace.session,
+        session_id: trace.session.clone(),
         input_tokens: trace.tokens.map(|(read, _)| tokens(read)),
         output_tokens: trace.tokens.map(|(_, written)| tokens(written)),
         error: error.map(bounded),
@@ -158,31 +243,18 @@ fn finish(
     }
 }
 
+/// A few words of it; PostgreSQL cannot hold NUL.
 fn bounded(why: &str) -> String {
-    why.chars().take(MAX_ERROR_CHARS).collect()
-}
-
-/// Whether it was still ours to write.
-async fn persist(inner: &Arc<Inner>, id: &DeliveryId, next: Next) -> bool {
-    loop {
-        let (id, owner, next) = (id.clone(), inner.node.clone(), next.clone());
-        let written: Result<bool, StoreError> = inner
-            .store
-            .write(move |conn| {
-                Box::pin(async move {
-                    match &next {
-                        Next::Finish(finish) => conn.finish_delivery(&id, &owner, finish).await,
-                        Next::Requeue(requeue) => conn.requeue_delivery(&id, &owner, requeue).await,
-                    }
-                })
-            })
-            .await;
-        match written {
-            Ok(was_ours) => return was_ours,
-            Err(error) => complain(&error),
-        }
-        tokio::time::sleep(AFTER_ERROR).await;
-    }
+    let shown = why.chars().take(MAX_ERROR_CHARS);
+    shown
+        .map(|c| {
+            if c == '\0' {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 /// A delivery reached a status outside a run: counts and tells.
@@ -195,20 +267,11 @@ pub(super) async fn announce(inner: &Arc<Inner>, id: &DeliveryId, status: Delive
     }
 }
 
-/// Tells whoever listens where a delivery stands now.
-async fn tell(inner: &Arc<Inner>, id: &DeliveryId) {
-    if inner.events.receiver_count() > 0
-        && let Some(row) = find(inner, id).await
-    {
-        inner.publish(row);
-    }
-}
-
 /// The delivery as it stands. That nobody hears of a change is no reason to wait for the database.
-async fn find(inner: &Inner, id: &DeliveryId) -> Option<gatehouse_store::DeliveryRow> {
+async fn find(inner: &Inner, id: &DeliveryId) -> Option<DeliveryRow> {
     let id = id.clone();
     let row = inner
         .store
         .read(move |conn| Box::pin(async move { conn.find_delivery(id.as_str()).await }));
-    row.await.inspect_err(complain).ok().flatten()
+    row.await.inspect_err(super::complain).ok().flatten()
 }

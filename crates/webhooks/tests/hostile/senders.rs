@@ -148,7 +148,7 @@ fn body(profile: &Profile, shape: Shape, number: usize, text: &str) -> Value {
 pub fn ample() -> WebhooksSettings {
     WebhooksSettings {
         global_rate_limit_per_minute: 1_000_000,
-        workers: 16,
+        send_workers: 16,
         ..settings()
     }
 }

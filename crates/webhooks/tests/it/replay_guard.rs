@@ -253,7 +253,7 @@ async fn started(house: &House, webhook: &Webhook) -> usize {
 async fn what_is_over_the_rate_is_stored_and_runs_at_the_rate() {
     everywhere(async |database, model| {
         let settings = WebhooksSettings {
-            workers: 64,
+            send_workers: 64,
             ..WebhooksSettings::default()
         };
         let house = House::open_with(&database, &model, settings).await;

@@ -1,14 +1,19 @@
 //! The worker, from the queue to the end of a delivery.
 
 mod agent_runs;
+mod control;
 mod crashes;
 mod deliver_only;
 mod drain;
+mod holds;
 pub(crate) mod house;
+mod inbox_crash;
 mod leases;
 mod metrics;
 pub(crate) mod model;
 mod order;
+mod persist;
+mod pools;
 mod replay;
 mod retention;
 mod retries;

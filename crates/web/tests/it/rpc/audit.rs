@@ -148,6 +148,11 @@ async fn every_kind_of_record_that_changes_leaves_a_row() {
         json!({ "id": test["delivery_id"] }),
     )
     .await;
+    call(
+        "webhooks.deliveries.replay",
+        json!({ "limit": 1, "dry_run": true }),
+    )
+    .await;
     let session = call("sessions.create", json!({})).await;
     call("sessions.delete", json!({ "id": session["id"] })).await;
     let unknown = json!({ "id": "apr_none", "allow": true });
@@ -160,6 +165,7 @@ async fn every_kind_of_record_that_changes_leaves_a_row() {
         "env.set",
         "webhook.created",
         "delivery.replayed",
+        "deliveries.replayed",
         "session.deleted",
     ] {
         assert!(found.iter().any(|found| found == kind), "{kind}: {found:?}");

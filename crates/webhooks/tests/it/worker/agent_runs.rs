@@ -167,7 +167,7 @@ async fn delete_while_running(database: TestDatabase, model: FakeModel) {
 }
 
 #[tokio::test]
-async fn a_disabled_webhook_lets_accepted_deliveries_finish_with_their_configuration() {
+async fn a_disabled_webhook_holds_what_it_accepted_which_then_runs_with_its_configuration() {
     everywhere(|database, model| async move {
         let house = House::open(&database, &model).await;
         let webhook = house
@@ -184,6 +184,14 @@ async fn a_disabled_webhook_lets_accepted_deliveries_finish_with_their_configura
             .await
             .unwrap();
         house.work();
+        house.worker_has_looked().await;
+        assert_eq!((house.row(1).await.attempts, model.asked().len()), (0, 0));
+        let enable = serde_json::from_value(json!({ "enabled": true }));
+        house
+            .webhooks
+            .update(&actor, "hook_a", enable.unwrap())
+            .await
+            .unwrap();
         house.until(1, DeliveryStatus::Completed).await;
         let request = model.asked()[0].to_string();
         assert!(request.contains("As received.") && !request.contains("Changed since."));

@@ -14,13 +14,14 @@ use gatehouse_outbound::{Outbound, OutboundSettings};
 use gatehouse_secrets::{KdfQueue, Secrets, SecretsSettings};
 use gatehouse_store::testing::{TestDatabase, databases, run_sql};
 use gatehouse_store::{
-    ClaimRequest, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, NewDelivery, Store,
-    StoreError, WebhookRow,
+    ClaimRequest, Conn, DeliveryFinish, DeliveryRequeue, DeliveryRow, Location, NewDelivery, Store,
+    StoreError, Take, WebhookRow,
 };
 use gatehouse_webhooks::{Delivery, Webhooks, WebhooksParts, WebhooksSettings};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast;
@@ -63,7 +64,10 @@ pub struct House {
 }
 
 pub fn settings() -> WebhooksSettings {
-    WebhooksSettings::default()
+    WebhooksSettings {
+        drain_seconds: 2,
+        ..WebhooksSettings::default()
+    }
 }
 
 /// Runs a test on each engine, with a model of its own.
@@ -84,7 +88,17 @@ impl House {
         model: &FakeModel,
         settings: WebhooksSettings,
     ) -> Self {
-        let store = database.open().await;
+        Self::open_at(&database.location, database.directory(), model, settings).await
+    }
+
+    /// On a database that another process made.
+    pub async fn open_at(
+        location: &Location,
+        directory: &Path,
+        model: &FakeModel,
+        settings: WebhooksSettings,
+    ) -> Self {
+        let store = Store::open(location).await.unwrap();
         let clock = Arc::new(ManualClock::at(at(START)));
         let as_clock: Arc<dyn Clock> = clock.clone();
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
@@ -98,7 +112,7 @@ impl House {
                 vault_enabled_fixed: false,
                 plaintext_while_sealed: true,
                 keep_plaintext_provider_keys: true,
-                data_dir: database.directory().to_owned(),
+                data_dir: directory.to_owned(),
             },
         )
         .await
@@ -239,6 +253,13 @@ impl House {
     /// A delivery as ingest would store it, not yet looked at by the worker.
     pub fn delivery(&self, n: u32, webhook: &WebhookRow, session: &str) -> NewDelivery {
         let mut snapshot: Value = serde_json::from_str(&webhook.config).unwrap();
+        let target = match snapshot["deliver_only"].as_bool() {
+            Some(true) => snapshot["deliver_to"]
+                .as_str()
+                .unwrap_or("inbox")
+                .to_owned(),
+            _ => String::new(),
+        };
         let members = snapshot.as_object_mut().unwrap();
         members.remove("auth");
         members.insert("public_id".into(), webhook.public_id.clone().into());
@@ -263,6 +284,7 @@ impl House {
             body_preview: String::new(),
             payload: Some(format!(r#"{{"n":{n},"text":"hello {n}"}}"#)),
             config: Some(snapshot.to_string().into()),
+            target: Some(target.into()),
             error: None,
         }
     }
@@ -278,20 +300,27 @@ impl House {
     /// Ends a delivery that waits, as a worker would that ran it.
     pub async fn end_as(&self, wanted: &DeliveryId, status: DeliveryStatus) {
         let (wanted, now) = (wanted.clone(), self.clock.now());
-        let want = ClaimRequest {
-            owner: "test".to_owned(),
-            now,
-            lease_until: now,
-            limit: 64,
-            paced: Vec::new(),
-        };
         let ended = self.write(move |conn| {
             Box::pin(async move {
+                let lines = conn.list_delivery_lines(None, 64).await?.into_iter();
+                let takes = lines.map(|line| Take {
+                    target: line.target,
+                    webhook_id: line.webhook_id,
+                    limit: 64,
+                });
+                let want = ClaimRequest {
+                    owner: "test".to_owned(),
+                    now,
+                    lease_until: now,
+                    takes: takes.collect(),
+                    paced: Vec::new(),
+                };
                 let mut ended = false;
-                for id in conn.claim_deliveries(&want).await?.claimed {
+                for work in conn.claim_deliveries(&want).await?.claimed {
+                    let (id, attempt) = (work.row.id, work.row.attempts);
                     if id == wanted {
                         let finish = finish(status, now);
-                        ended = conn.finish_delivery(&id, "test", &finish).await?;
+                        ended = conn.finish_delivery(&id, "test", attempt, &finish).await?;
                     } else {
                         let back = DeliveryRequeue {
                             next_attempt_at: Some(now),
@@ -299,7 +328,7 @@ impl House {
                             error: None,
                             session_id: None,
                         };
-                        conn.requeue_delivery(&id, "test", &back).await?;
+                        conn.requeue_delivery(&id, "test", attempt, &back).await?;
                     }
                 }
                 Ok(ended)
@@ -372,6 +401,17 @@ impl House {
         let ended = tokio::time::timeout(PATIENCE, wait).await;
         assert!(ended.is_ok(), "of {numbers:?} only {order:?} are {status}");
         order
+    }
+
+    /// Enables or disables a webhook.
+    pub async fn switch(&self, webhook: &WebhookRow, enabled: bool) {
+        let row = WebhookRow {
+            enabled,
+            ..webhook.clone()
+        };
+        self.write(move |conn| Box::pin(async move { conn.update_webhook(&row).await.map(drop) }))
+            .await;
+        self.webhooks.reload().await.unwrap();
     }
 
     /// The texts in the inbox, the oldest first.

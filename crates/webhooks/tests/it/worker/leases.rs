@@ -37,7 +37,8 @@ async fn a_lease_is_renewed_while_the_run_goes_on() {
 async fn who_lost_the_lease_writes_nothing_and_stops() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            workers: 1,
+            agent_workers: 1,
+            send_workers: 1,
             ..settings()
         };
         let house = House::open_with(&database, &model, wanted).await;

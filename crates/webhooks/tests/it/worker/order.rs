@@ -37,7 +37,7 @@ async fn deliveries_of_a_session_run_in_order() {
 async fn as_many_sessions_run_at_a_time_as_there_are_workers() {
     everywhere(|database, model| async move {
         let wanted = WebhooksSettings {
-            workers: 3,
+            agent_workers: 3,
             ..settings()
         };
         let house = House::open_with(&database, &model, wanted).await;

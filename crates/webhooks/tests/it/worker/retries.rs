@@ -5,12 +5,16 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use axum::serve::Listener;
 use gatehouse_channels::NewAccount;
 use gatehouse_domain::{Actor, DeliveryStatus};
 use gatehouse_webhooks::WebhooksSettings;
 use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
 
 /// A receiver that answers as the test says.
 #[derive(Clone, Debug)]
@@ -18,23 +22,32 @@ pub struct Receiver {
     pub url: String,
     next: Arc<Mutex<(u16, Option<&'static str>)>>,
     got: Arc<Mutex<Vec<String>>>,
+    hangs_up: Arc<AtomicBool>,
 }
 
 impl Receiver {
     pub async fn start() -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let receiver = Self {
             url: format!("http://{}/hook", listener.local_addr().unwrap()),
             next: Arc::new(Mutex::new((200, None))),
             got: Arc::default(),
+            hangs_up: Arc::default(),
         };
         let app = Router::new()
             .route("/hook", post(take))
             .with_state(receiver.clone());
+        let hangs_up = Arc::clone(&receiver.hangs_up);
+        let listener = Doors { listener, hangs_up };
         tokio_util::task::TaskTracker::new().spawn(async move {
             axum::serve(listener, app).await.unwrap();
         });
         receiver
+    }
+
+    /// Whether new connections are closed at once.
+    pub fn hang_up(&self, hangs_up: bool) {
+        self.hangs_up.store(hangs_up, Ordering::SeqCst);
     }
 
     pub fn answers(&self, status: u16, retry_after: Option<&'static str>) {
@@ -65,6 +78,30 @@ impl Receiver {
             .await
             .unwrap();
         "http:there".to_owned()
+    }
+}
+
+/// Closes connections as soon as they are made, while told to.
+struct Doors {
+    listener: TcpListener,
+    hangs_up: Arc<AtomicBool>,
+}
+
+impl Listener for Doors {
+    type Io = TcpStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (TcpStream, SocketAddr) {
+        loop {
+            let connection = self.listener.accept().await.unwrap();
+            if !self.hangs_up.load(Ordering::SeqCst) {
+                return connection;
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
     }
 }
 

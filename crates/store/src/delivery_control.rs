@@ -1,0 +1,64 @@
+//! What the owner does with single deliveries of the queue: cancel one, or have a waiting one tried now.
+
+use crate::sql::query;
+use crate::{Conn, StoreError};
+use gatehouse_domain::{DeliveryId, Timestamp};
+
+/// The `error` of a delivery that was cancelled.
+pub const CANCELLED: &str = "Cancelled.";
+
+impl Conn {
+    /// Ends a delivery that waits or runs, whoever has its lease, and gives the next of its session its place.
+    /// `false`, and nothing is changed, when it has ended or there is none.
+    pub async fn cancel_delivery(
+        &mut self,
+        id: &DeliveryId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = query(
+            "UPDATE webhook_deliveries SET status = 'failed', finished_at = $2, error = $3,
+                 lease_owner = NULL, lease_until = NULL, next_attempt_at = NULL
+             WHERE id = $1 AND status IN ('received', 'queued', 'processing')
+             RETURNING session_key",
+        );
+        let query = query
+            .bind(id.as_str().to_owned())
+            .bind(now.as_millis())
+            .bind(CANCELLED);
+        let session: Option<String> = self.find(query).await?;
+        let Some(session) = session else {
+            return Ok(false);
+        };
+        self.revive_next(&session, now).await?;
+        Ok(true)
+    }
+
+    /// Makes a waiting delivery due now. `false`, and nothing is changed, when it does not wait.
+    pub async fn update_delivery_due(
+        &mut self,
+        id: &DeliveryId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = query(
+            "UPDATE webhook_deliveries SET next_attempt_at = $2
+             WHERE id = $1 AND status IN ('received', 'queued')",
+        );
+        let query = query.bind(id.as_str().to_owned()).bind(now.as_millis());
+        Ok(self.run(query).await? > 0)
+    }
+
+    /// Makes what waits for a target due now.
+    pub async fn update_deliveries_due_for(
+        &mut self,
+        target: &str,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let query = query(
+            "UPDATE webhook_deliveries SET next_attempt_at = $2
+             WHERE status IN ('received', 'queued') AND next_attempt_at IS NOT NULL
+                 AND target IS NOT NULL AND target = $1 AND next_attempt_at > $2",
+        );
+        let query = query.bind(target.to_owned()).bind(now.as_millis());
+        self.run(query).await
+    }
+}

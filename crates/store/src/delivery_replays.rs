@@ -1,0 +1,120 @@
+//! Deliveries that ended, to be run once more.
+
+use crate::deliveries::{COLUMNS, DeliveryRow};
+use crate::sql::{FromRow, Query, Row, query};
+use crate::{Conn, StoreError};
+use gatehouse_domain::{DeliveryStatus, Timestamp, WebhookId};
+
+/// Which deliveries to run once more.
+#[derive(Clone, Debug, Default)]
+pub struct ReplayFilter {
+    /// Only of this webhook.
+    pub webhook: Option<WebhookId>,
+    /// Only with this status; `completed` and `failed` when absent.
+    pub status: Option<DeliveryStatus>,
+    /// Only of this event type.
+    pub event: Option<String>,
+    /// Only from this moment on.
+    pub since: Option<Timestamp>,
+    /// Only before this moment.
+    pub until: Option<Timestamp>,
+}
+
+/// A delivery with its payload.
+#[derive(Clone, Debug)]
+pub struct ReplayableDelivery {
+    /// The delivery.
+    pub row: DeliveryRow,
+    /// What it brought.
+    pub payload: String,
+}
+
+impl FromRow for ReplayableDelivery {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        Ok(Self {
+            row: DeliveryRow::from_row(row)?,
+            payload: row.try_get("payload")?,
+        })
+    }
+}
+
+impl ReplayFilter {
+    /// The conditions behind `id > $1 AND id < $2`. Their values are bound by [`Self::bind`].
+    fn conditions(&self) -> String {
+        let mut sql = String::from(
+            "id > $1 AND id < $2 AND payload IS NOT NULL
+             AND webhook_id NOT IN (SELECT webhook_id FROM webhook_removals)",
+        );
+        sql += match self.status {
+            Some(DeliveryStatus::Failed) => {
+                " AND status = 'failed'
+                  AND status IN ('rejected', 'filtered', 'deduplicated', 'failed')"
+            }
+            Some(DeliveryStatus::Completed) => " AND status = 'completed'",
+            None => " AND status IN ('completed', 'failed')",
+            Some(_) => " AND 1 = 0",
+        };
+        let mut place = 2;
+        for (condition, is_asked) in [
+            (" AND webhook_id = $", self.webhook.is_some()),
+            (" AND event_type = $", self.event.is_some()),
+            (" AND received_at >= $", self.since.is_some()),
+            (" AND received_at < $", self.until.is_some()),
+        ] {
+            if is_asked {
+                place += 1;
+                sql += condition;
+                sql += &place.to_string();
+            }
+        }
+        sql
+    }
+
+    fn bind<'q>(&self, sql: String, after: &str, before: &str) -> Query<'q> {
+        let mut query = query(sql).bind(after.to_owned()).bind(before.to_owned());
+        if let Some(webhook) = &self.webhook {
+            query = query.bind(webhook.as_str().to_owned());
+        }
+        if let Some(event) = &self.event {
+            query = query.bind(event.clone());
+        }
+        for moment in [self.since, self.until].into_iter().flatten() {
+            query = query.bind(moment.as_millis());
+        }
+        query
+    }
+}
+
+impl Conn {
+    /// How many deliveries before an id the filter matches.
+    pub async fn count_replayable_deliveries(
+        &mut self,
+        filter: &ReplayFilter,
+        before: &str,
+    ) -> Result<i64, StoreError> {
+        let conditions = filter.conditions();
+        let sql = format!("SELECT COUNT(*) FROM webhook_deliveries WHERE {conditions}");
+        self.number(filter.bind(sql, "", before)).await
+    }
+
+    /// Up to `limit` of them after an id, the oldest first, and not many more bytes of payloads than `max_bytes`.
+    pub async fn list_replayable_deliveries(
+        &mut self,
+        filter: &ReplayFilter,
+        after: &str,
+        before: &str,
+        limit: u32,
+        max_bytes: usize,
+    ) -> Result<Vec<ReplayableDelivery>, StoreError> {
+        let conditions = filter.conditions();
+        let sql = format!(
+            "SELECT {COLUMNS}, payload FROM webhook_deliveries WHERE {conditions}
+             ORDER BY id LIMIT {limit}"
+        );
+        let query = filter.bind(sql, after, before);
+        self.list_within(query, max_bytes, |found: &ReplayableDelivery| {
+            found.payload.len()
+        })
+        .await
+    }
+}

@@ -1,0 +1,71 @@
+//! Deleting a channel that webhooks or waiting deliveries need.
+
+use crate::handle::Webhooks;
+use crate::record::StoredConfig;
+use gatehouse_channels::ChannelsError;
+use gatehouse_domain::{Actor, ErrorCode, Problem, Timestamp};
+use gatehouse_store::Conn;
+
+impl Webhooks {
+    /// Deletes a channel account. While deliveries wait for it or webhooks name it, only with `force`: then those
+    /// deliveries fail, and say why.
+    pub async fn delete_channel(
+        &self,
+        actor: &Actor,
+        id: &str,
+        force: bool,
+    ) -> Result<(), ChannelsError> {
+        let now = self.0.now();
+        let delete = self
+            .0
+            .channels
+            .delete_unless(actor, id, move |conn, targets| {
+                Box::pin(async move { check(conn, targets, force, now).await })
+            });
+        delete.await?;
+        self.0.circuits().answered(id);
+        self.0.wake.notify_one();
+        Ok(())
+    }
+}
+
+async fn check(
+    conn: &mut Conn,
+    targets: Vec<String>,
+    force: bool,
+    now: Timestamp,
+) -> Result<(), ChannelsError> {
+    if force {
+        for target in &targets {
+            conn.update_deliveries_due_for(target, now).await?;
+        }
+        return Ok(());
+    }
+    let mut deliveries = 0;
+    for target in &targets {
+        deliveries += conn.count_deliveries_for(target).await?;
+    }
+    let names_it = |config: StoredConfig| {
+        config
+            .webhook
+            .deliver_to
+            .is_some_and(|target| targets.contains(&target))
+    };
+    let rows = conn.list_webhooks().await?;
+    let named = rows
+        .iter()
+        .filter(|row| StoredConfig::of(row).is_ok_and(names_it));
+    let webhooks = named.count();
+    if deliveries == 0 && webhooks == 0 {
+        return Ok(());
+    }
+    let text = format!(
+        "This channel is in use: {deliveries} deliveries wait for it, and {webhooks} webhooks name it. \
+         Nothing was deleted. Delete it with `force` to let those deliveries fail."
+    );
+    Err(ChannelsError::InUse(
+        Problem::new(ErrorCode::Conflict, text)
+            .with("deliveries", deliveries)
+            .with("webhooks", webhooks),
+    ))
+}

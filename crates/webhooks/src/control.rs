@@ -1,0 +1,82 @@
+//! What the owner does with single deliveries of the queue: cancel one, or have a waiting one tried now.
+
+use crate::delivery::Delivery;
+use crate::error::WebhooksError;
+use crate::handle::Webhooks;
+use crate::metrics;
+use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
+use gatehouse_store::{Conn, DeliveryRow};
+
+impl Webhooks {
+    /// Ends a delivery that waits or runs as `failed`. A run on another node ends when it renews its lease; what it
+    /// writes changes nothing.
+    pub async fn cancel_delivery(&self, id: &str) -> Result<Delivery, WebhooksError> {
+        let inner = &self.0;
+        let (id, now) = (DeliveryId::from_text(id), inner.now());
+        let wanted = id.clone();
+        let write = inner.store.write_queue(move |conn| {
+            Box::pin(async move {
+                let row = get(conn, &wanted).await?;
+                if !conn.cancel_delivery(&wanted, now).await? {
+                    return Err(ended(row.status, "cancelled"));
+                }
+                get(conn, &wanted).await
+            })
+        });
+        let row = write.await?;
+        inner.cancels.cancel_delivery(&id);
+        if let Some(webhook) = inner.live.find_by_id(&row.webhook_id) {
+            metrics::delivery(&webhook.public_id, row.status, row.event_type.as_deref());
+        }
+        inner.publish(row.clone());
+        inner.wake.notify_one();
+        Ok(Delivery::from(row))
+    }
+
+    /// Makes a waiting delivery due now. One that an older delivery of its session, its webhook or its channel
+    /// holds back goes on waiting for that; a channel that does not answer is tried at once.
+    pub async fn retry_delivery(&self, id: &str) -> Result<Delivery, WebhooksError> {
+        let inner = &self.0;
+        let (wanted, now) = (DeliveryId::from_text(id), inner.now());
+        let write = inner.store.write_queue(move |conn| {
+            Box::pin(async move {
+                let row = get(conn, &wanted).await?;
+                if !conn.update_delivery_due(&wanted, now).await? {
+                    return Err(match row.status {
+                        DeliveryStatus::Processing => runs(),
+                        status => ended(status, "tried again; replay it"),
+                    });
+                }
+                get(conn, &wanted).await
+            })
+        });
+        let row = write.await?;
+        if let Some(target) = row.target.as_ref().filter(|target| !target.is_empty())
+            && let Some(account) = inner.channels.find_target_account(target).await?
+        {
+            inner.circuits().probe_now(&account.id);
+        }
+        inner.wake.notify_one();
+        inner.publish(row.clone());
+        let shown = inner.shown_deliveries(vec![row]).await.pop();
+        shown.ok_or(WebhooksError::NotFound("delivery"))
+    }
+}
+
+async fn get(conn: &mut Conn, id: &DeliveryId) -> Result<DeliveryRow, WebhooksError> {
+    let row = conn.find_delivery(id.as_str()).await?;
+    row.ok_or(WebhooksError::NotFound("delivery"))
+}
+
+fn ended(status: DeliveryStatus, what: &str) -> WebhooksError {
+    let text = format!("This delivery has ended ({status}): it cannot be {what}.");
+    WebhooksError::Refused(Problem::new(ErrorCode::Conflict, text).with("status", status.as_str()))
+}
+
+fn runs() -> WebhooksError {
+    let status = DeliveryStatus::Processing;
+    WebhooksError::Refused(
+        Problem::new(ErrorCode::Conflict, "This delivery is being tried already.")
+            .with("status", status.as_str()),
+    )
+}

@@ -1,0 +1,73 @@
+//! What holds deliveries back without a mark in their rows: a disabled webhook, and an account that is disabled or
+//! does not answer.
+
+use super::circuit::{Circuits, Gate};
+use crate::delivery::Delivery;
+use crate::handle::Inner;
+use gatehouse_domain::DeliveryStatus;
+use gatehouse_store::{DeliveryRow, WAITS_FOR_VAULT};
+use std::collections::HashMap;
+use std::sync::{MutexGuard, PoisonError};
+
+impl Inner {
+    pub(crate) fn circuits(&self) -> MutexGuard<'_, Circuits> {
+        self.circuits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What may be sent with an account now.
+    pub(super) fn gate_of(&self, account: &str) -> Gate {
+        self.circuits().gate(account, self.clock.monotonic_ms())
+    }
+
+    /// Deliveries as their owner sees them. The `error` of one that is held back says by what.
+    pub(crate) async fn shown_deliveries(&self, rows: Vec<DeliveryRow>) -> Vec<Delivery> {
+        let mut known: HashMap<String, Option<String>> = HashMap::new();
+        let mut all = Vec::with_capacity(rows.len());
+        for mut row in rows {
+            if row.status == DeliveryStatus::Queued
+                && row.error.as_deref() != Some(WAITS_FOR_VAULT)
+                && let Some(why) = self.hold_of(&row, &mut known).await
+            {
+                row.error = Some(why);
+            }
+            all.push(Delivery::from(row));
+        }
+        all
+    }
+
+    async fn hold_of(
+        &self,
+        row: &DeliveryRow,
+        known: &mut HashMap<String, Option<String>>,
+    ) -> Option<String> {
+        let webhook = self.live.find_by_id(&row.webhook_id);
+        if webhook.is_some_and(|webhook| !webhook.enabled) {
+            return Some("Waits until the webhook is enabled.".to_owned());
+        }
+        let target = row.target.as_ref().filter(|target| !target.is_empty())?;
+        if let Some(why) = known.get(target) {
+            return why.clone();
+        }
+        let why = self.hold_of_target(target).await;
+        known.insert(target.clone(), why.clone());
+        why
+    }
+
+    async fn hold_of_target(&self, target: &str) -> Option<String> {
+        // A database that does not answer explains nothing.
+        let account = self.channels.find_target_account(target).await.ok()??;
+        if !account.is_enabled {
+            return Some(format!(
+                "Waits until the channel `{}` is enabled.",
+                account.id
+            ));
+        }
+        match self.gate_of(&account.id) {
+            Gate::Closed => None,
+            Gate::Probe | Gate::Open(_) => Some(format!(
+                "Waits because the channel `{}` does not answer. It is tried again soon.",
+                account.id
+            )),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Looking at the lines of the queue: which may be served now, and when the next one may.
+
+use super::circuit::Gate;
+use super::fair::{self, Candidate, Limits};
+use super::slots::Attempt;
+use super::{SHARED_POLL, Worker};
+use gatehouse_channels::TargetAccount;
+use gatehouse_store::{DeliveryLine, StoreError, Take};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many lines one look reads.
+const LINES: i64 = 1024;
+
+/// What is to be claimed.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    pub(super) takes: Vec<Take>,
+    /// The accounts of the targets.
+    pub(super) accounts: HashMap<String, Option<TargetAccount>>,
+    /// How long until something more may be claimed, without anything that wakes the worker.
+    pub(super) next: Option<Duration>,
+}
+
+impl Look {
+    fn not_before(&mut self, wait: Duration) {
+        self.next = Some(self.next.map_or(wait, |next| next.min(wait)));
+    }
+}
+
+impl Worker {
+    /// Shares the free slots among the lines; those of runs that `ended` are free.
+    pub(super) async fn look(&mut self, ended: &[Attempt]) -> Result<Look, StoreError> {
+        let limits = self.limits();
+        let load = self.slots.load(ended);
+        let mut look = Look::default();
+        if load.agent >= limits.agent && load.send >= limits.send {
+            return Ok(look);
+        }
+        let lines = self.read_lines(&mut look).await?;
+        let candidates = self.judge(lines, &mut look).await?;
+        look.takes = fair::plan(&candidates, limits, load, &self.served);
+        Ok(look)
+    }
+
+    fn limits(&self) -> Limits {
+        let settings = self.inner.settings.load();
+        Limits {
+            agent: settings.agent_workers.max(1),
+            send: settings.send_workers.max(1),
+            per_webhook: settings.per_webhook_concurrency.max(1),
+            per_account: settings.per_account_concurrency.max(1),
+        }
+    }
+
+    async fn read_lines(&mut self, look: &mut Look) -> Result<Vec<DeliveryLine>, StoreError> {
+        let after = self.lines_after.take();
+        let was_partial = after.is_some();
+        let read = self.inner.store.read(move |conn| {
+            Box::pin(async move { conn.list_delivery_lines(after.as_ref(), LINES).await })
+        });
+        let mut lines = read.await?;
+        let is_partial = i64::try_from(lines.len()).is_ok_and(|count| count >= LINES);
+        if is_partial {
+            self.lines_after = lines.last().cloned();
+        }
+        // The database may sort texts otherwise.
+        lines.sort_by_cached_key(fair::place_of);
+        if is_partial || was_partial {
+            look.not_before(SHARED_POLL / 20);
+        }
+        Ok(lines)
+    }
+
+    /// Leaves out what is not due and what is held back.
+    async fn judge(
+        &self,
+        lines: Vec<DeliveryLine>,
+        look: &mut Look,
+    ) -> Result<Vec<Candidate>, StoreError> {
+        let disabled = self.inner.live.disabled();
+        let (now, monotonic) = (self.inner.now(), self.inner.clock.monotonic_ms());
+        let mut candidates = Vec::with_capacity(lines.len());
+        for line in lines {
+            if disabled.contains(&line.webhook_id) {
+                continue;
+            }
+            if line.due > now {
+                look.not_before(now.until(line.due));
+                continue;
+            }
+            if !line.target.is_empty() && !look.accounts.contains_key(&line.target) {
+                let channels = &self.inner.channels;
+                let account = channels.find_target_account(&line.target).await?;
+                look.accounts.insert(line.target.clone(), account);
+            }
+            let account = look.accounts.get(&line.target).cloned().flatten();
+            if account.as_ref().is_some_and(|account| !account.is_enabled) {
+                continue;
+            }
+            let is_local = account.as_ref().is_some_and(|account| account.is_local);
+            let account: Option<Arc<str>> = account
+                .filter(|account| !account.is_local)
+                .map(|account| account.id.into());
+            let room = match account
+                .as_ref()
+                .map_or(Gate::Closed, |account| self.inner.gate_of(account))
+            {
+                Gate::Closed => usize::MAX,
+                Gate::Probe => 1,
+                Gate::Open(until) => {
+                    if let Some(until) = until {
+                        look.not_before(Duration::from_millis(until.saturating_sub(monotonic)));
+                    }
+                    continue;
+                }
+            };
+            candidates.push(Candidate {
+                line,
+                account,
+                is_local,
+                room,
+            });
+        }
+        Ok(candidates)
+    }
+}

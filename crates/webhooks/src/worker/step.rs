@@ -1,0 +1,279 @@
+//! One transaction of the worker: what ended is written, and what the free slots allow is claimed.
+
+use super::attempt::{self, Ended, Start};
+use super::look::Look;
+use super::settle::{Ending, Settled};
+use super::slots::{Attempt, Occupied, Pool};
+use super::{Worker, complain};
+use crate::run::Outcome;
+use gatehouse_channels::{PreparedInbox, TargetAccount};
+use gatehouse_store::{ClaimRequest, Claims, DeliveryWork, StoreError, Take};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a step leaves.
+pub(super) struct Stepped {
+    /// Whether there is more to do now.
+    pub(super) has_more: bool,
+    /// How long nothing more will be, as far as a look knows.
+    pub(super) next: Option<Duration>,
+}
+
+impl Worker {
+    /// Notes that a run ended.
+    pub(super) fn take_in(&mut self, ended: Ended) {
+        self.note_answer(&ended);
+        self.settled.push(Settled::of(&self.inner, ended));
+    }
+
+    fn take_in_all(&mut self) {
+        while let Ok(ended) = self.ended.try_recv() {
+            self.take_in(ended);
+        }
+    }
+
+    /// What the outcome says of the account.
+    fn note_answer(&self, ended: &Ended) {
+        let Some(account) = &ended.account else {
+            return;
+        };
+        let mut circuits = self.inner.circuits();
+        match &ended.outcome {
+            Outcome::Completed(_) | Outcome::Failed(..) | Outcome::Retry(..) => {
+                if circuits.answered(account) {
+                    tracing::info!(account = %account, "a channel answers again");
+                }
+            }
+            Outcome::Unreachable(_) => {
+                let now_ms = self.inner.clock.monotonic_ms();
+                if circuits.unanswered(account, &ended.attempt, now_ms) {
+                    tracing::warn!(
+                        account = %account,
+                        "a channel does not answer; its deliveries wait, and one is sent now and then to try it"
+                    );
+                }
+            }
+            Outcome::Sealed(_) | Outcome::Disabled(_) | Outcome::Interrupted { .. } => {
+                circuits.unused(account, &ended.attempt);
+            }
+        }
+    }
+
+    /// Writes what ended and claims what there are slots for.
+    pub(super) async fn step(&mut self) -> Result<Stepped, StoreError> {
+        // Runs that are about to end share the write.
+        tokio::task::yield_now().await;
+        self.take_in_all();
+        let ended: Vec<Attempt> = self.settled.iter().map(|it| it.attempt().clone()).collect();
+        let look = match self.look(&ended).await {
+            Ok(look) => look,
+            Err(error) => {
+                self.write_ended().await?;
+                return Err(error);
+            }
+        };
+        if self.settled.is_empty() && look.takes.is_empty() {
+            return Ok(Stepped {
+                has_more: false,
+                next: look.next,
+            });
+        }
+        let claims = self.write(&look.takes).await?;
+        let has_more = claims.more || !claims.claimed.is_empty();
+        self.start_all(claims, &look);
+        Ok(Stepped {
+            has_more,
+            next: look.next,
+        })
+    }
+
+    /// Writes what ended, and claims nothing.
+    pub(super) async fn write_ended(&mut self) -> Result<(), StoreError> {
+        self.take_in_all();
+        if self.settled.is_empty() {
+            return Ok(());
+        }
+        self.write(&[]).await.map(drop)
+    }
+
+    /// All in one transaction; where the database refuses that for good, each in one of its own. What is not
+    /// acknowledged stays in `settled`.
+    async fn write(&mut self, takes: &[Take]) -> Result<Claims, StoreError> {
+        let endings: Vec<_> = self
+            .settled
+            .iter()
+            .map(|it| Arc::clone(&it.ending))
+            .collect();
+        match self.write_together(endings, takes.to_vec()).await {
+            Ok((written, claims)) => {
+                let told = self.settled.drain(..).zip(written);
+                let mut must_release = false;
+                for (settled, was_ours) in told {
+                    must_release |= settled.waits_for_vault();
+                    settled.tell(&self.inner, was_ours);
+                }
+                if must_release {
+                    // The vault may have been opened between the refusal and the write.
+                    self.tidy_at = 0;
+                }
+                Ok(claims)
+            }
+            Err(error) if error.is_unavailable() => Err(error),
+            Err(error) => {
+                complain(&error);
+                self.write_each().await?;
+                self.claim_each(takes).await
+            }
+        }
+    }
+
+    async fn write_together(
+        &mut self,
+        endings: Vec<Arc<Ending>>,
+        takes: Vec<Take>,
+    ) -> Result<(Vec<bool>, Claims), StoreError> {
+        let owner = self.inner.node.clone();
+        let want = (!takes.is_empty()).then(|| self.claim_request(takes));
+        let write = self.inner.store.write_queue(move |conn| {
+            Box::pin(async move {
+                let (mut written, mut messages) = (Vec::with_capacity(endings.len()), Vec::new());
+                for ending in &endings {
+                    let is_ours = ending.write(conn, &owner).await?;
+                    messages.extend(ending.inbox().filter(|_| is_ours));
+                    written.push(is_ours);
+                }
+                if !messages.is_empty() {
+                    PreparedInbox::insert_all(messages, conn).await?;
+                }
+                let claims = match &want {
+                    Some(want) => conn.claim_deliveries(want).await?,
+                    None => Claims::default(),
+                };
+                Ok::<_, StoreError>((written, claims))
+            })
+        });
+        write.await
+    }
+
+    fn claim_request(&mut self, takes: Vec<Take>) -> ClaimRequest {
+        let (now, monotonic) = (self.inner.now(), self.inner.clock.monotonic_ms());
+        let paced = self.inner.live.paced();
+        ClaimRequest {
+            owner: self.inner.node.clone(),
+            now,
+            lease_until: now.after(self.inner.lease()),
+            takes,
+            paced: self.starts.paces(&paced, now, monotonic),
+        }
+    }
+
+    /// What the database refuses for good ends as failed, with a record that it cannot refuse.
+    async fn write_each(&mut self) -> Result<(), StoreError> {
+        while let Some(settled) = self.settled.last() {
+            let ending = Arc::clone(&settled.ending);
+            let was_ours = match self.write_together(vec![ending], Vec::new()).await {
+                Ok((written, _)) => written == [true],
+                Err(error) if error.is_unavailable() => return Err(error),
+                Err(error) => self.write_reduced(&error).await?,
+            };
+            if let Some(settled) = self.settled.pop() {
+                settled.tell(&self.inner, was_ours);
+            }
+        }
+        Ok(())
+    }
+
+    /// The last of `settled`, with nothing in it that a database could refuse.
+    async fn write_reduced(&mut self, refused: &StoreError) -> Result<bool, StoreError> {
+        let now = self.inner.now();
+        let Some(settled) = self.settled.last_mut() else {
+            return Ok(false);
+        };
+        tracing::error!(
+            delivery = %settled.attempt().0,
+            error = refused as &dyn std::error::Error,
+            "the database refused the end of a delivery; it is stored as failed"
+        );
+        settled.reduce(now);
+        let ending = Arc::clone(&settled.ending);
+        match self.write_together(vec![ending], Vec::new()).await {
+            Ok((written, _)) => Ok(written == [true]),
+            Err(error) if error.is_unavailable() => Err(error),
+            Err(error) => {
+                tracing::error!(
+                    error = &error as &dyn std::error::Error,
+                    "that was refused as well; its lease ends, and it is tried again"
+                );
+                Ok(false)
+            }
+        }
+    }
+
+    /// Line by line: one that the database refuses does not take the others with it.
+    async fn claim_each(&mut self, takes: &[Take]) -> Result<Claims, StoreError> {
+        let mut all = Claims::default();
+        for take in takes {
+            match self.write_together(Vec::new(), vec![take.clone()]).await {
+                Ok((_, claims)) => {
+                    all.claimed.extend(claims.claimed);
+                    all.more |= claims.more;
+                }
+                Err(error) if error.is_unavailable() && all.claimed.is_empty() => {
+                    return Err(error);
+                }
+                Err(error) => complain(&error),
+            }
+        }
+        Ok(all)
+    }
+
+    fn start_all(&mut self, claims: Claims, look: &Look) {
+        let webhooks = claims
+            .claimed
+            .iter()
+            .map(|work| work.row.webhook_id.clone());
+        let webhooks: Vec<_> = webhooks.collect();
+        self.starts
+            .record(&webhooks, self.inner.clock.monotonic_ms());
+        for work in claims.claimed {
+            let target = work.row.target.clone().unwrap_or_default();
+            self.served.note(&target, &work.row.webhook_id);
+            let account = look.accounts.get(&target).cloned().flatten();
+            self.start(work, &target, account);
+        }
+    }
+
+    fn start(&self, work: DeliveryWork, target: &str, account: Option<TargetAccount>) {
+        let cancel = self.end_runs.child_token();
+        let attempt = (work.row.id.clone(), work.row.attempts);
+        let is_local = account.as_ref().is_some_and(|account| account.is_local);
+        let account: Option<Arc<str>> = account
+            .filter(|account| !account.is_local)
+            .map(|account| account.id.into());
+        if let Some(account) = &account {
+            self.inner.circuits().started(account, &attempt);
+        }
+        let occupied = Occupied {
+            pool: Pool::of(target),
+            webhook: Some(work.row.webhook_id.clone()).filter(|_| !is_local),
+            account: account.clone(),
+            cancel: cancel.clone(),
+        };
+        let start = Start {
+            work,
+            account,
+            slot: self.slots.take(attempt, occupied),
+            cancel,
+        };
+        let (inner, stop, ending) = (
+            Arc::clone(&self.inner),
+            self.stop.clone(),
+            self.ending.clone(),
+        );
+        self.runs.spawn(async move {
+            let ended = attempt::run_claimed(&inner, start, &stop).await;
+            // The loop takes them in until every run has ended.
+            drop(ending.send(ended).await);
+        });
+    }
+}

@@ -1,0 +1,205 @@
+//! Cancelling, retrying and replaying deliveries.
+
+use super::house::{House, everywhere, id};
+use super::retries::Receiver;
+use gatehouse_domain::{DeliveryId, DeliveryStatus, ErrorCode, Problem};
+use gatehouse_webhooks::{MAX_REPLAYED, ReplayQuery, Replayed, WebhooksError};
+use serde_json::json;
+use std::time::Duration;
+
+fn conflict<T>(result: Result<T, WebhooksError>) {
+    match result.map(drop) {
+        Err(error) => assert_eq!(Problem::from(error).code, ErrorCode::Conflict),
+        Ok(()) => panic!("it was taken"),
+    }
+}
+
+fn of(id: &DeliveryId) -> &str {
+    id.as_str()
+}
+
+#[tokio::test]
+async fn a_delivery_that_waits_or_runs_is_cancelled_and_the_next_of_its_session_runs() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        model.hold();
+        let webhook = house.webhook("a", json!({})).await;
+        house.work();
+        let all = [(1, "a"), (2, "a"), (3, "a")];
+        house.arrive(&webhook, &all).await;
+        model.until_asked(1).await;
+        let waiting = house.webhooks.cancel_delivery(of(&id(2))).await.unwrap();
+        assert_eq!(waiting.status, DeliveryStatus::Failed);
+        assert_eq!(waiting.error.as_deref(), Some("Cancelled."));
+        assert_eq!(
+            (waiting.attempts, waiting.finished_at),
+            (0, Some(house.row(2).await.received_at))
+        );
+        let running = house.webhooks.cancel_delivery(of(&id(1))).await.unwrap();
+        assert_eq!(running.error.as_deref(), Some("Cancelled."));
+        model.until_asked(2).await;
+        model.let_go(10);
+        house.until(3, DeliveryStatus::Completed).await;
+        house.worker_has_looked().await;
+        let first = house.row(1).await;
+        assert_eq!(first.error.as_deref(), Some("Cancelled."));
+        assert_eq!((first.status, first.attempts), (DeliveryStatus::Failed, 1));
+        for n in [1, 2, 3] {
+            conflict(house.webhooks.cancel_delivery(of(&id(n))).await);
+            conflict(house.webhooks.retry_delivery(of(&id(n))).await);
+        }
+        let missing = house.webhooks.cancel_delivery("del_none").await;
+        assert!(matches!(missing, Err(WebhooksError::NotFound("delivery"))));
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_delivery_that_waits_for_a_retry_is_tried_now() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let receiver = Receiver::start().await;
+        receiver.answers(503, None);
+        let target = receiver.account(&house, json!({})).await;
+        let more = json!({ "deliver_only": true, "deliver_to": target });
+        let webhook = house.webhook("a", more).await;
+        house.work();
+        house.arrive(&webhook, &[(1, "a")]).await;
+        house.until(1, DeliveryStatus::Queued).await;
+        receiver.answers(200, None);
+        house.webhooks.retry_delivery(of(&id(1))).await.unwrap();
+        let done = house.until(1, DeliveryStatus::Completed).await;
+        assert_eq!(done.attempts, 2);
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_ended_is_replayed_by_webhook_status_event_and_time() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        let gone = json!({ "deliver_only": true, "deliver_to": "telegram:gone" });
+        let fails = house.webhook("a", gone).await;
+        let inbox = json!({ "deliver_only": true, "prompt_template": "{n}" });
+        let works = house.webhook("b", inbox).await;
+        house.work();
+        house.arrive(&fails, &[(1, "a"), (2, "b")]).await;
+        house.until_all(&[1, 2], DeliveryStatus::Failed).await;
+        house.advance(Duration::from_secs(60));
+        let later = house.clock_ms();
+        house.arrive(&fails, &[(3, "a")]).await;
+        house.until(3, DeliveryStatus::Failed).await;
+        house.arrive(&works, &[(4, "c"), (5, "c")]).await;
+        house.until_all(&[4, 5], DeliveryStatus::Completed).await;
+        let count = async |query: ReplayQuery| {
+            let dry = ReplayQuery {
+                limit: 10,
+                dry_run: true,
+                ..query
+            };
+            let counted = house.webhooks.replay_many(dry).await.unwrap();
+            assert_eq!(counted.replayed, 0);
+            counted.matched
+        };
+        let failed = || ReplayQuery {
+            status: Some(DeliveryStatus::Failed),
+            limit: 10,
+            ..ReplayQuery::default()
+        };
+        assert_eq!(count(ReplayQuery::default()).await, 5);
+        assert_eq!(count(failed()).await, 3);
+        let at = Some(super::house::at(later));
+        assert_eq!(
+            count(ReplayQuery {
+                since: at,
+                ..failed()
+            })
+            .await,
+            1
+        );
+        assert_eq!(
+            count(ReplayQuery {
+                until: at,
+                ..failed()
+            })
+            .await,
+            2
+        );
+        let event = |event: &str| ReplayQuery {
+            event: Some(event.to_owned()),
+            ..failed()
+        };
+        assert_eq!(count(event("push")).await, 3);
+        assert_eq!(count(event("pull")).await, 0);
+        let webhook = |name: &str| ReplayQuery {
+            webhook: Some(name.to_owned()),
+            ..ReplayQuery::default()
+        };
+        assert_eq!(count(webhook("wh_b")).await, 2);
+        let of_b = ReplayQuery {
+            limit: 10,
+            ..webhook("hook_b")
+        };
+        let done = house.webhooks.replay_many(of_b).await.unwrap();
+        let expected = Replayed {
+            matched: 2,
+            replayed: 2,
+        };
+        assert_eq!(done, expected);
+        house.until_all(&[0; 2], DeliveryStatus::Completed).await;
+        let mut texts = house.inbox().await;
+        texts.sort_unstable();
+        assert_eq!(texts, ["4", "4", "5", "5"]);
+        let one = ReplayQuery {
+            limit: 1,
+            ..failed()
+        };
+        let done = house.webhooks.replay_many(one).await.unwrap();
+        assert_eq!((done.matched, done.replayed), (3, 1));
+        house.until_all(&[0; 1], DeliveryStatus::Failed).await;
+        house.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_replay_of_many_has_bounds() {
+    everywhere(|database, model| async move {
+        let house = House::open(&database, &model).await;
+        for (limit, fits) in [
+            (0, false),
+            (1, true),
+            (MAX_REPLAYED, true),
+            (MAX_REPLAYED + 1, false),
+        ] {
+            let query = ReplayQuery {
+                limit,
+                ..ReplayQuery::default()
+            };
+            assert_eq!(
+                house.webhooks.replay_many(query).await.is_ok(),
+                fits,
+                "{limit}"
+            );
+        }
+        for status in [DeliveryStatus::Queued, DeliveryStatus::Rejected] {
+            let query = ReplayQuery {
+                status: Some(status),
+                limit: 1,
+                ..ReplayQuery::default()
+            };
+            let refused = house.webhooks.replay_many(query).await;
+            assert!(matches!(
+                refused,
+                Err(WebhooksError::Invalid {
+                    field: "status",
+                    ..
+                })
+            ));
+        }
+        house.stop().await;
+    })
+    .await;
+}

@@ -1,0 +1,127 @@
+//! The process is ended before each write of deliveries to the inbox. After a restart each delivery is in the inbox
+//! once.
+//!
+//! The test runs its own program again as the victim: the hidden test [`victim`] works on the database that it is
+//! told of, with a trap before its n-th write.
+
+use super::house::{House, number, settings};
+use super::model::FakeModel;
+use gatehouse_domain::DeliveryStatus;
+use gatehouse_store::testing::sqlite;
+use gatehouse_store::{Location, fault};
+use serde_json::json;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const DIRECTORY: &str = "GATEHOUSE_CRASH_DIRECTORY";
+const AT: &str = "GATEHOUSE_CRASH_AT";
+const FIRST: &str = "GATEHOUSE_CRASH_FIRST";
+/// Far more writes than the deliveries of a round have: the loop below must end by itself.
+const MOST: u32 = 200;
+/// How many deliveries a round has.
+const ROUND: u32 = 3;
+
+#[tokio::test]
+#[ignore = "run by the test below, as another process"]
+async fn victim() {
+    #[expect(clippy::disallowed_methods, reason = "how the parent tells the victim")]
+    let told = [DIRECTORY, AT, FIRST].map(|name| std::env::var(name).ok());
+    let [Some(directory), Some(at), Some(first)] = told else {
+        return;
+    };
+    let directory = Path::new(&directory);
+    let location = Location::sqlite_file(&directory.join("gatehouse.db"));
+    let model = FakeModel::start().await;
+    let house = House::open_at(&location, directory, &model, settings()).await;
+    fault::abort_at(at.parse().unwrap());
+    house.work();
+    let first: u32 = first.parse().unwrap();
+    let numbers: Vec<u32> = (first..first + ROUND).collect();
+    house.until_all(&numbers, DeliveryStatus::Completed).await;
+    house.stop().await;
+}
+
+/// Whether the victim lived.
+fn run_victim(directory: &Path, at: u32, first: u32) -> bool {
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "worker::inbox_crash::victim", "--ignored"])
+        .env(DIRECTORY, directory)
+        .env(AT, at.to_string())
+        .env(FIRST, first.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        const SIGABRT: i32 = 6;
+        assert!(
+            status.success() || status.signal() == Some(SIGABRT),
+            "{status}"
+        );
+    }
+    status.success()
+}
+
+/// Whether one of these is being worked on.
+async fn works(house: &House, numbers: &[u32]) -> bool {
+    for n in numbers {
+        if house.row(*n).await.status == DeliveryStatus::Processing {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
+    let database = sqlite();
+    let model = FakeModel::start().await;
+    let house = House::open(&database, &model).await;
+    let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
+    house.stop().await;
+    let mut crashes = 0;
+    for at in 0..MOST {
+        let first = 1 + at * ROUND;
+        let numbers: Vec<u32> = (first..first + ROUND).collect();
+        let house = House::open(&database, &model).await;
+        // Two of a session and one beside them.
+        let new = numbers.iter().map(|n| {
+            let session = if *n == first + 2 { "b" } else { "a" };
+            house.delivery(*n, &webhook, session)
+        });
+        house.insert(new.collect()).await;
+        house.stop().await;
+        let lived = run_victim(database.directory(), at, first);
+        let house = House::open(&database, &model).await;
+        house.work();
+        let mut looks = 0;
+        while house.webhooks.queue_depth().await.unwrap() > 0 || works(&house, &numbers).await {
+            assert!(looks < 1000, "{at}: it does not end");
+            house.worker_has_looked().await;
+            looks += 1;
+        }
+        for n in &numbers {
+            let row = house.row(*n).await;
+            assert_eq!(row.status, DeliveryStatus::Completed, "{at}: {n}");
+            assert!(row.attempts <= 2, "{at}: {n}");
+        }
+        let page = house.channels.list_inbox(1000, None).await.unwrap();
+        let mut all: Vec<u32> = page
+            .messages
+            .iter()
+            .map(|it| number(it.delivery_id.as_ref().unwrap()))
+            .collect();
+        all.sort_unstable();
+        let expected: Vec<u32> = (1..first + ROUND).collect();
+        assert_eq!(all, expected, "crash at write {at}");
+        house.stop().await;
+        if lived {
+            assert!(crashes > 10, "only {crashes} writes");
+            return;
+        }
+        crashes += 1;
+    }
+    panic!("the victim never lives");
+}

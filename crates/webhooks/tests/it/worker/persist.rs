@@ -1,0 +1,38 @@
+//! Ends that the database refuses.
+
+use super::house::House;
+use super::model::FakeModel;
+use gatehouse_domain::DeliveryStatus;
+use gatehouse_store::testing::{run_sql, sqlite};
+use serde_json::json;
+
+/// A write that can never succeed ends its delivery; the others are written as they ended.
+#[tokio::test]
+async fn an_end_that_the_database_refuses_is_stored_as_failed_and_holds_up_no_other() {
+    let database = sqlite();
+    let model = FakeModel::start().await;
+    let house = House::open(&database, &model).await;
+    let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
+    run_sql(
+        &database.location,
+        "CREATE TRIGGER refuses BEFORE UPDATE ON webhook_deliveries
+         WHEN NEW.status = 'completed' AND NEW.id = 'del_00000001'
+         BEGIN SELECT RAISE(ABORT, 'never'); END",
+    )
+    .await;
+    house
+        .arrive(&webhook, &[(1, "a"), (2, "b"), (3, "a")])
+        .await;
+    house.work();
+    house.until_all(&[2, 3], DeliveryStatus::Completed).await;
+    let failed = house.row(1).await;
+    assert_eq!(failed.status, DeliveryStatus::Failed);
+    assert!(failed.error.unwrap().contains("could not be stored"));
+    assert_eq!(failed.attempts, 1);
+    assert_eq!(
+        house.inbox().await.len(),
+        2,
+        "its message went with its end"
+    );
+    house.stop().await;
+}
