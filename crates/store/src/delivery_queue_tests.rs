@@ -53,7 +53,7 @@ async fn a_claim_reads_indexes_of_open_deliveries_only() {
             (busy, "webhook_deliveries_leases"),
         ] {
             let plan = store
-                .read(|conn| {
+                .read(move |conn| {
                     Box::pin(async move { Ok::<_, StoreError>(plan(conn, engine, sql).await) })
                 })
                 .await
