@@ -175,7 +175,7 @@ impl Worker {
     /// Until it is dropped, which is safe at every await: a claim that was made and not taken up is returned by the
     /// drain, and what ended is kept until its write is acknowledged.
     async fn work(&mut self, vault: &mut watch::Receiver<Status>) {
-        let mut changes = self.inner.store.changes();
+        let mut news = self.inner.store.changes();
         while let Err(error) = recover::at_start(&self.inner).await {
             complain(&error);
             tokio::time::sleep(AFTER_ERROR).await;
@@ -197,7 +197,7 @@ impl Worker {
                 () = self.slots.freed() => {}
                 Some(ended) = self.ended.recv() => self.take_in(ended),
                 () = tokio::time::sleep(rest) => {}
-                () = until_relevant(&mut changes) => {}
+                () = until_relevant(&mut news) => {}
                 changed = vault.changed() => self.after_vault_change(changed.is_ok()).await,
             }
         }

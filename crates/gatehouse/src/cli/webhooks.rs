@@ -226,16 +226,8 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
             })?;
         }
         Command::Replay { id: None, many } => replay_many(&client, out, many).await?,
-        Command::Cancel { id } => {
-            let params = json!({ "id": id });
-            let ended = client.rpc("webhooks.delivery.cancel", params).await?;
-            out.record(&ended, || line(format!("Cancelled {id}.")))?;
-        }
-        Command::Retry { id } => {
-            let params = json!({ "id": id });
-            let waiting = client.rpc("webhooks.delivery.retry", params).await?;
-            out.record(&waiting, || line(format!("{id} is tried now.")))?;
-        }
+        Command::Cancel { id } => cancel(&client, out, &id).await?,
+        Command::Retry { id } => retry(&client, out, &id).await?,
         Command::Test { id, event } => {
             let wanted = [("id", Some(json!(id))), ("event", event.map(Value::from))];
             let sent = client.rpc("webhooks.test", given(wanted)).await?;
@@ -247,6 +239,18 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
         Command::Tail { id } => tail::run(&client, out, id.as_deref()).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn cancel(client: &Client, out: &Output, id: &str) -> Result<()> {
+    let params = json!({ "id": id });
+    let ended = client.rpc("webhooks.delivery.cancel", params).await?;
+    out.record(&ended, || line(format!("Cancelled {id}.")))
+}
+
+async fn retry(client: &Client, out: &Output, id: &str) -> Result<()> {
+    let params = json!({ "id": id });
+    let waiting = client.rpc("webhooks.delivery.retry", params).await?;
+    out.record(&waiting, || line(format!("{id} is tried now.")))
 }
 
 async fn replay_many(client: &Client, out: &Output, many: ReplayMany) -> Result<()> {

@@ -39,7 +39,7 @@ pub(crate) fn wait(
     if whole <= LONGEST {
         whole
     } else {
-        LONGEST - share_of(LONGEST, random) / 2
+        LONGEST.saturating_sub(share_of(LONGEST, random) / 2)
     }
 }
 

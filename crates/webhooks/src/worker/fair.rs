@@ -100,9 +100,8 @@ fn plan_pool(
             break;
         }
     }
-    let shared = turn.into_iter().zip(shares);
-    shared
-        .filter(|(_, share)| *share > 0)
+    let each = turn.into_iter().zip(shares);
+    each.filter(|(_, share)| *share > 0)
         .map(|(candidate, limit)| Take {
             target: candidate.line.target.clone(),
             webhook_id: candidate.line.webhook_id.clone(),
