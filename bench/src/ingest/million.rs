@@ -7,7 +7,7 @@ use anyhow::Result;
 use gatehouse_domain::{
     Clock, DeliveryId, DeliveryStatus, ManualClock, SystemClock, SystemRandom, Timestamp, WebhookId,
 };
-use gatehouse_store::{ClaimRequest, NewDelivery, Store, StoreError};
+use gatehouse_store::{ClaimRequest, NewDelivery, Store, StoreError, Take};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub async fn measure(site: &Site, rows: usize, report: &mut Report) -> Result<()
     fill(&store, &site.webhook_id, rows).await?;
     let mut claims = Vec::new();
     for number in 0..SAMPLES {
-        claims.push(claim(&store, number).await?);
+        claims.push(claim(&store, &site.webhook_id, number).await?);
     }
     store.close().await;
     let what = |what: &str| format!("{what}, {rows} rows");
@@ -174,17 +174,22 @@ fn row(clock: &ManualClock, webhook_id: &str, number: usize, rows: usize) -> New
         error: None,
         bytes_key: None,
         redelivery: None,
+        target: Some(Arc::from("")),
         id,
     }
 }
 
-async fn claim(store: &Store, number: usize) -> Result<Duration> {
+async fn claim(store: &Store, webhook_id: &str, number: usize) -> Result<Duration> {
     let now = SystemClock::new().now();
     let request = ClaimRequest {
         owner: format!("bench-{number}"),
         now,
         lease_until: Timestamp::from_millis(now.as_millis() + 60_000),
-        limit: 4,
+        takes: vec![Take {
+            target: String::new(),
+            webhook_id: WebhookId::from_text(webhook_id),
+            limit: 4,
+        }],
         paced: Vec::new(),
     };
     let begun = Instant::now();

@@ -31,9 +31,9 @@ impl Channels {
         }
         match self.0.find_target(target).await {
             Ok(found) => Ok(Some(TargetAccount {
-                is_enabled: found.row.enabled,
-                is_local: found.sender.about().built_in,
-                id: found.row.id,
+                is_enabled: found.found.row.enabled,
+                is_local: found.found.sender.about().built_in,
+                id: found.found.row.id.clone(),
             })),
             Err(TargetError::Store(error)) => Err(error),
             Err(_) => Ok(None),

@@ -5,7 +5,7 @@ use super::model::{Claimed, Lease, Problem, START};
 use gatehouse_domain::{DeliveryId, DeliveryStatus, Timestamp, WebhookId};
 use gatehouse_store::{
     ClaimRequest, Conn, DeliveryFilter, DeliveryFinish, DeliveryRequeue, LeaseRow, NewDelivery,
-    StoreError, WAITS_FOR_VAULT, WebhookRow,
+    StoreError, Take, WAITS_FOR_VAULT, WebhookRow,
 };
 
 /// How long a claim holds unless it is renewed.
@@ -13,7 +13,7 @@ pub const LEASE_SECONDS: i64 = 60;
 /// Waits longer than this are taken for the work of a clock that was set back.
 pub const LONGEST_WAIT_SECONDS: i64 = 30 * 3600;
 /// Whether a claim leaves out the deliveries of disabled webhooks.
-pub const HOLDS_DISABLED: bool = false;
+pub const HOLDS_DISABLED: bool = true;
 /// Rows of deleted webhooks that one sweep removes hold at most so many bytes.
 const SWEEP_BYTES: i64 = 1 << 20;
 
@@ -91,6 +91,7 @@ pub async fn accept(conn: &mut Conn, new: Accept<'_>) -> Result<bool> {
         payload: Some("{}".to_owned()),
         config: Some("{}".into()),
         error: None,
+        target: Some(format!("http:{}", new.webhook).into()),
     };
     let stored = conn.insert_deliveries(std::slice::from_ref(&row)).await?;
     Ok(stored == [true])
@@ -103,22 +104,39 @@ pub async fn claim(
     owner: &str,
     now: i64,
     limit: usize,
-    _disabled: &[String],
+    disabled: &[String],
 ) -> Result<(Vec<Claimed>, bool)> {
+    let lines: Vec<_> = conn
+        .list_delivery_lines(None, 1024)
+        .await?
+        .into_iter()
+        .filter(|line| !disabled.iter().any(|id| id == line.webhook_id.as_str()))
+        .collect();
+    // A line gets one place of a small claim, all of a large one.
+    let each = if limit < 100 { 1 } else { limit };
+    let has_all_lines = lines.len() <= limit;
+    let takes = lines
+        .into_iter()
+        .take(limit)
+        .map(|line| Take {
+            target: line.target,
+            webhook_id: line.webhook_id,
+            limit: each,
+        })
+        .collect();
     let want = ClaimRequest {
         owner: owner.to_owned(),
         now: at(now),
         lease_until: at(now + LEASE_SECONDS),
-        limit,
+        takes,
         paced: Vec::new(),
     };
     let claims = conn.claim_deliveries(&want).await?;
-    let all = claims.claimed.iter().zip(&claims.webhooks);
-    let all = all.map(|(id, webhook)| Claimed {
-        number: number(id),
-        webhook: webhook.as_str().to_owned(),
+    let claimed = claims.claimed.iter().map(|work| Claimed {
+        number: number(&work.row.id),
+        webhook: work.row.webhook_id.as_str().to_owned(),
     });
-    Ok((all.collect(), !claims.more))
+    Ok((claimed.collect(), has_all_lines && !claims.more))
 }
 
 /// A run: which delivery, whose, and which attempt at it.
@@ -126,7 +144,6 @@ pub async fn claim(
 pub struct Run<'a> {
     pub number: u32,
     pub owner: &'a str,
-    #[expect(dead_code, reason = "the store tells runs apart by owner alone")]
     pub attempt: i64,
 }
 
@@ -145,7 +162,7 @@ pub async fn finish(conn: &mut Conn, run: Run<'_>, now: i64, completed: bool) ->
         response_actions: "[]".to_owned(),
     };
     Ok(conn
-        .finish_delivery(&id(run.number), run.owner, &finish)
+        .finish_delivery(&id(run.number), run.owner, run.attempt, &finish)
         .await?)
 }
 
@@ -171,17 +188,13 @@ pub async fn requeue(conn: &mut Conn, run: Run<'_>, requeue: Requeue) -> Result<
         session_id: None,
     };
     Ok(conn
-        .requeue_delivery(&id(run.number), run.owner, &requeue)
+        .requeue_delivery(&id(run.number), run.owner, run.attempt, &requeue)
         .await?)
 }
 
 /// Ends a delivery that waits or runs; `None` where the store has no such operation.
-#[expect(
-    clippy::unused_async,
-    reason = "the store's operations are asynchronous"
-)]
-pub async fn cancel(_conn: &mut Conn, _delivery: u32, _now: i64) -> Result<Option<bool>> {
-    Ok(None)
+pub async fn cancel(conn: &mut Conn, delivery: u32, now: i64) -> Result<Option<bool>> {
+    Ok(Some(conn.cancel_delivery(&id(delivery), at(now)).await?))
 }
 
 pub async fn renew(conn: &mut Conn, owner: &str, now: i64) -> Result<Vec<u32>> {
@@ -284,7 +297,7 @@ pub async fn wipe(conn: &mut Conn) -> Result<()> {
 
 /// Removes old deliveries that have ended; which.
 pub async fn retain(conn: &mut Conn, before: i64) -> Result<Vec<u32>> {
-    let old = conn.list_old_deliveries(at(before), 10).await?;
+    let old = conn.list_old_deliveries(at(before), false, 10).await?;
     let old: Vec<DeliveryId> = old.into_iter().map(|old| old.id).collect();
     let removed = conn.delete_old_deliveries(&old).await?;
     if removed != old.len() as u64 {
