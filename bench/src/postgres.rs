@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a start may take, recovery after a kill included.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server; killed when dropped.
 pub struct Postgres {
@@ -122,11 +122,11 @@ impl Postgres {
 
     /// For clients.
     pub fn url(&self) -> String {
-        self.url_at(self.port)
+        Self::url_at(self.port)
     }
 
     /// For clients that come through a proxy on this port.
-    pub fn url_at(&self, port: u16) -> String {
+    pub fn url_at(port: u16) -> String {
         format!("postgres://postgres@127.0.0.1:{port}/postgres")
     }
 

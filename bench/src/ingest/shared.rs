@@ -22,13 +22,13 @@ const ROUND: Duration = Duration::from_secs(5);
 const ROUND_TRIP: Duration = Duration::from_micros(2_700);
 const IDLE: Duration = Duration::from_secs(30);
 /// How long a failure is watched; what lasts longer is told as this.
-const WATCHED: Duration = Duration::from_secs(60);
+const WATCHED: Duration = Duration::from_mins(1);
 /// How often a node is stopped until it is inside a transaction.
 const TRIES: usize = 200;
 
 /// A home whose database is the server on this port.
-async fn home(database: &Postgres, port: u16) -> Result<Home> {
-    let url = ("SERVICE_DATABASE_URL", database.url_at(port));
+async fn home(port: u16) -> Result<Home> {
+    let url = ("SERVICE_DATABASE_URL", Postgres::url_at(port));
     Home::set_up(&site::environment(vec![url])).await
 }
 
@@ -43,7 +43,7 @@ pub async fn measure(report: &mut Report) -> Result<()> {
 
 async fn nodes(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
-    let home = home(&database, database.port()).await?;
+    let home = home(database.port()).await?;
     let one = home.start()?;
     let beside = tempfile::tempdir()?;
     let two = home.beside(&beside.path().join("data")).start()?;
@@ -83,7 +83,7 @@ async fn nodes(report: &mut Report) -> Result<()> {
 async fn far(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
     let proxy = Proxy::start(database.port(), ROUND_TRIP / 2)?;
-    let home = home(&database, proxy.port).await?;
+    let home = home(proxy.port).await?;
     let server = home.start()?;
     let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
     let flood = target
@@ -108,7 +108,7 @@ async fn far(report: &mut Report) -> Result<()> {
 
 async fn idle(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
-    let home = home(&database, database.port()).await?;
+    let home = home(database.port()).await?;
     let server = home.start()?;
     tokio::time::sleep(Duration::from_secs(5)).await;
     database.ask("ALTER SYSTEM SET log_statement = 'all'")?;
@@ -179,7 +179,7 @@ async fn freeze(database: &Postgres, node: &Server, target: &'static super::Targ
 
 async fn frozen(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
-    let home = home(&database, database.port()).await?;
+    let home = home(database.port()).await?;
     let one = home.start()?;
     let beside = tempfile::tempdir()?;
     let two = home.beside(&beside.path().join("data")).start()?;
@@ -202,7 +202,7 @@ async fn frozen(report: &mut Report) -> Result<()> {
 async fn silent(report: &mut Report) -> Result<()> {
     let database = Postgres::start()?;
     let proxy = Proxy::start(database.port(), Duration::ZERO)?;
-    let home = home(&database, proxy.port).await?;
+    let home = home(proxy.port).await?;
     let server = home.start()?;
     let target = site::webhook(&home, &server, json!({ "deliver_only": true })).await?;
     target

@@ -313,6 +313,9 @@ fn write(args: &Args, samples: &[Sample]) -> Result<()> {
     Ok(std::fs::write(args.out.join("soak.svg"), svg)?)
 }
 
+/// A name, its unit, and what of a sample it is.
+type Row = (&'static str, &'static str, fn(&Sample) -> f64);
+
 /// The first tenth beside the last.
 fn tell(args: &Args, samples: &[Sample]) {
     let part = samples.len().div_ceil(10);
@@ -322,7 +325,7 @@ fn tell(args: &Args, samples: &[Sample]) {
     let mean = |samples: &[Sample], value: fn(&Sample) -> f64| {
         samples.iter().map(value).sum::<f64>() / samples.len().max(1) as f64
     };
-    let rows: [(&str, &str, fn(&Sample) -> f64); 8] = [
+    let rows: [Row; 8] = [
         ("memory", "MiB", |s| s.memory_mib),
         ("open files", "", |s| s.open_files),
         ("threads", "", |s| s.threads),

@@ -9,6 +9,7 @@ pub mod chat;
 pub mod config;
 pub mod config_describe;
 pub mod connect;
+pub mod deliveries;
 pub mod env;
 pub mod inbox;
 pub mod models;
@@ -92,13 +93,13 @@ pub static METHODS: &[Method] = &[
     webhooks::TEST,
     webhooks::PROFILES,
     webhooks::STATS,
-    webhooks::DELIVERIES,
-    webhooks::DELIVERY_GET,
-    webhooks::DELIVERY_PAYLOAD,
-    webhooks::DELIVERY_REPLAY,
-    webhooks::DELIVERIES_REPLAY,
-    webhooks::DELIVERY_CANCEL,
-    webhooks::DELIVERY_RETRY,
+    deliveries::DELIVERIES,
+    deliveries::DELIVERY_GET,
+    deliveries::DELIVERY_PAYLOAD,
+    deliveries::DELIVERY_REPLAY,
+    deliveries::DELIVERIES_REPLAY,
+    deliveries::DELIVERY_CANCEL,
+    deliveries::DELIVERY_RETRY,
     #[cfg(feature = "voice")]
     tts::STATUS,
     #[cfg(feature = "voice")]

@@ -76,15 +76,13 @@ impl Conn {
         is_silent: &mut bool,
         answer: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        match tokio::time::timeout(ANSWER, answer).await {
-            Ok(answered) => answered,
-            Err(_) => {
-                *is_silent = true;
-                Err(StoreError::unavailable(
-                    "the database server does not answer",
-                ))
-            }
+        if let Ok(answered) = tokio::time::timeout(ANSWER, answer).await {
+            return answered;
         }
+        *is_silent = true;
+        Err(StoreError::unavailable(
+            "the database server does not answer",
+        ))
     }
 
     /// Runs a statement that changes something; the number of rows it touched.

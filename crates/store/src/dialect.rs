@@ -99,12 +99,6 @@ impl Engine {
         }
     }
 
-    /// Notes a migration: version, name, checksum.
-    pub(crate) const fn note_migration(self) -> &'static str {
-        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-             VALUES ($1, $2, TRUE, $3, 0)"
-    }
-
     /// Lets one transaction at a time give messages of the inbox their places.
     pub(crate) const fn lock_inbox(self) -> Option<&'static str> {
         match self {

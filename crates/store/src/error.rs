@@ -89,7 +89,7 @@ impl From<tokio_postgres::Error> for StoreError {
                 }
             }
             // What the server sent was not what was asked for; every other error is one of the connection.
-            None if error.source().is_some_and(|cause| cause.is::<WrongType>()) => {
+            None if error.source().is_some_and(<dyn Error>::is::<WrongType>) => {
                 Self::Unexpected(error.into())
             }
             None => Self::Unavailable(error.into()),

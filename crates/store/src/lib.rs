@@ -111,6 +111,8 @@ use futures_util::future::BoxFuture;
 use readers::Readers;
 use std::sync::Arc;
 use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use writer::Writers;
 
 /// The database, open.
@@ -122,6 +124,9 @@ pub struct Store {
     changed: broadcast::Sender<Arc<str>>,
     /// Counts notifications of a database that other processes may write.
     heard: watch::Receiver<u64>,
+    /// Ends the task that listens for them.
+    stop: CancellationToken,
+    listener: TaskTracker,
 }
 
 /// How many changes a listener may be behind.
@@ -217,6 +222,9 @@ impl Store {
         if let Err(error) = self.checkpoint().await {
             tracing::warn!(%error, "the write-ahead log was not emptied at close");
         }
+        self.stop.cancel();
+        self.listener.close();
+        self.listener.wait().await;
         self.writers.stop().await;
         self.readers.close().await;
     }

@@ -12,6 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// How long a server may take to come up.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -142,9 +144,11 @@ impl Store {
         drop(conn);
         let changed = broadcast::Sender::new(CHANGES);
         let (hear, heard) = watch::channel(0);
+        let (stop, listener) = (CancellationToken::new(), TaskTracker::new());
         if let Place::Postgres(server) = &location.0 {
-            // It ends with the last handle of the store, whose receiver it watches.
-            tokio::spawn(postgres::listen(PostgresServer::clone(server), hear));
+            // It ends as well with the last receiver of what is heard.
+            let listen = postgres::listen(PostgresServer::clone(server), hear);
+            listener.spawn(stop.clone().run_until_cancelled_owned(listen));
         }
         Ok(Self {
             engine,
@@ -152,6 +156,26 @@ impl Store {
             writers: Writers::open(location, &changed)?,
             changed,
             heard,
+            stop,
+            listener,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::query;
+
+    /// `PRAGMA temp_store`: 0 as compiled, 1 files, 2 memory.
+    #[tokio::test]
+    async fn every_connection_keeps_temporary_tables_and_journals_in_memory() {
+        let database = crate::testing::sqlite();
+        for role in [Role::Migrator, Role::Writer, Role::Reader] {
+            let source = database.location.source(role, 1).unwrap();
+            let mut conn = source.connect().await.unwrap();
+            let stored = conn.number(query("PRAGMA temp_store")).await.unwrap();
+            assert_eq!(stored, 2, "{role:?}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -99,7 +99,7 @@ impl TlsPolicy {
     fn verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Verifier, OpenError> {
         let chain: Option<Arc<dyn ServerCertVerifier>> = match (self.check, &self.roots) {
             (Check::Nothing, _) => None,
-            (_, Some(path)) => Some(self.verifier_of_file(path, provider)?),
+            (_, Some(path)) => Some(verifier_of_file(path, provider)?),
             (_, None) => {
                 let verifier = rustls_platform_verifier::Verifier::new(Arc::clone(provider))
                     .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))?;
@@ -112,27 +112,26 @@ impl TlsPolicy {
             provider: Arc::clone(provider),
         })
     }
+}
 
-    fn verifier_of_file(
-        &self,
-        path: &PathBuf,
-        provider: &Arc<CryptoProvider>,
-    ) -> Result<Arc<dyn ServerCertVerifier>, OpenError> {
-        let mut roots = RootCertStore::empty();
-        let certificates = CertificateDer::pem_file_iter(path)
+fn verifier_of_file(
+    path: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, OpenError> {
+    let mut roots = RootCertStore::empty();
+    let certificates = CertificateDer::pem_file_iter(path)
+        .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))?;
+    for certificate in certificates {
+        certificate
+            .map_err(|error| error.to_string())
+            .and_then(|certificate| roots.add(certificate).map_err(|error| error.to_string()))
             .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))?;
-        for certificate in certificates {
-            certificate
-                .map_err(|error| error.to_string())
-                .and_then(|certificate| roots.add(certificate).map_err(|error| error.to_string()))
-                .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))?;
-        }
-        let verifier =
-            WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
-                .build()
-                .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))?;
-        Ok(verifier)
     }
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+            .build()
+            .map_err(|error| OpenError::postgres(StoreError::unavailable(error)))?;
+    Ok(verifier)
 }
 
 fn read_mode(mode: &str) -> Result<(SslMode, Check), OpenError> {

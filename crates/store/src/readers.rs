@@ -6,13 +6,16 @@ use crate::open::Source;
 use crate::{Location, OpenError, StoreError};
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 /// How many connections read. SQLite's each have a thread and a page cache.
 const READERS: usize = 4;
+
+/// How many reads may wait for a thread; a caller beyond that waits to be let in.
+const WAITING: usize = 1024;
 
 /// A job for a thread that reads.
 type Job = Box<dyn FnOnce(&Handle, &mut Conn) + Send>;
@@ -74,14 +77,17 @@ pub(crate) struct Threads {
 
 impl Threads {
     fn start(conns: Vec<Conn>) -> Self {
-        let (jobs, queue) = mpsc::channel::<Job>();
+        let (jobs, queue) = mpsc::channel::<Job>(WAITING);
         let queue = Arc::new(Mutex::new(queue));
         let running = TaskTracker::new();
         for mut conn in conns {
             let (queue, runtime, token) = (Arc::clone(&queue), Handle::current(), running.token());
             std::thread::spawn(move || {
-                let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                while let Ok(job) = next() {
+                let next = || {
+                    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+                    queue.blocking_recv()
+                };
+                while let Some(job) = next() {
                     // The caller of a job that panics sees that its answer never comes.
                     drop(std::panic::catch_unwind(AssertUnwindSafe(|| {
                         job(&runtime, &mut conn);
@@ -112,10 +118,8 @@ impl Threads {
             }
         });
         let closed = || StoreError::unavailable("the store is closed");
-        self.sender()
-            .ok_or_else(closed)?
-            .send(job)
-            .map_err(|_| closed())?;
+        let jobs = self.sender().ok_or_else(closed)?;
+        jobs.send(job).await.map_err(|_| closed())?;
         answer
             .await
             .unwrap_or_else(|_| Err(StoreError::unavailable("a read was not finished").into()))

@@ -132,7 +132,7 @@ async fn connect(location: &Location) -> Conn {
     let connect = async {
         let source = location
             .source(Role::Migrator, 1)
-            .map_err(|error| StoreError::unavailable(error))?;
+            .map_err(StoreError::unavailable)?;
         source.connect().await
     };
     match connect.await {

@@ -1,6 +1,10 @@
 //! Faults between a node and its PostgreSQL server, played by a proxy that stands between them.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on has failed; the proxy's tasks end with the test"
+)]
 
 use gatehouse_domain::Timestamp;
 use gatehouse_store::testing::{TestDatabase, postgres};

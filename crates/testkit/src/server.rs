@@ -95,10 +95,7 @@ impl TestServer {
             "SERVICE_DATA_DIR".into(),
             database.directory().display().to_string(),
         ));
-        pairs.push((
-            "SERVICE_DATABASE_URL".into(),
-            database.location.url().to_owned(),
-        ));
+        pairs.push(("SERVICE_DATABASE_URL".into(), database.location.url()));
         let layers = Layers::load(&Environment::from_pairs(pairs), &Invocation::default()).unwrap();
         let parts = Parts {
             clock: match &clock {

@@ -213,11 +213,11 @@ async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
 
 /// Drops the channel accounts from memory when another node changed some, and their secrets as soon as the
 /// vault is sealed.
-async fn follow_channels(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
+async fn follow_channels(rooms: Arc<Rooms>, mut feed: Receiver<Arc<str>>) {
     let mut status = rooms.secrets.subscribe_status();
     loop {
         let concerns = tokio::select! {
-            changed = changes.recv() => match changed {
+            subject = feed.recv() => match subject {
                 Ok(subject) => matches!(&*subject, "channels" | "vault" | "*"),
                 Err(RecvError::Lagged(_)) => true,
                 Err(RecvError::Closed) => return,

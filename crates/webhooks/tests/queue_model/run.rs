@@ -117,7 +117,7 @@ async fn case(store: &Store, ops: &[Op]) -> Result<(), String> {
                         .await
                         .map_err(|problem| match problem {
                             Problem::Wrong(why) => Problem::Wrong(format!("{op:?}: {why}")),
-                            other => other,
+                            Problem::RollBack => Problem::RollBack,
                         })?;
                 }
                 whole::compare(world, conn).await

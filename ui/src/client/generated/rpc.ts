@@ -185,6 +185,13 @@ export type ShownSecret = string;
 export type DeliveryStatus =
   'received' | 'filtered' | 'deduplicated' | 'rejected' | 'queued' | 'processing' | 'completed' | 'failed';
 /**
+ * What a count is of.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "BucketSize".
+ */
+export type BucketSize = 'hour' | 'day';
+/**
  * What a sender sent.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
@@ -254,7 +261,16 @@ export type DeviceId = string;
  * via the `definition` "Records".
  */
 export type Records =
-  'agents' | 'channels' | 'config' | 'env' | 'inbox' | 'providers' | 'sessions' | 'ssh_keys' | 'webhooks';
+  | 'agents'
+  | 'channels'
+  | 'config'
+  | 'deliveries'
+  | 'env'
+  | 'inbox'
+  | 'providers'
+  | 'sessions'
+  | 'ssh_keys'
+  | 'webhooks';
 /**
  * Where a tool call is.
  *
@@ -1042,7 +1058,7 @@ export interface Interface {
       result: Account;
     };
     /**
-     * Deletes a channel with its secrets.
+     * Deletes a channel with its secrets. While deliveries wait for it or webhooks name it, only with `force`.
      */
     'channels.delete': {
       params: {
@@ -1050,6 +1066,10 @@ export interface Interface {
          * Its id.
          */
         id: string;
+        /**
+         * Delete it also while deliveries wait for it or webhooks name it; those deliveries fail.
+         */
+        force?: boolean;
       };
       result: Done;
     };
@@ -1418,9 +1438,21 @@ export interface Interface {
          */
         id?: string | null;
         /**
-         * Of how many hours; 24 when absent.
+         * Of how many hours up to now; 24 when absent.
          */
         hours?: number | null;
+        /**
+         * In place of `hours`: those that came at this moment or later; a day before `until` when absent.
+         */
+        from?: Timestamp | null;
+        /**
+         * Those that came before this moment; now when absent.
+         */
+        until?: Timestamp | null;
+        /**
+         * What each count is of; an hour when absent. At most 720 hours or 366 days are counted.
+         */
+        bucket?: BucketSize | null;
       };
       result: DeliveryStats;
     };
@@ -1445,6 +1477,14 @@ export interface Interface {
          * Only where the event type, the entity, the error or the preview contains this text.
          */
         q?: string | null;
+        /**
+         * Only those that came at this moment or later.
+         */
+        from?: Timestamp | null;
+        /**
+         * Only those that came before this moment.
+         */
+        until?: Timestamp | null;
         /**
          * How many at most; 50 when absent.
          */
@@ -1484,6 +1524,66 @@ export interface Interface {
      * Runs a delivery once more, as a new one.
      */
     'webhooks.delivery.replay': {
+      params: {
+        /**
+         * Its id.
+         */
+        id: string;
+      };
+      result: Delivery;
+    };
+    /**
+     * Runs deliveries that ended once more, the oldest first, each as a new one; or only counts them.
+     */
+    'webhooks.deliveries.replay': {
+      params: {
+        /**
+         * How many at most, the oldest first.
+         */
+        limit: number;
+        /**
+         * Only of this webhook.
+         */
+        id?: string | null;
+        /**
+         * `completed` or `failed`; both when absent.
+         */
+        status?: DeliveryStatus | null;
+        /**
+         * Only of this event type.
+         */
+        event?: string | null;
+        /**
+         * Only those that came at this moment or later.
+         */
+        since?: Timestamp | null;
+        /**
+         * Only those that came before this moment.
+         */
+        until?: Timestamp | null;
+        /**
+         * Only count them.
+         */
+        dry_run?: boolean;
+      };
+      result: Replayed;
+    };
+    /**
+     * Ends a delivery that waits or runs, as failed.
+     */
+    'webhooks.delivery.cancel': {
+      params: {
+        /**
+         * Its id.
+         */
+        id: string;
+      };
+      result: Delivery;
+    };
+    /**
+     * Tries a waiting delivery now.
+     */
+    'webhooks.delivery.retry': {
       params: {
         /**
          * Its id.
@@ -1840,7 +1940,7 @@ export interface Interface {
     'chat.tool': ToolProgress;
     'chat.message': Message;
     'chat.done': Done2;
-    'webhooks.delivery': Delivery;
+    'webhooks.delivery': DeliveryChange;
     'channel.message': InboxMessage;
     'approval.requested': Approval;
     'approval.resolved': Resolved;
@@ -3656,26 +3756,26 @@ export interface EventInfo {
   description: string;
 }
 /**
- * Counts of deliveries by the hour, the oldest first.
+ * Counts of deliveries by the hour or day, the oldest first.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "DeliveryStats".
  */
 export interface DeliveryStats {
   /**
-   * One for each hour, also where nothing came.
+   * One for each hour or day, also where nothing came.
    */
   buckets: Bucket[];
 }
 /**
- * The deliveries of an hour.
+ * The deliveries of an hour or day.
  *
  * This interface was referenced by `Interface`'s JSON-Schema
  * via the `definition` "Bucket".
  */
 export interface Bucket {
   /**
-   * When the hour began.
+   * When the hour or day began.
    */
   at: Timestamp;
   [k: string]: number | Timestamp;
@@ -3818,6 +3918,22 @@ export interface ResponseAction {
    * When.
    */
   at: Timestamp;
+}
+/**
+ * What a replay of many did.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "Replayed".
+ */
+export interface Replayed {
+  /**
+   * How many deliveries match.
+   */
+  matched: number;
+  /**
+   * How many were queued again.
+   */
+  replayed: number;
 }
 /**
  * `tts.status`.
@@ -4542,6 +4658,94 @@ export interface Done2 {
    * Why its answer was not spoken although it was to be.
    */
   audio_error?: Failure | null;
+}
+/**
+ * A change of a delivery, as the event `webhooks.delivery` tells it: the record without what may be long.
+ *
+ * This interface was referenced by `Interface`'s JSON-Schema
+ * via the `definition` "DeliveryChange".
+ */
+export interface DeliveryChange {
+  /**
+   * Its id.
+   */
+  id: DeliveryId;
+  /**
+   * To which webhook.
+   */
+  webhook_id: WebhookId;
+  /**
+   * Where it stands.
+   */
+  status: DeliveryStatus;
+  /**
+   * What happened at the sender.
+   */
+  event_type?: string | null;
+  /**
+   * What it is about.
+   */
+  entity_key?: string | null;
+  /**
+   * What the sender knows it by.
+   */
+  delivery_key?: string | null;
+  /**
+   * The delivery that came first with the same key.
+   */
+  duplicate_of?: DeliveryId | null;
+  /**
+   * The delivery that this one repeats.
+   */
+  replay_of?: DeliveryId | null;
+  /**
+   * When it came.
+   */
+  received_at: Timestamp;
+  /**
+   * When work on it last began.
+   */
+  started_at?: Timestamp | null;
+  /**
+   * When it ended.
+   */
+  finished_at?: Timestamp | null;
+  /**
+   * How long the work took that ended it.
+   */
+  duration_ms?: number | null;
+  /**
+   * How often work on it was begun.
+   */
+  attempts: number;
+  /**
+   * When it is tried again.
+   */
+  next_attempt_at?: Timestamp | null;
+  /**
+   * Tokens read by the model.
+   */
+  input_tokens?: number | null;
+  /**
+   * Tokens written by the model.
+   */
+  output_tokens?: number | null;
+  /**
+   * The size of its body in bytes.
+   */
+  body_size: number;
+  /**
+   * The chat session that it ran in.
+   */
+  session_id?: string | null;
+  /**
+   * That session's key.
+   */
+  session_key?: string | null;
+  /**
+   * Why it did not end well.
+   */
+  error?: string | null;
 }
 /**
  * Somebody said yes or no, or nobody did in time.

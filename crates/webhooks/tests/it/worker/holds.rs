@@ -115,7 +115,7 @@ async fn a_channel_that_does_not_answer_is_tried_with_one_delivery_now_and_then(
         assert_eq!((house.row(5).await.attempts, receiver.count()), (0, 0));
         house.advance(Duration::from_millis(1));
         house.until(5, DeliveryStatus::Completed).await;
-        house.advance(Duration::from_secs(60));
+        house.advance(Duration::from_mins(1));
         house.until_all(&[0; 5], DeliveryStatus::Completed).await;
         assert_eq!((house.row(6).await.attempts, receiver.count()), (1, 6));
         house.stop().await;

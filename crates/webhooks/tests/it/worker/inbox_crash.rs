@@ -81,8 +81,7 @@ async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
     let house = House::open(&database, &model).await;
     let webhook = house.webhook("a", json!({ "deliver_only": true })).await;
     house.stop().await;
-    let mut crashes = 0;
-    for at in 0..MOST {
+    for (crashes, at) in (0..MOST).enumerate() {
         let first = 1 + at * ROUND;
         let numbers: Vec<u32> = (first..first + ROUND).collect();
         let house = House::open(&database, &model).await;
@@ -121,7 +120,6 @@ async fn the_inbox_has_each_delivery_once_wherever_the_process_ends() {
             assert!(crashes > 10, "only {crashes} writes");
             return;
         }
-        crashes += 1;
     }
     panic!("the victim never lives");
 }
