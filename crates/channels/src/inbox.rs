@@ -61,8 +61,8 @@ pub struct InboxPage {
     pub next_cursor: Option<String>,
 }
 
-/// A message for the inbox that is not stored yet. Whoever holds it stores it with [`PreparedInbox::insert_all`] in
-/// a transaction of their own, and tells listeners of it with [`Channels::announce_inbox`] after the commit.
+/// A message for the inbox that is not stored yet. Store it with [`PreparedInbox::insert_all`] in a transaction, and
+/// call [`Channels::announce_inbox`] after the commit.
 #[derive(Clone, Debug)]
 pub struct PreparedInbox(InboxMessageRow);
 
@@ -97,7 +97,7 @@ impl Inner {
         })
     }
 
-    /// Nobody listening is fine.
+    /// It is no error if there is no receiver.
     pub(crate) fn announce(&self, message: PreparedInbox) {
         drop(self.inbox.send(InboxMessage::from(message.0)));
     }

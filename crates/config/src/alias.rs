@@ -24,7 +24,7 @@ fn old_name(key: &str) -> Option<&'static str> {
         .map(|(old, _)| *old)
 }
 
-/// What the operator is told of an old name.
+/// The warning about an old name.
 pub(crate) fn renamed_warning(place: &str, old: &str, new: &str) -> String {
     format!("{place}: `{old}` is the old name of `{new}`; use the new one")
 }

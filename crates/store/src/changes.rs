@@ -1,5 +1,5 @@
 //! Table `changes`: what changed, for the other nodes on the same database. Written in the transaction
-//! that makes the change; numbers grow with commits because one write transaction runs at a time.
+//! that makes the change; numbers grow with commits because one transaction of `Store::write` runs at a time.
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, StoreError};

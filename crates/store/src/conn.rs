@@ -71,7 +71,7 @@ impl Conn {
         }
     }
 
-    /// Waits for an answer of the server, for so long.
+    /// Waits for an answer of the server, at most [`ANSWER`].
     async fn in_time<T>(
         is_silent: &mut bool,
         answer: impl Future<Output = Result<T, StoreError>>,

@@ -8,7 +8,7 @@ use gatehouse_domain::{DeliveryId, Timestamp};
 pub const CANCELLED: &str = "Cancelled.";
 
 impl Conn {
-    /// Ends a delivery that waits or runs, whoever has its lease, and gives the next of its session its place.
+    /// Ends a delivery that waits or runs, also on another node, and gives the next of its session its place.
     /// `false`, and nothing is changed, when it has ended or there is none.
     pub async fn cancel_delivery(
         &mut self,

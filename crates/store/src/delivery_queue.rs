@@ -1,7 +1,8 @@
 //! Table `webhook_deliveries` as a queue: claiming by lease, renewing, finishing, returning, waiting.
 //!
-//! All of it relies on one thing: one write transaction runs at a time in the whole database. What a
-//! claim reads is still true when it writes, on every node.
+//! Changes of open deliveries run in [`crate::Store::write_queue`]: one such transaction runs at a time in the whole
+//! database, so that what a claim reads is still true when it writes, on every node. Only new deliveries, and the
+//! moment at which one is due, may change beside it.
 //!
 //! **Parking.** Only the oldest open delivery of a session may run. One that a claim finds due behind
 //! an older one loses its `next_attempt_at` and with it its place in the index of the queue; whatever
@@ -9,8 +10,7 @@
 //! delivery that must wait once, however many wait and however long. A delivery that waits for the
 //! vault is parked too, with [`WAITS_FOR_VAULT`] as its error.
 //!
-//! A claim ([`crate::delivery_claim`]) names the lines that it takes from: see [`crate::delivery_lines`]. This file knows no worker and no
-//! webhook: what a delivery is for stands in its `config`.
+//! A claim ([`crate::delivery_claim`]) names the lines that it takes from: see [`crate::delivery_lines`].
 
 use crate::sql::{FromRow, Row, query};
 use crate::{Conn, DeliveryRow, StoreError};

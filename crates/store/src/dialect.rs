@@ -36,8 +36,8 @@ impl Engine {
                 "PRAGMA temp_store = MEMORY; PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; \
                  PRAGMA query_only = ON;"
             }
-            // A server may have been told to acknowledge commits before they are on disk. A client that is
-            // frozen within a transaction loses it after three seconds, and with it its locks.
+            // The server's own setting may acknowledge commits before they are on disk. A client that freezes
+            // within a transaction loses it, and its locks, after three seconds.
             (Self::Postgres, Role::Writer) => {
                 "SET synchronous_commit = on; SET lock_timeout = '10s'; SET statement_timeout = '11s'; \
                  SET idle_in_transaction_session_timeout = '3s'"
@@ -65,6 +65,15 @@ impl Engine {
         }
     }
 
+    /// Commits. PostgreSQL answers `COMMIT` of a transaction in which a statement failed as if it were one of
+    /// `ROLLBACK`, without an error; the statement before it fails there.
+    pub(crate) const fn commit(self) -> &'static str {
+        match self {
+            Self::Sqlite => "COMMIT",
+            Self::Postgres => "SELECT 1; COMMIT",
+        }
+    }
+
     /// Begins a migration.
     pub(crate) const fn begin_migration(self) -> &'static str {
         match self {
@@ -73,7 +82,7 @@ impl Engine {
         }
     }
 
-    /// The table of applied migrations, as sqlx made it.
+    /// The table of applied migrations, with the columns that sqlx gave it.
     pub(crate) const fn migrations_table(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -147,6 +156,6 @@ pub(crate) enum Lane {
     Rules,
     /// Claims and ends of deliveries.
     Queue,
-    /// New deliveries, whose unique keys decide: they exclude nobody.
+    /// New deliveries: they exclude no other write, and unique keys decide.
     Arrivals,
 }

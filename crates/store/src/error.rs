@@ -111,6 +111,15 @@ impl StoreError {
         Self::Unavailable(cause.into())
     }
 
+    /// How a write ended that several callers share, for one of them. The source stays in the log.
+    #[must_use]
+    pub fn for_caller(&self) -> Self {
+        match self {
+            Self::OutcomeUnknown => Self::OutcomeUnknown,
+            other => Self::NotCommitted(other.to_string()),
+        }
+    }
+
     /// Whether the database, rather than the request, is the reason.
     pub const fn is_unavailable(&self) -> bool {
         matches!(

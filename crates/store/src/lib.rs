@@ -63,6 +63,7 @@ pub mod testing;
 mod vault_record;
 mod voice_personas;
 mod webhooks;
+mod write_group;
 mod writer;
 
 pub use agents::AgentRow;
@@ -144,8 +145,8 @@ impl Store {
         self.changed.subscribe()
     }
 
-    /// Changes its value soon after somebody noted a change in the database, on this node or another. A change
-    /// may be missed: look at the table of changes now and then all the same. Never changes with SQLite.
+    /// A counter that grows soon after a change is noted in the database, on this node or another. A notification
+    /// may be lost, so read the table of changes in intervals as well. With SQLite it never grows.
     pub fn notified(&self) -> watch::Receiver<u64> {
         self.heard.clone()
     }

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL, with libpq's words: <https://www.postgresql.org/docs/current/libpq-ssl.html>.
+//! TLS to PostgreSQL, with the parameters of libpq: <https://www.postgresql.org/docs/current/libpq-ssl.html>.
 
 use crate::{OpenError, StoreError};
 use futures_util::future::BoxFuture;
@@ -22,7 +22,7 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// What of a server's certificate is checked.
+/// How far a server's certificate is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Check {
     /// `disable`, `prefer` and `require`: nothing.
@@ -56,6 +56,8 @@ impl TlsPolicy {
         for parameter in parameters.split('&') {
             match parameter.split_once('=') {
                 Some(("sslmode", mode)) => (policy.mode, policy.check) = read_mode(mode)?,
+                // The default of this crate.
+                Some(("sslrootcert", "system")) => policy.roots = None,
                 Some(("sslrootcert", path)) => {
                     let path = percent_encoding::percent_decode_str(path).decode_utf8();
                     policy.roots = Some(PathBuf::from(

@@ -112,7 +112,7 @@ impl Threads {
     {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |runtime, conn| {
-            // Nobody waits for the answer any more: the read is not begun.
+            // A caller that has gone away needs no answer.
             if !reply.is_closed() {
                 drop(reply.send(runtime.block_on(job(conn))));
             }

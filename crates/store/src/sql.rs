@@ -39,7 +39,7 @@ pub(crate) enum Value<'q> {
 }
 
 impl Value<'_> {
-    /// The type that PostgreSQL is told of when it prepares the statement.
+    /// The type of the parameter in PostgreSQL's prepared statement.
     pub(crate) const fn postgres_type(&self) -> Type {
         match self {
             Self::Integer(_) => Type::INT8,

@@ -103,7 +103,7 @@ fn touched(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
-/// Runs one statement without values; what it answers is dropped.
+/// Runs one statement without values and drops its rows.
 pub(crate) fn plain(db: &Connection, sql: &str) -> Result<(), StoreError> {
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.raw_query();

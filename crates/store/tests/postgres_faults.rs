@@ -30,6 +30,10 @@ enum Fault {
     CutAfterCommit,
     /// It closes the connection instead of forwarding a `COMMIT`.
     CutBeforeCommit,
+    /// As [`Fault::CutAfterCommit`], and it closes every later connection.
+    CutForGood,
+    /// It closes every connection.
+    Closed,
 }
 
 /// A TCP proxy before a PostgreSQL server.
@@ -95,13 +99,18 @@ async fn pump(
                 fault.send_replace(Fault::None);
                 return;
             }
-            Fault::CutAfterCommit if commits => {
+            Fault::Closed => return,
+            Fault::CutAfterCommit | Fault::CutForGood if commits => {
                 fault.send_replace(Fault::NoAnswers);
                 to.write_all(bytes).await.unwrap();
                 // Long enough for the server to read it. If it were not, the test would fail: nothing would
                 // be committed.
                 tokio::time::sleep(Duration::from_millis(500)).await;
-                fault.send_replace(Fault::None);
+                fault.send_replace(if now == Fault::CutForGood {
+                    Fault::Closed
+                } else {
+                    Fault::None
+                });
                 return;
             }
             _ => {}
@@ -155,6 +164,46 @@ async fn a_commit_whose_answer_is_lost_is_looked_up() {
     assert!(!has(&store, "undone").await);
 
     write(&store, "after").await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_commit_that_cannot_be_looked_up_is_never_called_undone() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let proxy = Proxy::before(&database).await;
+    let store = Store::open(&proxy.location).await.unwrap();
+    proxy.set(Fault::CutForGood);
+    let outcome = write(&store, "committed").await;
+    assert!(
+        matches!(outcome, Err(StoreError::OutcomeUnknown)),
+        "{outcome:?}"
+    );
+    proxy.set(Fault::None);
+    assert!(has(&store, "committed").await);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_write_that_ignores_a_failed_statement_is_not_acknowledged() {
+    let Some(database) = postgres().await else {
+        return;
+    };
+    let store = database.open().await;
+    let written: Result<(), StoreError> = store
+        .write(|conn| {
+            Box::pin(async move {
+                let at = Timestamp::from_millis(1);
+                conn.update_setting("lost", &json!(1), at).await?;
+                // PostgreSQL takes no NUL in a text.
+                drop(conn.update_setting("a\0b", &json!(1), at).await);
+                Ok(())
+            })
+        })
+        .await;
+    assert!(written.is_err());
+    assert!(!has(&store, "lost").await);
     store.close().await;
 }
 

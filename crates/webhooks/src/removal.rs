@@ -86,7 +86,7 @@ impl Inner {
             loop {
                 let (its, rows) = (id.clone(), pieces.rows());
                 let began = self.clock.monotonic_ms();
-                let write = self.store.write(move |conn| {
+                let write = self.store.write_queue(move |conn| {
                     Box::pin(async move {
                         conn.delete_removed_deliveries(&its, rows, PIECE_BYTES)
                             .await

@@ -102,8 +102,8 @@ async fn run(inner: &Inner, mut turn: Turn) {
     running.finish(report, error, cancelled, duration_ms);
 }
 
-/// Waits for an answer. After `limit` it is told to stop, and dropped if it does not within
-/// [`LAST_WORDS`]. Also says whether the limit was reached.
+/// Waits for an answer. After `limit` the turn is cancelled; if it has not ended [`LAST_WORDS`] later, it is
+/// dropped. Also returns whether the limit was reached.
 async fn within<T>(
     limit: Duration,
     cancel: &CancellationToken,

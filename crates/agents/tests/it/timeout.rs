@@ -1,4 +1,4 @@
-//! The deadline of a whole turn. The deadlines here are short, and what they end would never end by itself.
+//! The deadline of a whole turn. The turns in these tests never end without one.
 
 use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool, chat, until_done, webhook};

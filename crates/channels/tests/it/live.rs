@@ -35,7 +35,7 @@ async fn accounts_stay_in_memory_until_something_changed() {
         assert_eq!(sent().await, "/first");
         rename("first", "second", false).await;
         assert_eq!(sent().await, "/first");
-        // Another node's change, as its feed tells it.
+        // As after a change on another node.
         room.channels.forget_accounts();
         assert_eq!(sent().await, "/second");
         rename("second", "third", true).await;

@@ -1,6 +1,6 @@
-//! How changes of deliveries are told. The first few of a window are told at once. Under load the others are
-//! gathered: of each delivery only the last state is told, at the end of the window. Of what is still too
-//! much only that something changed is told.
+//! Events for changes of deliveries. The first changes of a window are published at once. Under load the others
+//! are gathered: only the last state of each delivery is published, at the end of the window. Beyond a limit one
+//! event says only that deliveries changed.
 
 use super::{EventBus, Records, kinds};
 use gatehouse_domain::DeliveryId;
@@ -14,13 +14,12 @@ use tokio::time::{Instant, timeout_at};
 
 /// How long changes are gathered.
 const WINDOW: Duration = Duration::from_millis(250);
-/// How many changes of a window are told at once.
+/// How many changes of a window are published at once.
 const AT_ONCE: usize = 16;
-/// How many more deliveries are told of at its end; a few windows of them fit into the queue of a
-/// listener.
+/// How many more deliveries are published at its end. A socket's queue holds several windows of them.
 const GATHERED: usize = 200;
 
-/// Tells of deliveries until the room ends.
+/// Publishes changes until the sender is dropped.
 pub(super) async fn follow(bus: EventBus, mut deliveries: Receiver<Arc<Delivery>>) {
     let mut window = Window::default();
     let mut end = None;

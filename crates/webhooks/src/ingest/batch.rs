@@ -295,7 +295,7 @@ impl Line {
     }
 }
 
-/// Nothing of the batch is there: every place goes back, and every sender is told.
+/// The batch is not known to be stored: every place goes back, and every sender gets the error.
 fn refuse(senders: Vec<Sender>, error: &StoreError) {
     tracing::error!(
         error = error as &dyn std::error::Error,
@@ -305,7 +305,7 @@ fn refuse(senders: Vec<Sender>, error: &StoreError) {
     for (place, answer) in senders {
         drop(place);
         if let Some(answer) = answer {
-            drop(answer.send(Err(StoreError::NotCommitted(error.to_string()))));
+            drop(answer.send(Err(error.for_caller())));
         }
     }
 }
