@@ -3,7 +3,7 @@ import { paraglideVitePlugin } from '@inlang/paraglide-js';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
-/** What every face needs: in one file beside the entry. */
+/** Code that every view needs, in one chunk beside the entry. */
 const CORE = new RegExp(
   [
     'node_modules/(svelte|clsx|esm-env)/',
@@ -23,7 +23,7 @@ const GATE = new RegExp(
     '/icons/(check|circle|circle-check|eye|eye-off|hourglass|info|key-round|triangle-alert)\\.',
   ].join('|'),
 );
-/** What the first visit takes from the settings: nobody who comes for anything else shall load it. */
+/** Settings modules that onboarding shares, split out so that onboarding does not load the settings. */
 const SETUP = new RegExp(
   [
     '/src/pages/settings/(channels/ChannelField|providers/names|security/(NewPassword|RuleList|password-rules))\\.',
@@ -31,7 +31,7 @@ const SETUP = new RegExp(
     '/paraglide/messages/(channels|providers|security|webhooks)_',
   ].join('|'),
 );
-/** What sections of the settings share. */
+/** Modules that several settings sections share. */
 const SETTINGS =
   /\/src\/pages\/settings\/(Group|Switch|setting|vault\/RecoveryKeyDialog|environment\/(StoredHow|WhereSecretsGo))\./;
 const FRAME = new RegExp(
@@ -52,7 +52,7 @@ export default defineConfig({
       project: './project.inlang',
       outdir: './src/paraglide',
       strategy: ['localStorage', 'preferredLanguage', 'baseLocale'],
-      // One module a message: each part of the page loads the texts that it shows, no others.
+      // One module per message, so that each chunk contains only the messages it shows.
       outputStructure: 'message-modules',
       emitTsDeclarations: true,
     }),
@@ -61,18 +61,18 @@ export default defineConfig({
   resolve: { alias: { $: fileURLToPath(new URL('./src', import.meta.url)) } },
   build: {
     target: ['chrome123', 'firefox128', 'safari17.5'],
-    // The policy of the page allows no `data:` except for images, and small files travel well enough.
+    // The content security policy allows `data:` for images only, and small files are cheap to transfer.
     assetsInlineLimit: 0,
-    // The polyfill would be one more script before first paint; every browser above has modulepreload.
+    // All target browsers support modulepreload, and the polyfill would add a script before the first paint.
     modulePreload: { polyfill: false },
     manifest: 'manifest.tmp.json',
-    // What others wrote travels with its licence.
+    // Includes the licenses of bundled dependencies.
     license: { fileName: 'assets/licenses.txt' },
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // Dozens of files of a few hundred bytes cost more round trips than their bytes are worth. What login needs of the parts travels in one
-        // file, what the inside and its pages share in another.
+        // Merges dozens of tiny chunks, whose round trips cost more than their bytes: one chunk of components
+        // for login, one for the app and its pages.
         codeSplitting: {
           includeDependenciesRecursively: false,
           groups: [

@@ -1,8 +1,8 @@
-//! Tells cargo when the page's files must be embedded again: `ui/dist` is built by Vite, not by cargo.
+//! Tells cargo when to embed the page's files again. Vite, not cargo, builds `ui/dist`.
 //!
-//! Only a release build embeds them; a debug build reads them from the folder while it runs, so that
-//! building the page again compiles no Rust. The folder is made when it is not there: cargo runs a
-//! script again each time whose watched path is missing, and a debug build remembers where it is.
+//! Only a release build embeds the files. A debug build reads them from the folder at run time, so a
+//! rebuild of the page recompiles no Rust. This script creates the folder if it is missing, because cargo
+//! reruns a script every time a watched path is missing, and a debug build stores the folder's path.
 #![expect(
     clippy::disallowed_methods,
     reason = "cargo speaks to build scripts by their environment"

@@ -1,4 +1,4 @@
-// Where the page begins: one small script that asks who is there and loads what they need.
+// Entry point: asks the gateway who the user is and loads the view they need.
 import { mount } from 'svelte';
 import './style/tokens.css';
 import './style/base.css';
@@ -7,12 +7,12 @@ import Root from './Root.svelte';
 import { begin, likelyInside } from './state/session.svelte';
 import { find } from './shell/routes';
 
-// Who was inside the last time is most likely inside now: their part of the page loads while the gateway is asked.
+// A user who was logged in last time probably still is, so the app loads while the gateway answers.
 function load(): Promise<unknown> {
   if (!likelyInside()) return Promise.resolve();
   const { pathname } = location;
   const page = find(pathname === '/' ? '/chat' : pathname).load;
-  // What fails here fails again where it is needed, and is told there.
+  // A failure here recurs where the module is needed, and is reported there.
   return Promise.allSettled([import('./shell/Inside.svelte'), page()]);
 }
 

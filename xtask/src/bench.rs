@@ -1,4 +1,4 @@
-//! `cargo xtask bench NAME`: builds what is measured as it is shipped, then hands over to `bench/`.
+//! `cargo xtask bench NAME`: builds the release binary, then runs the harness in `bench/`.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,18 +10,18 @@ use crate::page;
 use crate::process::{cargo, run as run_command};
 use crate::test::browser;
 
-/// What `bench` takes.
+/// The arguments of `bench`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which measurement, for example `gate`
+    /// The measurement, for example `gate`
     name: String,
     /// Passed on to the harness
     #[arg(last = true)]
     rest: Vec<String>,
 }
 
-/// Builds the gateway by itself first: built together with the harness it would be given the
-/// harness's features, and its size and start would be another program's.
+/// Runs a measurement. Builds the gateway separately first: built together with the harness, it would get the
+/// harness's features, which change its size and startup time.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     if !root.join("bench/Cargo.toml").is_file() {
         bail!("there is no harness yet: bench/ (crate gatehouse-bench) is not in this tree");
@@ -43,7 +43,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     run_command(harness.args(&args.rest))
 }
 
-/// The page, in a real browser: its harness is a Node program.
+/// Measures the page in a real browser; its harness is a Node program.
 fn ui(root: &Path, rest: &[String]) -> Result<()> {
     let target = Metadata::load(root)?.target_directory;
     let browser = browser::prepare(&root.join("bench/ui"), &target.join("bench-ui"))?;

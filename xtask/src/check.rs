@@ -1,4 +1,4 @@
-//! `cargo xtask check`: the rules of the house that the compiler cannot see. Builds nothing.
+//! `cargo xtask check`: project rules that the compiler cannot check. Builds nothing.
 
 mod arrows;
 mod dependencies;
@@ -15,16 +15,16 @@ use anyhow::{Result, bail};
 
 pub use metadata::Metadata;
 
-/// What one check found: what is wrong, and what is worth saying.
+/// The result of one check: errors and notes.
 #[derive(Default)]
 pub struct Findings {
     /// Each fails the check.
     pub wrong: Vec<String>,
-    /// Each is printed, and that is all.
+    /// Printed, but do not fail the check.
     pub notes: Vec<String>,
 }
 
-/// Runs every check, prints what each found, fails when one found something wrong.
+/// Runs every check and prints the findings. Fails if any check found an error.
 pub fn run(root: &Path) -> Result<()> {
     let metadata = Metadata::load(root)?;
     let policy = licences::Policy::load(root)?;

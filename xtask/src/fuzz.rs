@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz [TARGET]`: hands over to cargo-fuzz, which needs the nightly compiler.
+//! `cargo xtask fuzz [TARGET]`: runs cargo-fuzz, which needs the nightly compiler.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,17 +8,17 @@ use anyhow::{Result, bail};
 use crate::process::{capture, run as run_command};
 use crate::walk;
 
-/// What `fuzz` takes.
+/// The arguments of `fuzz`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The target; without it every target is listed
+    /// The target; lists all targets when omitted
     target: Option<String>,
     /// How long to run
     #[arg(long, default_value_t = 60)]
     seconds: u64,
 }
 
-/// Runs one target for a while, or lists them all.
+/// Runs one target, or lists them all.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let Some(target) = &args.target else {
         for file in walk::files(&root.join("fuzz/fuzz_targets"), "rs")? {
@@ -36,7 +36,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     run_command(nightly(root).args(["fuzz", "run", target, "--", &limit]))
 }
 
-/// The `cargo` on PATH is rustup's; the one that runs us knows no other toolchain.
+/// Uses the `cargo` on PATH, which is rustup's: the cargo that runs xtask cannot switch toolchains.
 fn nightly(root: &Path) -> Command {
     let mut command = Command::new("cargo");
     command

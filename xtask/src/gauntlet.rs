@@ -1,5 +1,5 @@
-//! `cargo xtask gauntlet`: published attacks against the built binary, in `tests/gauntlet`, after a test
-//! that each of them can succeed at all.
+//! `cargo xtask gauntlet`: runs published attacks (`tests/gauntlet`) against the built binary, after a
+//! self-test that each attack can succeed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,16 +10,16 @@ use crate::check::Metadata;
 use crate::process::{cargo, run as run_command};
 use crate::test::python;
 
-/// Where the program is.
+/// The folder of the Python program.
 const FOLDER: &str = "tests/gauntlet";
 
-/// What `gauntlet` takes.
+/// The arguments of `gauntlet`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only show that each row can come out open, against the weak gateway
+    /// Only verify that each attack succeeds against the weak gateway
     #[arg(long)]
     self_test: bool,
-    /// Only this row; may be repeated, and end in *
+    /// Only this row; may be repeated, and may end in *
     #[arg(long, value_name = "NAME")]
     row: Vec<String>,
     /// Fail when docs/GAUNTLET.md differs
@@ -33,7 +33,7 @@ pub struct Args {
     binary: Option<PathBuf>,
 }
 
-/// The self-test, then the rows against the binary.
+/// Runs the self-test, then the rows against the binary.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let target = Metadata::load(root)?.target_directory;
     let gauntlet = Gauntlet::prepare(root, &target)?;
@@ -68,7 +68,7 @@ fn built(root: &Path, target: &Path) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// The program with the Python that runs it.
+/// The program and its Python interpreter.
 pub struct Gauntlet {
     folder: PathBuf,
     python: python::Python,
@@ -86,7 +86,7 @@ impl Gauntlet {
     /// Runs the program with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Result<()> {
         let mut command = Command::new(&self.python.program);
-        // Bytecode would lie in the source tree.
+        // `-B`: write no bytecode into the source tree.
         command.args(["-B", "-m", "gauntlet"]).args(arguments);
         run_command(command.current_dir(&self.folder))
     }

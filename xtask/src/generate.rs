@@ -1,5 +1,5 @@
-//! `cargo xtask gen`: the files in `docs/generated`, written by the binary whose tables they show, and
-//! the page's client, which is made of two of them.
+//! `cargo xtask gen`: the files in `docs/generated`, written by the gateway binary, and the page's client,
+//! which is generated from two of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use anyhow::{Context, Result, bail};
 use crate::page::Page;
 use crate::process::{cargo, run as run_command};
 
-/// Where the generated files live.
+/// The folder of the generated files.
 const FOLDER: &str = "docs/generated";
 
-/// What `gen` takes.
+/// The arguments of `gen`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Write nothing: fail when a file differs from what would be written
+    /// Write nothing; fail when a file is out of date
     #[arg(long)]
     check: bool,
 }
 
-/// Builds the binary and lets it write; then the client, where Node is.
+/// Builds the binary and writes the files, then the page's client if Node is available.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let mut binary = cargo(root);
     binary.args(["run", "--quiet", "--package", "gatehouse", "--"]);
@@ -39,7 +39,7 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     }
 }
 
-/// Writes the page's client from the documents, or fails when it is not what they say.
+/// Writes the page's client from the documents, or fails when it is out of date.
 pub fn client(page: &Page, check: bool) -> Result<()> {
     if check {
         page.npm(&["run", "gen", "--", "--check"])
@@ -48,7 +48,7 @@ pub fn client(page: &Page, check: bool) -> Result<()> {
     }
 }
 
-/// Fails, naming each file and its first difference, when the tree is not what the binary writes.
+/// Fails when the tree differs from the binary's output, naming each file and its first difference.
 pub fn check(root: &Path, binary: Command) -> Result<()> {
     let differences = differences(&read(&root.join(FOLDER))?, &generated(binary)?);
     if differences.is_empty() {
@@ -77,7 +77,7 @@ fn write(root: &Path, binary: Command) -> Result<()> {
     Ok(())
 }
 
-/// What the binary writes now, by file name.
+/// The binary's current output, by file name.
 fn generated(mut binary: Command) -> Result<BTreeMap<String, Vec<u8>>> {
     let folder = tempfile::tempdir().context("no temporary folder")?;
     run_command(binary.args(["generate", "--out"]).arg(folder.path()))?;
@@ -88,7 +88,7 @@ fn generated(mut binary: Command) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-/// The files directly in a folder; a folder that is not there has none.
+/// The files directly in a folder; empty when the folder does not exist.
 fn read(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     if !folder.is_dir() {
         return Ok(BTreeMap::new());

@@ -1,5 +1,5 @@
-//! What a developer runs: `cargo xtask run | test | check | page | gen | gauntlet | bench | fuzz`.
-//! Owns the rules of the house that the compiler cannot check. No part of the product depends on it.
+//! Developer commands: `cargo xtask run | test | check | page | gen | gauntlet | bench | fuzz`. Contains the
+//! project rules that the compiler cannot check. No part of the product depends on it.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans guard an async server; this is a small synchronous program at a developer's desk"
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What a developer runs.
+/// Developer commands.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Cli {
@@ -30,21 +30,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the gateway and start it on its embedded SQLite
+    /// Build the gateway and start it with embedded SQLite
     Run(run::Args),
     /// Run every test and check; prepares a fresh Debian machine for them
     Test(test::Args),
-    /// Check the rules of the house: arrows, sizes, names, crate count, licences, links
+    /// Check the project rules: imports, sizes, names, crate count, licenses, links
     Check,
-    /// Build the page into ui/dist, when its sources changed
+    /// Build the page into ui/dist if its sources changed
     Page(page::Args),
     /// Write the generated files: docs/generated, and the page's client
     Gen(generate::Args),
-    /// Try published attacks against the built binary, and show that each row can fail
+    /// Run published attacks against the built binary, after a self-test that each can succeed
     Gauntlet(gauntlet::Args),
-    /// Measure, in release mode, and print one table
+    /// Run a benchmark in release mode and print one table
     Bench(bench::Args),
-    /// Fuzz one target, or list them
+    /// Fuzz one target, or list all targets
     Fuzz(fuzz::Args),
 }
 

@@ -1,5 +1,6 @@
-//! `cargo xtask page`: the page in `ui/`, built by Vite into `ui/dist`, which the binary embeds. Builds
-//! when an input changed, installs modules when the lock file changed, and lets Rust do without Node.
+//! `cargo xtask page`: builds the page in `ui/` with Vite into `ui/dist`, which the binary embeds. Builds
+//! only when an input changed, installs modules only when the lock file changed, and lets Rust builds work
+//! without Node.
 
 mod inputs;
 mod modules;
@@ -12,26 +13,26 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::run as run_command;
 
-/// Where the page is written.
+/// The folder of the page.
 const FOLDER: &str = "ui";
 
-/// What `page` takes.
+/// The arguments of `page`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Build also when nothing changed
+    /// Build even if nothing changed
     #[arg(long)]
     force: bool,
 }
 
-/// The page's folder, with a Node that can build it and the modules that its lock file names.
+/// The page's folder, with a suitable Node and the modules of its lock file installed.
 pub struct Page {
     folder: PathBuf,
     root: PathBuf,
-    /// Node, as it tells it.
+    /// Node's version, for display.
     pub node: String,
 }
 
-/// Builds the page; an error without Node.
+/// Builds the page; fails without Node.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     let page = Page::prepare(root)?;
     let is_built = if args.force {
@@ -45,8 +46,8 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// For commands that also work without the page: what keeps us from building it is said loudly, and
-/// that is all. A page that does not build is an error.
+/// For commands that also work without the page: prints a warning if the page cannot be built here. A build
+/// that fails is still an error.
 pub fn build_or_leave_out(root: &Path) -> Result<()> {
     match Page::prepare(root) {
         Ok(page) => page.build_if_changed().map(|_| ()),
@@ -65,7 +66,7 @@ pub fn build_or_leave_out(root: &Path) -> Result<()> {
 }
 
 impl Page {
-    /// Finds Node and installs the modules when they are not what the lock file names.
+    /// Finds Node, and installs the modules if they do not match the lock file.
     pub fn prepare(root: &Path) -> Result<Self> {
         let folder = root.join(FOLDER);
         if !folder.join("package.json").is_file() {
@@ -80,7 +81,7 @@ impl Page {
         })
     }
 
-    /// Builds unless `ui/dist` is what the inputs make. Whether it built.
+    /// Builds unless `ui/dist` is up to date. Returns whether it built.
     pub fn build_if_changed(&self) -> Result<bool> {
         if inputs::is_current(&self.root, &self.folder)? {
             return Ok(false);
@@ -89,7 +90,7 @@ impl Page {
     }
 
     fn build(&self) -> Result<()> {
-        // Of what is there before the build: a file that changes meanwhile is built the next time.
+        // Hash before the build, so that a file that changes meanwhile triggers the next build.
         let inputs = inputs::digest(&self.root, &self.folder)?;
         self.npm(&["run", "build"])
             .context("the page does not build")?;

@@ -1,4 +1,4 @@
-//! Starting other programs: where they are, how to run them, what they print.
+//! Runs other programs: finds them, executes them, captures their output.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The workspace's root: cargo tells a program it runs where its manifest is.
+/// The workspace root. Cargo passes the manifest's folder to the programs it runs.
 pub fn root() -> Result<PathBuf> {
     match std::env::var_os("CARGO_MANIFEST_DIR") {
         Some(xtask) => Path::new(&xtask)
@@ -18,14 +18,14 @@ pub fn root() -> Result<PathBuf> {
     }
 }
 
-/// The cargo that runs us, in the workspace's root.
+/// The cargo that runs xtask, in the workspace root.
 pub fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     command
 }
 
-/// The program and its arguments, as one would type them.
+/// The command line as one would type it.
 pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program());
     std::iter::once(program.file_name().unwrap_or(program.as_os_str()))
@@ -35,7 +35,7 @@ pub fn shown(command: &Command) -> String {
         .join(" ")
 }
 
-/// Runs to the end with our input and output; an error unless it succeeds.
+/// Runs a command with inherited input and output; fails unless it succeeds.
 pub fn run(command: &mut Command) -> Result<()> {
     eprintln!("$ {}", shown(command));
     let status = command
@@ -47,7 +47,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end and returns what it printed; an error, with its complaint, unless it succeeds.
+/// Runs a command and returns its output; fails with its standard error unless it succeeds.
 pub fn capture(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
@@ -73,18 +73,18 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
-/// Whether the file exists and someone may execute it.
+/// Whether the file exists and is executable.
 pub fn is_executable(file: &Path) -> bool {
     file.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether we run as the system's administrator.
+/// Whether this process runs as root.
 pub fn is_root() -> bool {
     user_id(None) == Some(0)
 }
 
-/// A user's number; ours without a name.
+/// A user's id; the current user's when `name` is `None`.
 pub fn user_id(name: Option<&str>) -> Option<u32> {
     capture(Command::new("id").arg("-u").args(name))
         .ok()?

@@ -1,5 +1,5 @@
-//! `cargo xtask run`: from a fresh clone to a gateway that answers. Needs Rust alone; where Node is, the
-//! page is built first.
+//! `cargo xtask run`: from a fresh clone to a running gateway. Needs only Rust; if Node is available, builds
+//! the page first.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use anyhow::{Context, Result};
 use crate::page;
 use crate::process::{cargo, shown};
 
-/// What `run` takes.
+/// The arguments of `run`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Build optimised: the first build takes several times as long
+    /// Build with optimizations; the first build takes several times as long
     #[arg(long)]
     release: bool,
-    /// Where the gateway keeps its things; its own default otherwise
+    /// The gateway's data directory; its own default when omitted
     #[arg(long)]
     data_dir: Option<PathBuf>,
     /// Passed on to `gatehouse serve`
@@ -23,11 +23,11 @@ pub struct Args {
     rest: Vec<String>,
 }
 
-/// Builds, then becomes the gateway: signals and the terminal are the gateway's own.
+/// Builds, then replaces this process by the gateway, which handles signals and the terminal directly.
 pub fn run(root: &Path, args: &Args) -> Result<()> {
     page::build_or_leave_out(root)?;
     let mut command = cargo(root);
-    // The caller's folder, so that a relative `--data-dir` means what it says.
+    // Use the caller's folder, so that a relative `--data-dir` works as expected.
     command.current_dir(std::env::current_dir().context("no working directory")?);
     command
         .arg("run")

@@ -1,10 +1,10 @@
-//! Finding files in the working tree, without what is built or fetched.
+//! Finds files in the working tree, without build output and dependencies.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Folders that hold nothing of ours.
+/// Folders without source files of ours.
 const SKIPPED: [&str; 8] = [
     "target",
     "node_modules",
@@ -16,14 +16,14 @@ const SKIPPED: [&str; 8] = [
     "playwright-report",
 ];
 
-/// Every file under `folder` with this extension, sorted. A folder that is not there has none.
+/// Every file under `folder` with this extension, sorted; empty when the folder does not exist.
 pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = all(folder)?;
     found.retain(|path| path.extension().is_some_and(|found| found == extension));
     Ok(found)
 }
 
-/// Every file under `folder`, sorted. A folder that is not there has none.
+/// Every file under `folder`, sorted; empty when the folder does not exist.
 pub fn all(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_path_buf()];
@@ -52,7 +52,7 @@ pub fn all(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The path as seen from the workspace's root, with forward slashes.
+/// The path relative to the workspace root, with forward slashes.
 pub fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root)
         .unwrap_or(path)

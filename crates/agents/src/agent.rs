@@ -1,4 +1,4 @@
-//! What an agent is, what may be said of one, and how it is stored. Knows no turn.
+//! The agent type: its fields, validation and storage format. Does not know about turns.
 
 use crate::error::AgentsError;
 use crate::policy::ToolPolicy;
@@ -7,57 +7,51 @@ use gatehouse_store::{AgentRow, StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The agent that always exists.
+/// The id of the agent that always exists.
 pub const DEFAULT_AGENT: &str = "default";
-/// How often an agent may call its model in one turn, when its owner does not say.
+/// Default for `max_turns`.
 const DEFAULT_MAX_TURNS: u32 = 12;
-/// The most that an owner may say.
+/// Upper limit for `max_turns`.
 const MAX_MAX_TURNS: u32 = 100;
 const MAX_NAME_CHARACTERS: usize = 100;
 const MAX_ID_CHARACTERS: usize = 64;
 const MAX_PROMPT_CHARACTERS: usize = 65_536;
-/// Of a provider's, a model's or a persona's name, and of an entry of the tool lists.
+/// Limit for the name of a provider, model or persona, and for one entry of a tool list.
 const MAX_WORD_CHARACTERS: usize = 200;
 const MAX_ENTRIES: usize = 200;
 
-/// An agent.
+/// A configured agent.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Agent {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// How it works.
     #[serde(flatten)]
     pub config: AgentConfig,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it last changed.
     pub updated_at: Timestamp,
 }
 
-/// How an agent works: everything but its names.
+/// The configuration of an agent: everything except its id and name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentConfig {
-    /// Which provider answers; the first that is configured when absent.
+    /// The provider to use. When absent, the first configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// Which model answers: a name, or `provider/model`.
+    /// The model to use: a model name, or `provider/model`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What it is told first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// Which tools it has.
+    /// The tools it may use.
     #[serde(default)]
     pub tools: ToolPolicy,
     /// The persona that speaks its answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voice_persona_id: Option<String>,
-    /// How freely it answers, 0 to 2; the provider's own when absent.
+    /// Sampling temperature, 0 to 2. When absent, the provider's default applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// How often it may call its model in one turn.
+    /// How many times it may call its model in one turn.
     #[serde(default = "default_max_turns")]
     pub max_turns: u32,
 }
@@ -80,55 +74,52 @@ impl Default for AgentConfig {
     }
 }
 
-/// A new agent. `null` is the same as nothing.
+/// A new agent. `null` is the same as an absent field.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewAgent {
-    /// Its id, letters, digits, `.`, `_` and `-`; made from the name when absent.
+    /// 1 to 64 letters, digits, `.`, `_` and `-`. When absent, it is derived from the name.
     pub id: Option<String>,
-    /// Its name.
     pub name: String,
-    /// Which provider answers.
+    /// The provider to use. When absent, the first configured one.
     pub provider: Option<String>,
-    /// Which model answers.
+    /// The model to use: a model name, or `provider/model`.
     pub model: Option<String>,
-    /// What it is told first.
     pub system_prompt: Option<String>,
-    /// Which tools it has; all for its audience when absent.
+    /// The tools it may use. When absent, every tool for its audience.
     pub tools: Option<ToolPolicy>,
     /// The persona that speaks its answers.
     pub voice_persona_id: Option<String>,
-    /// How freely it answers.
+    /// Sampling temperature. When absent, the provider's default applies.
     #[schemars(range(min = 0, max = 2))]
     pub temperature: Option<f64>,
-    /// How often it may call its model in one turn; 12 when absent.
+    /// How many times it may call its model in one turn; 12 when absent.
     #[schemars(range(min = 1, max = 100))]
     pub max_turns: Option<u32>,
 }
 
-/// What is to change in an agent. `null` clears a field, an absent one stays.
+/// Changes to an agent. `null` clears a field; an absent field stays as it is.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentChanges {
-    /// Which agent.
+    /// The agent to change.
     pub id: String,
-    /// Its name, which cannot be cleared.
+    /// The name. It cannot be cleared.
     #[serde(default, deserialize_with = "never_null")]
     #[schemars(with = "String")]
     pub name: Option<String>,
-    /// Which provider answers.
+    /// The provider to use.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     pub provider: Option<Option<String>>,
-    /// Which model answers.
+    /// The model to use: a model name, or `provider/model`.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     pub model: Option<Option<String>>,
-    /// What it is told first.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     pub system_prompt: Option<Option<String>>,
-    /// Which tools it has, both lists at once.
+    /// The tools it may use. Replaces both lists.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<ToolPolicy>")]
     pub tools: Option<Option<ToolPolicy>>,
@@ -136,17 +127,17 @@ pub struct AgentChanges {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     pub voice_persona_id: Option<Option<String>>,
-    /// How freely it answers.
+    /// Sampling temperature.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<f64>", range(min = 0, max = 2))]
     pub temperature: Option<Option<f64>>,
-    /// How often it may call its model in one turn.
+    /// How many times it may call its model in one turn.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<u32>", range(min = 1, max = 100))]
     pub max_turns: Option<Option<u32>>,
 }
 
-/// Tells `null`, which clears, from an absent field.
+/// Distinguishes `null`, which clears the field, from an absent field.
 #[expect(
     clippy::option_option,
     reason = "absent, null and a value are three things here"
@@ -165,7 +156,7 @@ fn never_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 impl NewAgent {
-    /// Name and configuration.
+    /// Splits the input into name and configuration.
     pub(crate) fn into_parts(self) -> (String, AgentConfig) {
         let config = AgentConfig {
             provider: self.provider,
@@ -181,7 +172,6 @@ impl NewAgent {
 }
 
 impl AgentChanges {
-    /// Makes them.
     pub(crate) fn apply(self, agent: &mut Agent) {
         fn set<T>(field: &mut T, change: Option<T>) {
             if let Some(value) = change {
@@ -205,7 +195,6 @@ impl AgentChanges {
 }
 
 impl Agent {
-    /// Reads a stored one.
     pub(crate) fn of(row: AgentRow) -> Result<Self, StoreError> {
         let config = serde_json::from_str(&row.config);
         Ok(Self {
@@ -217,7 +206,6 @@ impl Agent {
         })
     }
 
-    /// As it is stored.
     pub(crate) fn row(&self) -> Result<AgentRow, StoreError> {
         let config = serde_json::to_string(&self.config);
         Ok(AgentRow {
@@ -229,7 +217,7 @@ impl Agent {
         })
     }
 
-    /// Whether all of it is as it may be.
+    /// Validates every field.
     pub(crate) fn check(&self) -> Result<(), AgentsError> {
         check_id(&self.id)?;
         let refuse = |field, reason: String| Err(AgentsError::invalid(field, reason));
@@ -281,7 +269,7 @@ impl Agent {
     }
 }
 
-/// Whether a text is one line that is not blank and no longer than this.
+/// Whether `text` is a single non-blank line of at most `most` characters.
 pub(crate) fn is_line(text: &str, most: usize) -> bool {
     let length = text.chars().count();
     (1..=most).contains(&length) && !text.trim().is_empty() && !text.contains(char::is_control)
@@ -299,8 +287,8 @@ fn check_id(id: &str) -> Result<(), AgentsError> {
     }
 }
 
-/// An id after a name: its letters and digits in lower case, hyphens between them. `number` tells
-/// apart those that would have the same one.
+/// Derives an id from a name: its ASCII letters and digits in lower case, separated by hyphens. A `number`
+/// above 1 is appended to make the id unique.
 pub(crate) fn id_after(name: &str, number: u32) -> String {
     let words: Vec<String> = name
         .split(|c: char| !c.is_ascii_alphanumeric())

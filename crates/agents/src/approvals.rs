@@ -1,4 +1,4 @@
-//! Tool calls that wait for somebody's yes. They wait in the memory of the process whose turn it is.
+//! Tool calls that wait for approval. They are kept in the memory of the process that runs the turn.
 
 use crate::error::AgentsError;
 use crate::event::{AgentEvent, Approval, Resolved, Shown};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// The calls that wait.
+/// The calls that wait for approval.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals(Mutex<BTreeMap<ApprovalId, Waiting>>);
 
@@ -25,7 +25,7 @@ impl Approvals {
     }
 }
 
-/// Takes the call off the list however the waiting ends, and tells everybody the answer.
+/// Removes the call from the list and reports the answer, however the wait ends.
 struct Asked<'a> {
     inner: &'a Inner,
     id: ApprovalId,
@@ -45,8 +45,8 @@ impl Drop for Asked<'_> {
 }
 
 impl Inner {
-    /// Asks for a yes and waits; no answer in time is a no. When the future is dropped, because the
-    /// turn was stopped, the question goes away.
+    /// Requests approval and waits. No answer within `approval_wait` counts as a denial. Dropping the future,
+    /// as when the turn is stopped, withdraws the request.
     pub(crate) async fn ask_approval(
         &self,
         session: &SessionId,
@@ -81,7 +81,7 @@ impl Inner {
 }
 
 impl Agents {
-    /// The calls that wait, oldest first.
+    /// The calls that wait for approval, oldest first.
     pub fn list_approvals(&self) -> Vec<Approval> {
         let waiting = self.0.approvals.lock();
         waiting
@@ -90,11 +90,11 @@ impl Agents {
             .collect()
     }
 
-    /// Says yes or no to one; `NotFound` when it does not wait any more.
+    /// Approves or denies a call; `NotFound` when it no longer waits.
     pub fn resolve_approval(&self, id: &ApprovalId, allow: bool) -> Result<(), AgentsError> {
         let waiting = self.0.approvals.lock().remove(id);
         let waiting = waiting.ok_or(AgentsError::NotFound("approval"))?;
-        // Its turn may have ended in this very moment.
+        // The turn may have ended in the meantime.
         waiting
             .answer
             .send(allow)

@@ -1,47 +1,48 @@
-//! A conversation that may have outgrown its model: what of it is sent. Pure; asking a model for a summary
-//! is `turn`'s.
+//! Fits a conversation into its model's context window. Pure; requesting a summary from a model belongs to
+//! `turn`.
 //!
-//! In this order, until it fits: tool output of older turns is shortened, then the running turn's; whole
-//! older turns are left out, of which there is a summary then; at last only the newest text is left.
+//! It applies these steps in order until the conversation fits: shorten the tool output of older turns, then
+//! that of the running turn; leave out whole older turns, which a summary then replaces; finally keep only
+//! the newest text.
 
 use crate::message::calls_of;
 use crate::request::{self, Caps, shortened, tokens_in, tokens_of};
 use gatehouse_models::ChatMessage;
 use gatehouse_store::ChatMessageRow;
 
-/// Characters of tool output, of older turns and of the running one, step by step.
+/// Limits on tool output in characters, for older turns and for the running turn, step by step.
 const CAPS: [(usize, usize); 3] = [(usize::MAX, usize::MAX), (2_000, usize::MAX), (300, 16_000)];
-/// The same when the running turn is alone.
+/// The same limits once only the running turn is sent.
 const ALONE_CAPS: [usize; 3] = [16_000, 2_000, 300];
-/// The most of a summary that is kept.
+/// The summary is cut to this length when it is sent.
 const MAX_SUMMARY_CHARACTERS: usize = 8_000;
 
-/// What was said in a session, as far as the running turn has to know it.
+/// The part of a session that the running turn uses.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     summary: Option<String>,
-    /// What the summary does not tell of, in order.
+    /// The messages that the summary does not cover, in order.
     rows: Vec<ChatMessageRow>,
     /// The number of the running turn.
     turn: i64,
-    /// Something is neither in the rows nor in the summary.
+    /// Some messages are neither in the rows nor in the summary.
     has_gap: bool,
 }
 
-/// What to send.
+/// The messages to send.
 #[derive(Debug)]
 pub(crate) struct Fitted {
     pub(crate) messages: Vec<ChatMessage>,
-    /// About how long it is.
+    /// Estimated size.
     pub(crate) tokens: u64,
-    /// Turns up to and with this one are left out and have no summary yet.
+    /// The last turn that is left out and not summarized yet.
     pub(crate) left_out: Option<i64>,
-    /// There is no shorter way.
+    /// The messages cannot be shortened further.
     pub(crate) is_least: bool,
 }
 
 impl Conversation {
-    /// The rows of a session up to and with the running turn.
+    /// Takes the rows of a session up to and including the running turn.
     pub(crate) fn new(
         summary: Option<String>,
         rows: Vec<ChatMessageRow>,
@@ -56,12 +57,11 @@ impl Conversation {
         }
     }
 
-    /// Whether a tool has said something.
     pub(crate) fn has_tool_output(&self) -> bool {
         self.rows.iter().any(|row| row.role == "tool")
     }
 
-    /// Something more was said.
+    /// Appends a message.
     pub(crate) fn push(&mut self, row: ChatMessageRow) {
         self.rows.push(row);
     }
@@ -71,19 +71,19 @@ impl Conversation {
         self.summary.as_deref()
     }
 
-    /// What was said up to and with a turn.
+    /// The messages up to and including the turn `through`.
     pub(crate) fn older(&self, through: i64) -> &[ChatMessageRow] {
         self.rows.get(..self.end_of(through)).unwrap_or_default()
     }
 
-    /// A summary takes the place of everything up to and with a turn.
+    /// Replaces everything up to and including the turn `through` with a summary.
     pub(crate) fn summarise(&mut self, through: i64, summary: String) {
         self.rows.drain(..self.end_of(through));
         self.summary = Some(summary);
         self.has_gap = false;
     }
 
-    /// Everything up to and with a turn is left out without a summary.
+    /// Drops everything up to and including the turn `through` without a summary.
     pub(crate) fn forget(&mut self, through: i64) {
         self.rows.drain(..self.end_of(through));
         self.has_gap = true;
@@ -93,7 +93,7 @@ impl Conversation {
         self.rows.partition_point(|row| row.turn_no <= turn)
     }
 
-    /// What to send when it may have so many tokens; everything when nobody knows.
+    /// The messages to send within `budget` tokens; all of them when the budget is unknown.
     pub(crate) fn fit(&self, budget: Option<u64>) -> Fitted {
         let budget = budget.unwrap_or(u64::MAX);
         for (old, current) in CAPS {
@@ -119,7 +119,7 @@ impl Conversation {
         self.least(start)
     }
 
-    /// The rows from a place on.
+    /// The rows from `start` on, with these limits on tool output.
     fn shape(&self, start: usize, old: usize, current: usize) -> Fitted {
         let rows = self.rows.get(start..).unwrap_or_default();
         let caps = Caps {
@@ -140,7 +140,7 @@ impl Conversation {
         }
     }
 
-    /// What stands in for what is not sent.
+    /// The text that replaces what is not sent.
     fn lead(&self) -> Option<String> {
         let summary = self.summary.as_ref().map(|text| {
             let text = shortened(text, MAX_SUMMARY_CHARACTERS);
@@ -155,8 +155,8 @@ impl Conversation {
         }
     }
 
-    /// Where the newest turns begin that together have so many tokens, when these are more than the
-    /// running one. Less than what would fit, so that not every turn has to leave out a little more.
+    /// The start of the newest turns that together fit into `budget`, if that is more than the running turn.
+    /// Callers pass less than what would fit, so that not every turn has to leave out a little more.
     fn newest_within(&self, budget: u64) -> Option<usize> {
         let running = self.end_of(self.turn - 1);
         let mut room = budget.checked_sub(self.lead().as_deref().map_or(0, tokens_of))?;
@@ -179,14 +179,14 @@ impl Conversation {
         let cap = if row.turn_no < self.turn { 300 } else { 16_000 };
         let calls = row.tool_calls.as_deref().map_or(0, tokens_of);
         if row.role == "tool" {
-            // The marks around it have about 20.
+            // The marks around it take about 20 tokens.
             tokens_of(&shortened(&row.content, cap)) + 20
         } else {
             tokens_of(&row.content) + calls
         }
     }
 
-    /// The newest text, and the last calls of the running turn with their answers.
+    /// The newest text and the last calls of the running turn with their answers.
     fn last_step(&self, start: usize) -> Fitted {
         let rows = self.rows.get(start..).unwrap_or_default();
         let last = rows.iter().rposition(|row| !calls_of(row).is_empty());
@@ -203,7 +203,7 @@ impl Conversation {
         self.fitted(request::messages(self.lead(), &rows, caps), start)
     }
 
-    /// The newest text alone.
+    /// Only the newest text.
     fn least(&self, start: usize) -> Fitted {
         let rows = self.rows.get(start..).unwrap_or_default();
         let caps = Caps {

@@ -42,7 +42,7 @@ fn older_turns_are_left_out_down_to_half() {
     let after = conversation.fit(Some(whole - 1));
     assert_eq!(after.left_out, None);
     assert!(texts(&after).contains("about tea"));
-    // The summary and the first text after it are both the user's: one message.
+    // The summary and the first text after it are both user messages, so they become one.
     assert!(matches!(after.messages[1], ChatMessage::Assistant { .. }));
 
     conversation.forget(through + 1);

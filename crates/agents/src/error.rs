@@ -1,38 +1,32 @@
-//! What can go wrong with agents, sessions and the beginning of turns, and what a caller is told.
+//! Errors of agents, sessions and starting a turn, and how the API reports them.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_store::StoreError;
 
-/// It was refused or failed; nothing was changed.
+/// Why an operation was refused or failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentsError {
-    /// The caller's input is not acceptable.
     #[error("invalid {field}: {reason}")]
     Invalid {
-        /// Which field.
         field: &'static str,
-        /// Why, for a person.
+        /// Human-readable.
         reason: String,
     },
-    /// There is no such thing; the text is a noun.
+    /// The text is a noun.
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// The agent's id is in use.
     #[error("the id is taken")]
     IdTaken,
-    /// The agent `default` always exists.
     #[error("the agent `default` cannot be deleted")]
     DefaultAgent,
-    /// So many turns wait in the session, or in all, that no more are taken.
+    /// The session has too many waiting turns, or too many sessions are active.
     #[error("too many turns wait")]
     TooManyWaiting,
-    /// The key of the model that is to answer a webhook is in the vault, and the vault is sealed.
+    /// The model that should answer a webhook has its key in the vault, and the vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
-    /// Gatehouse ends.
     #[error("shutting down")]
     ShuttingDown,
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -56,7 +50,7 @@ impl From<AgentsError> for Problem {
                 ErrorCode::Conflict,
                 "The agent `default` always exists; it can be changed, but not deleted.",
             ),
-            // How long the turns before it take is not known: a while.
+            // The remaining time of the earlier turns is unknown; 10 seconds is a guess.
             AgentsError::TooManyWaiting => Self::rate_limited(10_000),
             AgentsError::Sealed => Self::vault_sealed(),
             AgentsError::ShuttingDown => Self::new(

@@ -1,4 +1,4 @@
-//! What happens in turns, for those who listen: each event with its name and params on the wire.
+//! Events of turns, with their names and parameters on the wire.
 
 use crate::message::Message;
 use gatehouse_domain::id::{ApprovalId, SessionId, TurnId};
@@ -9,10 +9,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How many events a listener may be behind before it misses some.
+/// How many events a listener may lag behind before it misses the oldest.
 pub(crate) const QUEUE: usize = 1024;
 
-/// Something that happened. It serialises as the params of its event.
+/// An event. It serializes as the parameters of its wire event.
 #[derive(Clone, Debug)]
 pub enum AgentEvent {
     /// `chat.delta`.
@@ -30,7 +30,7 @@ pub enum AgentEvent {
 }
 
 impl AgentEvent {
-    /// Its name on the wire.
+    /// The event name on the wire.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Delta(_) => "chat.delta",
@@ -42,7 +42,7 @@ impl AgentEvent {
         }
     }
 
-    /// Whether it is for those who approve rather than for those who read.
+    /// Whether the event is meant for approvers instead of readers.
     pub const fn is_for_approvers(&self) -> bool {
         matches!(self, Self::ApprovalRequested(_) | Self::ApprovalResolved(_))
     }
@@ -66,23 +66,21 @@ impl Serialize for AgentEvent {
 pub struct Delta {
     /// The session's id.
     pub session: SessionId,
-    /// The turn's id.
     pub turn_id: TurnId,
-    /// What comes next.
+    /// The next piece of text.
     pub text: String,
-    /// Where in the present answer it begins, in UTF-16 units as JavaScript counts them.
+    /// Its offset in the current answer, in UTF-16 code units (as JavaScript counts).
     pub at: u64,
 }
 
-/// Where a tool call is.
+/// The state of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolState {
-    /// It waits for somebody's yes.
+    /// It waits for approval.
     Waiting,
-    /// It runs.
     Running,
-    /// The tool answered.
+    /// It succeeded.
     Ok,
     /// It failed.
     Error,
@@ -90,20 +88,18 @@ pub enum ToolState {
     Denied,
 }
 
-/// A tool call goes on.
+/// Progress of a tool call.
 #[derive(Clone, Debug, serde::Serialize, JsonSchema)]
 pub struct ToolProgress {
     /// The session's id.
     pub session: SessionId,
-    /// The turn's id.
     pub turn_id: TurnId,
     /// The call's id.
     pub id: String,
-    /// The tool.
+    /// The tool's name.
     pub name: String,
-    /// Where it is.
     pub state: ToolState,
-    /// The beginning of what it gave.
+    /// The start of the tool's output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
@@ -113,19 +109,18 @@ pub struct ToolProgress {
 pub struct Done {
     /// The session's id.
     pub session: SessionId,
-    /// The turn's id.
     pub turn_id: TurnId,
-    /// What its models read and wrote.
+    /// The tokens that its models read and wrote.
     pub usage: Usage,
-    /// Why it did not come to its end.
+    /// Why the turn failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// Why its answer was not spoken although it was to be.
+    /// Why the answer could not be spoken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio_error: Option<Failure>,
 }
 
-/// A problem as an event tells it: `{code, message}` and the extra fields of the code.
+/// A problem in an event: `{code, message}` plus the extra fields of the code.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(with = "FailureShape")]
 pub struct Failure(pub Problem);
@@ -138,7 +133,7 @@ struct FailureShape {
     code: String,
     /// For people.
     message: String,
-    /// The extra fields that belong to the code.
+    /// The extra fields of this code.
     #[schemars(flatten)]
     details: serde_json::Map<String, Value>,
 }
@@ -160,40 +155,38 @@ impl Serialize for Failure {
     }
 }
 
-/// A tool call that waits for somebody's yes.
+/// A tool call that waits for approval.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, JsonSchema)]
 pub struct Approval {
-    /// Its id.
     pub id: ApprovalId,
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// What it would be called with, exactly.
+    /// The exact input of the call.
     pub arguments: Value,
-    /// The same for the person who decides.
+    /// The call in a form that is safe to display.
     pub shown: Shown,
     /// The session's id.
     pub session: SessionId,
-    /// When it counts as denied.
+    /// The call counts as denied after this time.
     pub expires_at: Timestamp,
 }
 
-/// A tool call in which every character shows: those that hide or reorder text are escapes such as
-/// `\u{202E}`.
+/// A tool call in which every character is visible: characters that hide or reorder text are shown as escapes
+/// such as `\u{202E}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, JsonSchema)]
 #[schemars(rename = "ShownCall")]
 pub struct Shown {
-    /// The tool.
     pub tool: String,
-    /// The arguments as JSON in lines.
+    /// The arguments as indented JSON.
     pub arguments: String,
     /// How many characters were escaped.
     pub hidden: usize,
 }
 
 impl Shown {
-    /// What is shown of a call.
+    /// Builds the displayed form of a call.
     pub fn of(tool: &str, arguments: &Value) -> Self {
-        // Values have text keys: they can be written.
+        // Serialization cannot fail: the keys of a `Value` are strings.
         let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
         let (tool, arguments) = (visible::line(tool), visible::lines(&arguments));
         Self {
@@ -204,12 +197,11 @@ impl Shown {
     }
 }
 
-/// Somebody said yes or no, or nobody did in time.
+/// A call was approved or denied, or the wait timed out.
 #[derive(Clone, Debug, serde::Serialize, JsonSchema)]
 pub struct Resolved {
-    /// Which.
+    /// The approval's id.
     pub id: ApprovalId,
-    /// The answer.
     pub allowed: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The handle of this room: opening it, its settings, its events, its end. The operations are in the
-//! other modules, each on the same type.
+//! The handle of the agents crate: opening, settings, events and shutdown. Other modules add the operations
+//! to the same type.
 
 use crate::agent::{Agent, AgentConfig, DEFAULT_AGENT};
 use crate::approvals::Approvals;
@@ -18,30 +18,26 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long turns that were told to stop may take to store what they have.
+/// How long stopped turns may take to store their results.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// What this room stands on.
+/// What the agents crate needs.
 #[derive(Debug)]
 pub struct AgentsParts {
-    /// The database.
     pub store: Store,
-    /// Who answers.
     pub models: Models,
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub random: Arc<dyn Random>,
 }
 
-/// What the settings say of this room.
+/// The settings of the agents crate.
 #[derive(Clone, Debug)]
 pub struct AgentsSettings {
-    /// Tools that wait for somebody's yes: names as in a [`crate::ToolPolicy`].
+    /// Tools that need approval; names as in a [`crate::ToolPolicy`].
     pub require_approval: Vec<String>,
-    /// How long they wait before that counts as a no.
+    /// How long a call waits for approval before it counts as denied.
     pub approval_wait: Duration,
-    /// `agents.turn_timeout_seconds`: how long a turn may take, with all that it waits for.
+    /// `agents.turn_timeout_seconds`: how long a turn may take, including all waiting.
     pub turn_timeout: Duration,
 }
 
@@ -59,7 +55,7 @@ impl Default for AgentsSettings {
 #[derive(Clone, Debug)]
 pub struct Agents(pub(crate) Arc<Inner>);
 
-/// What all operations share.
+/// The state that all operations share.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) store: Store,
@@ -72,20 +68,20 @@ pub(crate) struct Inner {
     pub(crate) lanes: Lanes,
     pub(crate) approvals: Approvals,
     pub(crate) tasks: TaskTracker,
-    /// No more turns are taken.
+    /// Cancelled once no more turns are accepted.
     pub(crate) stopping: CancellationToken,
     events: broadcast::Sender<AgentEvent>,
 }
 
 impl Inner {
-    /// Tells those who listen; that nobody does is no error.
+    /// Sends an event. Having no listeners is not an error.
     pub(crate) fn tell(&self, event: AgentEvent) {
         drop(self.events.send(event));
     }
 }
 
 impl Agents {
-    /// Opens the room; the agent `default` is made when it is not there.
+    /// Opens the crate and creates the agent `default` if it does not exist.
     pub async fn open(parts: AgentsParts, settings: AgentsSettings) -> Result<Self, AgentsError> {
         let inner = Inner {
             store: parts.store,
@@ -105,7 +101,7 @@ impl Agents {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Puts new settings in force, for tool calls and turns that begin from now on.
+    /// Applies new settings to tool calls and turns that start from now on.
     pub fn update_settings(&self, settings: AgentsSettings) {
         self.0.settings.store(Arc::new(settings));
     }
@@ -115,21 +111,20 @@ impl Agents {
         &self.0.tools
     }
 
-    /// Who speaks answers, from now on and for good. There is one: a second is refused, which the log
-    /// tells.
+    /// Registers the speaker of answers. There can be only one: a second is refused and the refusal logged.
     pub fn register_speaker(&self, speaker: Arc<dyn Speaker>) {
         if self.0.speaker.set(speaker).is_err() {
             tracing::error!("somebody else speaks answers already");
         }
     }
 
-    /// Listens from now on. A listener that falls 1,024 events behind misses the oldest.
+    /// Subscribes to events from now on. A listener that falls 1,024 events behind misses the oldest.
     pub fn subscribe(&self) -> broadcast::Receiver<AgentEvent> {
         self.0.events.subscribe()
     }
 
-    /// Takes no more turns and ends those that wait, in their lane or for somebody's yes; lets running ones finish within `grace`, then
-    /// stops them, and waits until they have stored what was said.
+    /// Stops accepting turns and cancels those that wait in a lane or for approval. Running turns may finish
+    /// within `grace` and are then stopped. Waits until they have stored their messages.
     pub async fn shutdown(&self, grace: Duration) {
         let Inner {
             lanes,

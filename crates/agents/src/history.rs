@@ -1,4 +1,4 @@
-//! `chat.history`: what was said in a session.
+//! `chat.history`: the messages of a session.
 
 use crate::error::AgentsError;
 use crate::handle::Agents;
@@ -7,24 +7,24 @@ use crate::message::Message;
 use gatehouse_domain::id::SessionId;
 use gatehouse_store::ChatMessageRow;
 
-/// Some messages, and where the ones before them end.
+/// A page of messages.
 #[derive(Clone, Debug)]
 pub struct HistoryPage {
-    /// In the order in which they were said.
+    /// Oldest first.
     pub messages: Vec<Message>,
-    /// The `before` of the page before; `None` when this one begins with the first message.
+    /// The `before` value of the previous page; `None` when this page starts with the first message.
     pub next_cursor: Option<String>,
     /// The turn that runs in the session.
     pub running: Option<RunningTurn>,
 }
 
-/// How often messages are read again because an answer became one meanwhile.
+/// How many times messages are read because an answer became a message during the read.
 const READS: u32 = 4;
 
-/// How many bytes of text a page has at most, unless one message has more.
+/// Limit on the text of a page in bytes. A single larger message is still returned.
 const MAX_BYTES: usize = 8 << 20;
 
-/// How many of the newest messages a page holds.
+/// How many of the newest messages fit on a page.
 fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
     let mut bytes = 0_usize;
     let fits = |row: &&ChatMessageRow| {
@@ -36,10 +36,10 @@ fn that_fit(rows: &[ChatMessageRow], limit: usize) -> usize {
 }
 
 impl Agents {
-    /// The newest messages of a session, or the newest before one of them. A text that waits for its
-    /// turn is there already, behind what is said in the turns before it.
+    /// The newest messages of a session, or the newest before the message `before`. A text that waits for its
+    /// turn is included, after the messages of the turns before it.
     ///
-    /// The messages and the turn that runs go together: what is told of its answer is in one of the two.
+    /// The messages and the running turn are consistent: streamed text is in one of the two.
     pub async fn history(
         &self,
         session: &str,

@@ -1,16 +1,17 @@
-//! Whether a tool's input is as its JSON schema says, before the tool is called.
+//! Checks a tool's input against its JSON schema before the tool is called.
 //!
-//! The part of JSON Schema (draft 2020-12) that schemas of tools use: type, properties, required,
+//! Supports the part of JSON Schema (draft 2020-12) that tool schemas use: type, properties, required,
 //! additionalProperties, items, enum, const, bounds and lengths, anyOf, oneOf, allOf, and `$ref` within the
-//! document. Other keywords, such as `pattern` and `format`, are the tool's own to check: a whole validator
-//! would be forty crates for what a tool must read strictly anyway.
+//! document. The tool itself checks other keywords, such as `pattern` and `format`: a full validator would
+//! add forty dependencies to check what a tool must parse strictly anyway.
 
 use serde_json::{Map, Value};
 
-/// How deep schemas may lie in each other; also ends references that run in a circle.
+/// Nesting limit for schemas. It also ends circular references.
 const MAX_DEPTH: usize = 32;
 
-/// What is wrong with an input, as the model is told; nothing of the input is repeated.
+/// Returns what is wrong with an input, in words for the model. The message does not repeat values of the
+/// input.
 pub(crate) fn check(schema: &Value, input: &Value) -> Result<(), String> {
     Checker { root: schema }.check(schema, input, &Place { name: "", up: None }, 0)
 }
@@ -19,7 +20,7 @@ struct Checker<'a> {
     root: &'a Value,
 }
 
-/// Where in the input.
+/// A position in the input.
 struct Place<'a> {
     name: &'a str,
     up: Option<&'a Self>,
@@ -71,7 +72,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The schema that a reference such as `#/$defs/Name` names.
+    /// Resolves a reference such as `#/$defs/Name`.
     fn find(&self, target: &str) -> Option<&'a Value> {
         let pointer = target.strip_prefix('#')?;
         self.root.pointer(pointer)
@@ -120,7 +121,7 @@ impl<'a> Checker<'a> {
         for (name, value) in object {
             let inner = Place { name, up: Some(at) };
             match properties.and_then(|all| all.get(name)).or(others) {
-                // Said in the owner's words: which field, not that it fits no schema.
+                // Name the unexpected field instead of reporting that it matches no schema.
                 Some(Value::Bool(false)) => {
                     return at.refuse(format!("has no field `{}`", shown(name)));
                 }
@@ -153,7 +154,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A model's own word for a field, not longer than one can read.
+/// A field name that the model wrote, cut to a readable length.
 fn shown(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(60).collect()
 }
@@ -166,7 +167,7 @@ fn is_of(kind: &str, input: &Value) -> bool {
         "boolean" => input.is_boolean(),
         "null" => input.is_null(),
         "number" => input.is_number(),
-        // 2.0 is an integer, says the standard.
+        // JSON Schema counts 2.0 as an integer.
         "integer" => input.as_f64().is_some_and(|number| number.fract() == 0.0),
         _ => true,
     }

@@ -1,5 +1,5 @@
-//! One turn at a time in each session, the others behind it in the order in which they came. Counts and
-//! orders turns; knows nothing of what they do.
+//! Lanes: each session runs one turn at a time, in order of arrival. Counts and orders turns without knowing
+//! what they do.
 
 use crate::error::AgentsError;
 use crate::start::Turn;
@@ -10,50 +10,48 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// How many turns may wait behind the one that runs.
+/// How many turns may wait behind the running one.
 pub(crate) const MAX_WAITING: usize = 64;
-/// In how many sessions turns may run and wait at once.
+/// How many sessions may have running or waiting turns.
 const MAX_LANES: usize = 1024;
 
-/// The lanes that have something in them.
+/// The lanes that are in use.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes(Mutex<HashMap<SessionId, Lane>>);
 
 #[derive(Debug, Default)]
 struct Lane {
-    /// Turns that were promised a place and are being stored.
+    /// Turns that have a reserved place and are being stored.
     promised: usize,
     waiting: VecDeque<Turn>,
-    /// The turn that runs.
     running: Option<Running>,
-    /// Whether somebody takes turns out of it.
+    /// Whether a task takes turns out of it.
     is_served: bool,
-    /// Who holds it stores the next turn: turns are numbered in the order in which they wait.
+    /// Held while a turn is stored, so that turns are numbered in the order in which they wait.
     entrance: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What there is to know of a turn that runs.
+/// The state of a running turn.
 #[derive(Debug)]
 struct Running {
     turn_id: TurnId,
-    /// What stops it.
+    /// Stops the turn.
     cancel: CancellationToken,
-    /// Which of its answers is coming in.
+    /// Counts the answers of this turn.
     answer: u64,
-    /// What came in of it.
+    /// The part of the current answer received so far.
     text: String,
-    /// How long that is, in UTF-16 units.
+    /// The length of `text` in UTF-16 code units.
     units: u64,
 }
 
-/// A turn that runs, as callers see it.
+/// A running turn as callers see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunningTurn {
-    /// Its id.
     pub turn_id: TurnId,
-    /// What was told by `chat.delta` so far of an answer that is not among the messages yet.
+    /// The text sent by `chat.delta` so far for an answer that is not a message yet.
     pub text: String,
-    /// Which of its answers that is.
+    /// Counts the answers of this turn.
     #[serde(skip)]
     pub(crate) answer: u64,
 }
@@ -64,12 +62,12 @@ impl Lane {
     }
 }
 
-/// A place in a lane; given back when it is dropped.
+/// A reserved place in a lane. Dropping it releases the place.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     lanes: &'a Lanes,
     session: SessionId,
-    /// To be locked while the turn is stored and put in.
+    /// Lock it while the turn is stored and pushed.
     pub(crate) entrance: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -90,8 +88,8 @@ impl Lanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Promises a place; refused when 64 turns wait behind the one that runs, or when turns run in too
-    /// many sessions.
+    /// Reserves a place. Fails when 64 turns wait behind the running one, or when turns run in too many
+    /// sessions.
     pub(crate) fn promise(&self, session: &SessionId) -> Result<Place<'_>, AgentsError> {
         let mut lanes = self.lock();
         if lanes.len() >= MAX_LANES && !lanes.contains_key(session) {
@@ -109,7 +107,8 @@ impl Lanes {
         })
     }
 
-    /// Puts a turn at the end of its lane. `true`: nobody serves the lane, so the caller has to.
+    /// Appends a turn to its lane. When this returns `true`, no task serves the lane and the caller must do
+    /// so.
     pub(crate) fn push(&self, turn: Turn) -> bool {
         let mut lanes = self.lock();
         let lane = lanes.entry(turn.session.clone()).or_default();
@@ -117,7 +116,7 @@ impl Lanes {
         !std::mem::replace(&mut lane.is_served, true)
     }
 
-    /// The turn to run next, for the one who serves the lane; at `None` nobody does any more.
+    /// The next turn to run, for the task that serves the lane. After `None` the lane is no longer served.
     pub(crate) fn next(&self, session: &SessionId) -> Option<Turn> {
         let mut lanes = self.lock();
         let lane = lanes.get_mut(session)?;
@@ -139,14 +138,14 @@ impl Lanes {
         None
     }
 
-    /// Stops the turn that runs in a session; those behind it follow.
+    /// Stops the running turn of a session. Waiting turns still run.
     pub(crate) fn cancel_running(&self, session: &SessionId) {
         if let Some(running) = self.lock().get(session).and_then(|l| l.running.as_ref()) {
             running.cancel.cancel();
         }
     }
 
-    /// The turn that runs in a session, on this node.
+    /// The running turn of a session on this node.
     pub(crate) fn running(&self, session: &SessionId) -> Option<RunningTurn> {
         let lanes = self.lock();
         let running = lanes.get(session)?.running.as_ref()?;
@@ -157,7 +156,7 @@ impl Lanes {
         })
     }
 
-    /// Whether a turn runs in a session, on this node.
+    /// Whether a turn runs in a session on this node.
     pub(crate) fn is_running(&self, session: &SessionId) -> bool {
         let lanes = self.lock();
         lanes
@@ -165,7 +164,7 @@ impl Lanes {
             .is_some_and(|lane| lane.running.is_some())
     }
 
-    /// What comes in from now on begins another answer.
+    /// Starts a new answer: resets the received text.
     pub(crate) fn begin_answer(&self, session: &SessionId) {
         if let Some(running) = self
             .lock()
@@ -178,7 +177,7 @@ impl Lanes {
         }
     }
 
-    /// More of an answer came in; where in it that begins, in UTF-16 units.
+    /// Appends to the current answer. Returns the offset of the new text in UTF-16 code units.
     pub(crate) fn add_to_answer(&self, session: &SessionId, text: &str) -> u64 {
         let mut lanes = self.lock();
         let Some(running) = lanes.get_mut(session).and_then(|l| l.running.as_mut()) else {
@@ -191,14 +190,14 @@ impl Lanes {
         at
     }
 
-    /// The turn that ran has ended; the next one is taken by [`Lanes::next`].
+    /// Marks the running turn as ended. [`Lanes::next`] takes the next one.
     pub(crate) fn end_running(&self, session: &SessionId) {
         if let Some(lane) = self.lock().get_mut(session) {
             lane.running = None;
         }
     }
 
-    /// Stops the turn that runs in a session and those behind it.
+    /// Stops the running turn of a session and those that wait.
     pub(crate) fn cancel_session(&self, session: &SessionId) {
         if let Some(lane) = self.lock().get(session) {
             lane.running.iter().for_each(|turn| turn.cancel.cancel());
@@ -206,14 +205,13 @@ impl Lanes {
         }
     }
 
-    /// Stops every turn that waits.
+    /// Stops every waiting turn.
     pub(crate) fn cancel_waiting(&self) {
         for lane in self.lock().values() {
             lane.waiting.iter().for_each(|turn| turn.cancel.cancel());
         }
     }
 
-    /// Stops every turn.
     pub(crate) fn cancel_all(&self) {
         for lane in self.lock().values() {
             lane.running.iter().for_each(|turn| turn.cancel.cancel());
@@ -234,7 +232,7 @@ mod tests {
             .map(|n| lanes.promise(&session(n)).unwrap())
             .collect();
         assert!(lanes.promise(&session(MAX_LANES)).is_err());
-        // A session that is there already takes more.
+        // A session that already has a lane accepts more.
         places.extend((0..MAX_WAITING).map(|_| lanes.promise(&session(0)).unwrap()));
         assert!(lanes.promise(&session(0)).is_err());
         drop(places.pop());

@@ -1,10 +1,9 @@
-//! Agents, and their conversations: sessions, messages, turns, the tools that turns may use, approvals,
-//! and sessions that are shared with everybody.
+//! Agents and their conversations: sessions, messages, turns, the tools that turns may use, approvals, and
+//! public shares of sessions.
 //!
-//! A text comes in by [`Agents::send`], waits for its turn in the session's lane, and is answered by a
-//! model that may call tools. What was said is stored as it happens; who listens hears it as
-//! [`AgentEvent`]s. This room must not know RPC, HTTP, webhooks, or any tool in particular: rooms above
-//! register theirs.
+//! [`Agents::send`] accepts a text. It waits for its turn in the session's lane and is answered by a model
+//! that may call tools. Messages are stored as they are produced and published as [`AgentEvent`]s. This crate
+//! must not know RPC, HTTP, webhooks or any particular tool: higher crates register their tools.
 
 mod agent;
 mod approvals;

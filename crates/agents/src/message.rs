@@ -1,4 +1,4 @@
-//! A message as callers see it, and as it is stored.
+//! A message as callers see it, and its stored form.
 
 use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::{MessageId, SessionId, TurnId};
@@ -7,22 +7,22 @@ use gatehouse_store::ChatMessageRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Gatehouse.
     System,
-    /// Somebody, or a webhook.
+    /// A person or a webhook.
     User,
     /// The agent.
     Assistant,
-    /// A tool, to the agent.
+    /// A tool, replying to the agent.
     Tool,
 }
 
 impl Role {
-    /// The word for it.
+    /// The stored and serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -42,14 +42,14 @@ impl Role {
     }
 }
 
-/// A call that an agent asks for.
+/// A tool call that an agent requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCallRecord {
-    /// Its id, as the provider gave it.
+    /// Assigned by the provider.
     pub id: String,
-    /// The tool.
+    /// The tool's name.
     pub name: String,
-    /// The input, JSON text as the model wrote it.
+    /// The input: JSON text as the model wrote it.
     pub arguments: String,
 }
 
@@ -73,38 +73,33 @@ impl From<ToolCallRecord> for ToolCall {
     }
 }
 
-/// A message.
+/// A message of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
-    /// Its id.
     pub id: MessageId,
-    /// Its session's id.
+    /// The session's id.
     pub session: SessionId,
-    /// Its turn's id.
     pub turn_id: TurnId,
-    /// Who speaks.
     pub role: Role,
-    /// The text.
     pub content: String,
-    /// The calls that the agent asks for.
+    /// The calls that the agent requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<Vec<ToolCallRecord>>,
-    /// Which call a tool answers.
+    /// The id of the call that a tool replies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// Which tool answers.
+    /// The name of the tool that replies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// What the model read and wrote for it.
+    /// The tokens that the model read and wrote for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Which model wrote it.
+    /// The model that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Its audio's id.
+    /// The id of its audio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
-    /// When it was stored.
     pub created_at: Timestamp,
 }
 
@@ -133,7 +128,7 @@ impl From<ChatMessageRow> for Message {
     }
 }
 
-/// The calls that a stored message asks for. What cannot be read is as if it had not been asked.
+/// The calls that a stored message requests. Unreadable ones are ignored.
 pub(crate) fn calls_of(row: &ChatMessageRow) -> Vec<ToolCallRecord> {
     let stored = row.tool_calls.as_deref();
     stored
@@ -141,7 +136,7 @@ pub(crate) fn calls_of(row: &ChatMessageRow) -> Vec<ToolCallRecord> {
         .unwrap_or_default()
 }
 
-/// A text as both engines can store it: PostgreSQL has no NUL character.
+/// Replaces NUL characters, which PostgreSQL cannot store.
 pub(crate) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }

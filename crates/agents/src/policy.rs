@@ -1,5 +1,5 @@
-//! The one place that says which tools a turn may use. It is asked twice: for what is offered to the
-//! model, and again when the model calls. Knows no tool but by name and audience.
+//! Decides which tools a turn may use. It is consulted twice: for the tools offered to the model, and again
+//! when the model makes a call. Knows tools only by name and audience.
 
 use crate::registry::ToolRegistry;
 use crate::send::Origin;
@@ -8,34 +8,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Which tools are wanted. An entry is an exact name, `*`, or a beginning with `*` behind it
-/// (`mcp__x__*`).
+/// A selection of tools. An entry is an exact name, `*`, or a prefix followed by `*` (`mcp__x__*`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolPolicy {
-    /// These; empty means all.
+    /// The allowed tools; empty means all.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// But never these.
+    /// The excluded tools. Takes precedence over `allow`.
     #[serde(default)]
     pub deny: Vec<String>,
 }
 
 impl ToolPolicy {
-    /// Whether this tool is wanted.
+    /// Whether the selection includes this tool.
     pub fn admits(&self, tool: &dyn Tool) -> bool {
         (self.allow.is_empty() || matches_any(&self.allow, tool.name()))
             && !restrains(&self.deny, tool)
     }
 }
 
-/// Whether one of the entries means this tool, under its name or a former one: for lists that restrain.
+/// Whether an entry matches the tool under its current or former name. For lists that restrict.
 pub(crate) fn restrains(entries: &[String], tool: &dyn Tool) -> bool {
     let former = tool.former_name();
     matches_any(entries, tool.name()) || former.is_some_and(|name| matches_any(entries, name))
 }
 
-/// Whether one of the entries means this name.
 fn matches_any(entries: &[String], name: &str) -> bool {
     entries.iter().any(|entry| match entry.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
@@ -52,11 +50,10 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// What a turn may use that began like this, in a session that is tainted or not, with an agent
-    /// that has these `tools`.
+    /// The permit of a turn, from its origin, whether its session is tainted, and the agent's `tools`.
     ///
-    /// A webhook's turn has what its own policy says and its agent does not deny; without a policy it
-    /// has nothing. Nothing that a webhook wrote into ever reaches a trusted tool.
+    /// A webhook's turn may use what its own policy allows, minus what the agent denies; without a policy it
+    /// may use nothing. A turn that contains webhook text can never use a trusted tool.
     pub fn of(origin: &Origin, tainted: bool, agent: &ToolPolicy) -> Self {
         match origin {
             Origin::Chat => Self {
@@ -88,7 +85,7 @@ impl Permit {
         !self.nothing && tool.audience() <= self.ceiling && self.policies.iter().all(admitted)
     }
 
-    /// The tools to offer, by name.
+    /// The tools to offer, sorted by name.
     pub fn offered(&self, registry: &ToolRegistry) -> Vec<Arc<dyn Tool>> {
         let mut all = registry.all();
         all.retain(|tool| self.admits(&**tool));

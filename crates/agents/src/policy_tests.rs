@@ -68,7 +68,7 @@ fn offered(origin: &Origin, tainted: bool, agent: &ToolPolicy) -> Vec<String> {
     let registry = registry();
     let permit = Permit::of(origin, tainted, agent);
     let offered = permit.offered(&registry);
-    // What is offered and what may be called are the same.
+    // The offered tools and the callable tools are the same.
     for tool in registry.all() {
         let is_offered = offered.iter().any(|other| other.name() == tool.name());
         assert_eq!(permit.admits(&*tool), is_offered, "{}", tool.name());
@@ -76,7 +76,7 @@ fn offered(origin: &Origin, tainted: bool, agent: &ToolPolicy) -> Vec<String> {
     offered.iter().map(|tool| tool.name().to_owned()).collect()
 }
 
-/// A webhook's policy, and the tools that its turns have.
+/// A webhook's policy and the tools that its turns may use.
 type Row = (
     Option<(&'static [&'static str], &'static [&'static str])>,
     &'static [&'static str],
@@ -157,7 +157,7 @@ fn a_tainted_chat_has_public_tools_only() {
     assert!(offered(&Origin::Chat, true, &policy(&["webhook", "mcp__x__*"], &[])).is_empty());
 }
 
-/// Two tools that had one name in an earlier version.
+/// Two tools that shared one name in an earlier version.
 #[derive(Debug)]
 struct Renamed(&'static str);
 

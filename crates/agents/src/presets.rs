@@ -1,15 +1,15 @@
-//! `agents.*`: the agents that there are.
+//! `agents.*`: managing agents.
 
 use crate::agent::{Agent, AgentChanges, DEFAULT_AGENT, NewAgent, id_after};
 use crate::error::AgentsError;
 use crate::handle::Agents;
 use gatehouse_store::{AgentRow, Conn, StoreError};
 
-/// How many names in a row may be taken before the owner has to choose an id.
+/// How many derived ids are tried before the caller must choose one.
 const MAX_TRIES: u32 = 1000;
 
 impl Agents {
-    /// Every agent, by id.
+    /// Every agent, sorted by id.
     pub async fn list_agents(&self) -> Result<Vec<Agent>, AgentsError> {
         let read = self
             .0
@@ -20,13 +20,12 @@ impl Agents {
         Ok(agents?)
     }
 
-    /// One agent.
     pub async fn get_agent(&self, id: &str) -> Result<Agent, AgentsError> {
         let found = self.0.find_agent(id).await?;
         found.ok_or(AgentsError::NotFound("agent"))
     }
 
-    /// Makes an agent. `IdTaken` when its owner chose an id that another has.
+    /// Creates an agent. `IdTaken` when the requested id is in use.
     pub async fn create_agent(&self, new: NewAgent) -> Result<Agent, AgentsError> {
         let now = self.0.clock.now();
         let chosen = new.id.clone();
@@ -56,7 +55,7 @@ impl Agents {
         write.await
     }
 
-    /// Changes an agent, for turns that begin from now on.
+    /// Changes an agent. Applies to turns that start from now on.
     pub async fn update_agent(&self, changes: AgentChanges) -> Result<Agent, AgentsError> {
         let now = self.0.clock.now();
         let write = self.0.store.write(move |conn| {
@@ -75,7 +74,7 @@ impl Agents {
         write.await
     }
 
-    /// Deletes an agent; its sessions go to `default`, which cannot be deleted.
+    /// Deletes an agent and reassigns its sessions to `default`, which cannot be deleted.
     pub async fn delete_agent(&self, id: &str) -> Result<(), AgentsError> {
         if id == DEFAULT_AGENT {
             return Err(AgentsError::DefaultAgent);
@@ -99,7 +98,6 @@ impl Agents {
 }
 
 impl crate::handle::Inner {
-    /// The agent of this id.
     pub(crate) async fn find_agent(&self, id: &str) -> Result<Option<Agent>, StoreError> {
         let id = id.to_owned();
         self.store
@@ -108,7 +106,7 @@ impl crate::handle::Inner {
     }
 }
 
-/// The agent of this id, in a transaction. PostgreSQL refuses to look for a NUL character.
+/// Finds an agent in a transaction. PostgreSQL rejects queries with a NUL character.
 pub(crate) async fn find(conn: &mut Conn, id: &str) -> Result<Option<Agent>, StoreError> {
     if id.contains('\0') {
         return Ok(None);

@@ -1,24 +1,24 @@
-//! Which tools there are: the built-in ones, and groups that come and go, such as an MCP server's.
-//! Knows nothing of who may use them; that is `policy`'s.
+//! The tool registry: built-in tools, and groups that change at run time, such as those of an MCP server.
+//! Does not decide who may use them; see `policy`.
 
 use crate::tool::Tool;
 use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The group of tools that were registered one by one. It sorts first, so its names win.
+/// The group of individually registered tools. It sorts first, so its names take precedence.
 const BUILT_IN: &str = "";
 
 type Groups = BTreeMap<String, Vec<Arc<dyn Tool>>>;
 
-/// The tools that are there.
+/// The registered tools.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {
     groups: ArcSwap<Groups>,
 }
 
 impl ToolRegistry {
-    /// Adds a tool for good. One of the same name that was registered before is replaced.
+    /// Adds a tool permanently, replacing one with the same name.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the registry keeps it; who registers a tool has no more use for it"
@@ -37,8 +37,8 @@ impl ToolRegistry {
         });
     }
 
-    /// Puts these tools in the place of all that the group had; none removes it. Tools whose names
-    /// providers would refuse are left out, which the log tells.
+    /// Replaces all tools of a group; an empty list removes the group. Tools whose names providers would
+    /// reject are left out and logged.
     pub fn replace_group(&self, group: &str, tools: Vec<Arc<dyn Tool>>) {
         let (good, bad): (Vec<_>, Vec<_>) = tools.into_iter().partition(|t| is_name(t.name()));
         for tool in bad {
@@ -55,14 +55,14 @@ impl ToolRegistry {
         });
     }
 
-    /// Every tool, by name. Of two with one name the built-in one is meant, then the one whose group
-    /// comes first.
+    /// Every tool, sorted by name. When two share a name, the built-in one wins, then the one whose group
+    /// sorts first.
     pub fn all(&self) -> Vec<Arc<dyn Tool>> {
         let all = self.all_with_groups().into_iter();
         all.map(|(_, tool)| tool).collect()
     }
 
-    /// The same, each with its group; a built-in one has none.
+    /// Like [`Self::all`], with the group of each tool; `None` for a built-in one.
     pub fn all_with_groups(&self) -> Vec<(Option<String>, Arc<dyn Tool>)> {
         let mut named = BTreeMap::new();
         for (group, tools) in self.groups.load().iter() {
@@ -76,7 +76,6 @@ impl ToolRegistry {
         named.into_values().collect()
     }
 
-    /// The tool of this name.
     pub fn find(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let groups = self.groups.load();
         let mut all = groups.values().flatten();
@@ -84,7 +83,7 @@ impl ToolRegistry {
     }
 }
 
-/// Whether both wire formats take the name (`OpenAI` and Anthropic: `^[a-zA-Z0-9_-]{1,64}$`).
+/// Whether both wire formats accept the name (`OpenAI` and Anthropic: `^[a-zA-Z0-9_-]{1,64}$`).
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=64).contains(&name.len()) && name.chars().all(allowed)

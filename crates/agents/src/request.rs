@@ -1,19 +1,19 @@
-//! From what is stored to what a model is sent: valid for every provider, whatever a crash or a stop left
-//! behind, and with tool output marked as data.
+//! Turns stored messages into a model request that every provider accepts, whatever a crash or a stop left
+//! incomplete. Marks tool output as data.
 
 use crate::message::{ToolCallRecord, calls_of};
 use gatehouse_models::{ChatMessage, ToolCall};
 use gatehouse_store::ChatMessageRow;
 use std::fmt::Write as _;
 
-/// How many characters of a tool's output are sent.
+/// Limits on tool output, in characters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caps {
-    /// The turn that runs.
+    /// The running turn.
     pub(crate) turn: i64,
-    /// In the turns before it.
+    /// For the turns before it.
     pub(crate) old: usize,
-    /// In that turn.
+    /// For the running turn.
     pub(crate) current: usize,
 }
 
@@ -27,9 +27,9 @@ impl Caps {
     }
 }
 
-/// The messages to send. Calls that were never answered, because the process or the turn ended, are
-/// answered here; answers to nothing and empty messages are left out; texts of one side that follow each
-/// other become one message, as some providers want it.
+/// The messages to send. Unanswered calls, left by a process or turn that ended early, get an answer here.
+/// Orphaned answers and empty messages are left out. Consecutive user texts become one message, because some
+/// providers require alternating roles.
 pub(crate) fn messages(
     lead: Option<String>,
     rows: &[ChatMessageRow],
@@ -58,7 +58,7 @@ pub(crate) fn messages(
                 });
                 answer_calls(&mut messages, calls, &answers, caps);
             }
-            // A tool's answer whose call was cut off, or a note of ours.
+            // A tool's answer whose call is missing, or a system note.
             _ => {}
         }
     }
@@ -98,7 +98,8 @@ fn answer_calls(
     }
 }
 
-/// A name as vendors take it: `[a-zA-Z0-9_-]{1,64}`. A model may have called a tool that never was.
+/// Makes a name acceptable to providers: `[a-zA-Z0-9_-]{1,64}`. A model may have called a tool that does not
+/// exist.
 fn sendable_name(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let name: String = name
@@ -113,8 +114,8 @@ fn sendable_name(name: &str) -> String {
     }
 }
 
-/// Providers read the name and the arguments again; a name that no tool can have, or arguments that are
-/// not an object, they would refuse together with the whole conversation.
+/// Providers parse names and arguments again. They would reject the whole conversation for an invalid name or
+/// for arguments that are not an object.
 fn sendable(call: ToolCallRecord) -> ToolCall {
     let mut call = ToolCall::from(call);
     call.name = sendable_name(&call.name);
@@ -125,15 +126,15 @@ fn sendable(call: ToolCallRecord) -> ToolCall {
     call
 }
 
-/// A tool's output between marks that it cannot end by itself: they carry the id of its message, which
-/// was made after the output.
+/// Encloses a tool's output in marks that it cannot forge: they carry the id of its message, which is
+/// generated after the output.
 fn marked(row: &ChatMessageRow, cap: usize) -> String {
     let id = &row.id;
     let text = shortened(&row.content, cap);
     format!("<tool_output id=\"{id}\">\n{text}\n</tool_output id=\"{id}\">")
 }
 
-/// The beginning of a text, saying so when it is not all of it.
+/// Cuts a text to this many characters and notes that it was cut.
 pub(crate) fn shortened(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         None => text.to_owned(),
@@ -144,8 +145,8 @@ pub(crate) fn shortened(text: &str, characters: usize) -> String {
     }
 }
 
-/// What was said, as one text of about so many characters, for a summary: a little of every message
-/// while there is room for that, else of the newest.
+/// The conversation as one text of about `characters` characters, to be summarized: a part of every message
+/// if there is space for that, otherwise only the newest.
 pub(crate) fn transcript(
     summary: Option<&str>,
     rows: &[ChatMessageRow],
@@ -157,7 +158,7 @@ pub(crate) fn transcript(
         format!("Summary of what was before: {summary}\n")
     });
     let mut room = characters.saturating_sub(before.as_deref().map_or(0, str::len));
-    // A message has about 50 characters besides its text.
+    // Allow about 50 characters per message besides its text.
     let each = (room / rows.len().max(1))
         .saturating_sub(50)
         .clamp(100, 1500);
@@ -195,14 +196,13 @@ fn transcript_of(row: &ChatMessageRow, characters: usize) -> String {
     part
 }
 
-/// About how many tokens a text is: four ASCII characters, or one other character.
+/// Estimated number of tokens: one per four ASCII characters, one per other character.
 pub(crate) fn tokens_of(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let others = text.chars().filter(|c| !c.is_ascii()).count();
     u64::try_from(ascii / 4 + others + 4).unwrap_or(u64::MAX)
 }
 
-/// About how many tokens a message is.
 pub(crate) fn tokens_in(message: &ChatMessage) -> u64 {
     match message {
         ChatMessage::User { text } => tokens_of(text),

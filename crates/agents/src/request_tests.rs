@@ -151,7 +151,7 @@ fn a_transcript_keeps_the_newest() {
     );
     assert!(!text.contains("text 50"), "{text}");
     assert!(transcript(None, &rows, 0).is_empty());
-    // With room for it, a little of every message.
+    // With enough space, a part of every message is kept.
     let rows: Vec<_> = (0..9)
         .map(|n| row(n, "user", &format!("text {n} {}", "x".repeat(1000))))
         .collect();

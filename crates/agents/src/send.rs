@@ -1,4 +1,4 @@
-//! What it takes to begin a turn, and what is told of it afterwards.
+//! The input and the results of a turn.
 
 use crate::policy::ToolPolicy;
 use gatehouse_domain::id::{DeliveryId, SessionId, TurnId};
@@ -8,32 +8,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-/// In which session.
+/// The session that a text goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A new one.
+    /// A new session.
     New,
-    /// One that exists, by its id or its key.
+    /// An existing session, by id or key.
     Existing(String),
-    /// A webhook's: found by its key, or made.
+    /// A webhook's session, which is created if the key is unknown.
     Keyed {
-        /// The key.
         key: String,
-        /// What to call it when it is made.
+        /// The label of a newly created session.
         label: String,
     },
 }
 
-/// Where the text is from.
+/// The source of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Somebody who may change things here.
+    /// A caller with write permission.
     Chat,
     /// A webhook. Its session is tainted from now on.
     Webhook {
-        /// Which of the public tools the turn has; `None` means none.
+        /// Selects among the public tools; `None` means no tools.
         policy: Option<ToolPolicy>,
-        /// The delivery.
         delivery: DeliveryId,
     },
 }
@@ -41,28 +39,24 @@ pub enum Origin {
 /// A text for an agent.
 #[derive(Clone, Debug)]
 pub struct SendRequest {
-    /// In which session.
     pub session: Target,
-    /// The text.
     pub text: String,
     /// The id of the audio, when the text was spoken.
     pub audio: Option<String>,
-    /// Which agent answers from now on; the session's own, or `default`, when absent.
+    /// The agent that answers from now on. When absent, the session's own, or `default`.
     pub agent: Option<String>,
-    /// Which model answers this once.
+    /// The model for this turn only.
     pub model: Option<String>,
-    /// What is added to the system prompt this once.
+    /// Added to the system prompt of this turn only.
     pub system_suffix: Option<String>,
-    /// Where the text is from.
     pub origin: Origin,
-    /// Who sends it.
     pub actor: Actor,
-    /// Ends the turn.
+    /// Stops the turn.
     pub cancel: CancellationToken,
 }
 
 impl SendRequest {
-    /// A text in a new session, with everything else as usual.
+    /// A chat text in a new session, with defaults for everything else.
     pub fn new(text: impl Into<String>, actor: Actor) -> Self {
         Self {
             session: Target::New,
@@ -78,14 +72,12 @@ impl SendRequest {
     }
 }
 
-/// A turn that was accepted: it waits or runs.
+/// An accepted turn. It waits or runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sent {
     /// The session's id.
     pub session: SessionId,
-    /// Its key.
     pub session_key: String,
-    /// The turn's id.
     pub turn_id: TurnId,
 }
 
@@ -93,16 +85,16 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionStatus {
-    /// The tool answered.
+    /// The tool succeeded.
     Ok,
-    /// It failed, took too long, or could not be called as the model wanted.
+    /// The tool failed, timed out, or could not be called with the model's input.
     Error,
-    /// It may not be used here, or nobody approved it.
+    /// The tool may not be used here, or the call was not approved.
     Denied,
 }
 
 impl ActionStatus {
-    /// The word for it.
+    /// The serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -115,37 +107,31 @@ impl ActionStatus {
 /// A tool call of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Action {
-    /// The name that the model called.
+    /// The tool's name as the model wrote it.
     pub tool: String,
-    /// How it ended.
     pub status: ActionStatus,
-    /// When.
     pub at: Timestamp,
 }
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Clone, Debug)]
 pub struct TurnReport {
-    /// The session's id.
     pub session: SessionId,
-    /// Its key.
     pub session_key: String,
-    /// The turn's id.
     pub turn_id: TurnId,
-    /// The agent's answer; what it had said so far when the turn ended early.
+    /// The agent's answer, or the partial answer of a turn that ended early.
     pub text: String,
     /// The id of the answer's audio, when it was spoken.
     pub audio: Option<String>,
-    /// Why it was not spoken although it was to be.
+    /// Why the answer could not be spoken.
     pub audio_error: Option<Problem>,
-    /// Tokens of all calls of models in the turn.
+    /// Tokens of all model calls in the turn.
     pub usage: Usage,
-    /// How long it ran, without the time that it waited for its turn.
+    /// How long it ran, without the time it waited in its lane.
     pub duration_ms: u64,
-    /// Every tool call.
     pub actions: Vec<Action>,
-    /// Why it did not come to its end.
+    /// Why the turn failed or was stopped.
     pub error: Option<Problem>,
-    /// Whether it was stopped, by somebody or because Gatehouse ends, rather than having failed.
+    /// Whether the turn was stopped, by a caller or by shutdown. False when it failed.
     pub cancelled: bool,
 }

@@ -6,20 +6,17 @@ use gatehouse_store::ChatSessionRow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who began a session.
+/// What created a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// Somebody here.
     User,
-    /// A webhook.
     Webhook,
-    /// A channel.
     Channel,
 }
 
 impl Source {
-    /// The word for it.
+    /// The stored and serialized name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -28,7 +25,7 @@ impl Source {
         }
     }
 
-    /// What is stored; an unknown word is trusted least.
+    /// Parses the stored name. An unknown one maps to the least trusted source.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "user" => Self::User,
@@ -41,28 +38,25 @@ impl Source {
 /// A conversation with an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Session {
-    /// Its id.
     pub id: SessionId,
-    /// Its other name, as unique.
+    /// An alternative id, equally unique.
     pub key: String,
-    /// What people call it.
+    /// The display name.
     pub label: String,
-    /// Which agent answers.
+    /// The agent that answers.
     pub agent_id: String,
-    /// When it began.
     pub created_at: Timestamp,
-    /// When something was last said in it.
+    /// When the last message was stored.
     pub updated_at: Timestamp,
-    /// How many messages it has.
     pub message_count: u64,
-    /// Who began it.
+    /// What created it.
     pub source: Source,
-    /// Whether webhook text ever came in: its turns have public tools only, for ever.
+    /// Whether it ever received webhook text. Its turns can then use only public tools, permanently.
     pub tainted: bool,
-    /// Its share, when it is shared.
+    /// The id of its share, when it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_id: Option<String>,
-    /// Whether an agent answers in it right now, on the node that was asked.
+    /// Whether a turn runs in it now, on the node that handles the request.
     pub running: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `sessions.*`: the sessions that there are.
+//! `sessions.*`: managing sessions.
 
 use crate::agent::is_line;
 use crate::error::AgentsError;
@@ -9,19 +9,19 @@ use gatehouse_domain::Timestamp;
 use gatehouse_domain::id::SessionId;
 use gatehouse_store::{ChatSessionPage, ChatSessionRow, Conn, StoreError};
 
-/// The longest label, and the longest key.
+/// The longest label.
 pub(crate) const MAX_LABEL_CHARACTERS: usize = 200;
 
-/// Some sessions, and where the next ones begin.
+/// A page of sessions.
 #[derive(Clone, Debug)]
 pub struct SessionPage {
-    /// Those in which something was said last first.
+    /// Most recently active first.
     pub sessions: Vec<Session>,
     /// The cursor of the next page; `None` on the last.
     pub next_cursor: Option<String>,
 }
 
-/// What a session is called in which nothing has been said.
+/// The label of a new session without messages.
 const NEW_LABEL: &str = "New session";
 
 fn check_label(label: &str) -> Result<(), AgentsError> {
@@ -32,8 +32,8 @@ fn check_label(label: &str) -> Result<(), AgentsError> {
     Err(AgentsError::invalid("label", reason))
 }
 
-/// A cursor names the last session of its page: the moment when something was last said in it, and its
-/// id. Sessions in which something is said meanwhile move to the front and leave no gap.
+/// A cursor contains the last session of its page: its `updated_at` in milliseconds and its id. Sessions that
+/// become active in the meantime move to the front and leave no gap.
 fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
     let parts = cursor.split_once('.');
     let read = parts.and_then(|(at, id)| Some((at.parse::<i64>().ok()?, id)));
@@ -44,7 +44,7 @@ fn read_cursor(cursor: &str) -> Result<(Timestamp, String), AgentsError> {
 }
 
 impl Agents {
-    /// Sessions, those in which something was said last first. `q` finds in label, key and id.
+    /// Lists sessions, most recently active first. `q` searches label, key and id.
     pub async fn list_sessions(
         &self,
         q: Option<&str>,
@@ -81,13 +81,13 @@ impl Agents {
         })
     }
 
-    /// One session, by its id or its key.
+    /// Finds a session by id or key.
     pub async fn get_session(&self, name: &str) -> Result<Session, AgentsError> {
         let row = self.0.session_row(name).await?;
         Ok(self.0.shown(row))
     }
 
-    /// Who began the session of this key; `None` when there is none.
+    /// The source of the session with this key; `None` when there is none.
     pub async fn session_source(&self, key: &str) -> Result<Option<Source>, AgentsError> {
         if key.contains('\0') {
             return Ok(None);
@@ -101,7 +101,6 @@ impl Agents {
         Ok(row.map(|row| Source::of(&row.source)))
     }
 
-    /// How many sessions there are.
     pub async fn count_sessions(&self) -> Result<u64, AgentsError> {
         let read = self
             .0
@@ -111,7 +110,7 @@ impl Agents {
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
-    /// Makes a session in which nothing has been said yet.
+    /// Creates an empty session.
     pub async fn create_session(
         &self,
         label: Option<&str>,
@@ -133,7 +132,6 @@ impl Agents {
         Ok(self.0.shown(row))
     }
 
-    /// Renames a session.
     pub async fn rename_session(&self, name: &str, label: &str) -> Result<Session, AgentsError> {
         let label = label.trim().to_owned();
         check_label(&label)?;
@@ -153,7 +151,7 @@ impl Agents {
         Ok(self.0.shown(row))
     }
 
-    /// Deletes a session with its messages and its share, and stops what runs and waits in it.
+    /// Deletes a session with its messages and its share, and stops its running and waiting turns.
     pub async fn delete_session(&self, name: &str) -> Result<(), AgentsError> {
         let (name, now) = (name.to_owned(), self.0.clock.now());
         let write = self.0.store.write(move |conn| {
@@ -167,13 +165,13 @@ impl Agents {
             })
         });
         let id: SessionId = write.await?;
-        // A turn that stores something in between finds no session and ends by itself.
+        // A turn that stores a message in between finds no session and ends.
         self.0.lanes.cancel_session(&id);
         Ok(())
     }
 
-    /// Stops the turn that runs in a session; what was said so far stays. The turns that wait behind it
-    /// follow. That nothing runs is no error.
+    /// Stops the running turn of a session and keeps its messages. Waiting turns still run. Does nothing when
+    /// no turn runs.
     pub async fn abort(&self, session: &str) -> Result<(), AgentsError> {
         let row = self.0.session_row(session).await?;
         self.0.lanes.cancel_running(&row.id);
@@ -191,7 +189,7 @@ impl Inner {
         }
     }
 
-    /// The session of this id or key.
+    /// The session with this id or key.
     pub(crate) async fn session_row(&self, name: &str) -> Result<ChatSessionRow, AgentsError> {
         let name = name.to_owned();
         let read = self
@@ -202,7 +200,7 @@ impl Inner {
     }
 }
 
-/// The session of this id, else of this key. PostgreSQL refuses to look for a NUL character.
+/// The session with this id, otherwise with this key. PostgreSQL rejects queries with a NUL character.
 pub(crate) async fn find(
     conn: &mut Conn,
     name: &str,

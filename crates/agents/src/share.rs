@@ -1,6 +1,5 @@
-//! Sessions that anybody with the link may read: what people and agents said up to the moment of
-//! sharing, and nothing else. Sharing again moves that moment and keeps the link; unsharing kills the
-//! link for good.
+//! Sessions that anybody with the link can read: the user and agent messages up to the time of sharing.
+//! Sharing again updates that time and keeps the link; unsharing revokes the link permanently.
 
 use crate::error::AgentsError;
 use crate::handle::Agents;
@@ -12,40 +11,37 @@ use gatehouse_store::{AuditEntry, ChatMessageRow, ChatShareRow};
 use serde_json::json;
 use std::sync::Arc;
 
-/// How many messages a shared page shows: the newest.
+/// How many messages a shared page shows, newest first.
 const MAX_SHOWN: i64 = 1000;
 
-/// How many bytes of text it shows.
+/// Limit on the text of a shared page, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A share that was made.
+/// A share of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Its id, 22 characters of 128 random bits: who has it may read.
+    /// 22 characters that encode 128 random bits. Anybody who has it can read the session.
     pub id: String,
 }
 
-/// A session as strangers see it.
+/// A session as the public sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedSession {
     /// The session's label when it was shared.
     pub title: String,
-    /// When it was shared.
+    /// When it was last shared.
     pub shared_at: Timestamp,
-    /// What was said.
     pub messages: Vec<SharedMessage>,
-    /// Whether there is more before these messages.
+    /// Whether earlier text is missing.
     pub is_cut: bool,
 }
 
-/// A message as strangers see it.
+/// A message as the public sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedMessage {
-    /// Who speaks.
     pub role: Role,
-    /// The text; `None` for a webhook's delivery, whose content is not for strangers.
+    /// The text; `None` for a webhook delivery, whose content is never public.
     pub text: Option<String>,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -54,7 +50,7 @@ fn new_id(random: &dyn Random) -> String {
 }
 
 impl Agents {
-    /// Shares a session as it is now, or brings its share up to now.
+    /// Shares a session in its current state, or updates its share.
     pub async fn share_session(&self, actor: &Actor, name: &str) -> Result<Share, AgentsError> {
         let (name, actor) = (name.to_owned(), actor.clone());
         let (now, random) = (self.0.clock.now(), Arc::clone(&self.0.random));
@@ -71,7 +67,7 @@ impl Agents {
                     updated_at: now,
                 };
                 let stored = conn.update_chat_share(&row).await?;
-                // Not the share's id: it is a credential.
+                // The entry omits the share's id: it is a credential.
                 let entry = AuditEntry {
                     kind: "session.shared",
                     actor: &actor,
@@ -109,8 +105,8 @@ impl Agents {
         write.await
     }
 
-    /// What a share shows. `None` for an id that is unknown or was revoked: the same one look-up, so
-    /// that nobody can tell which.
+    /// The content of a share. Returns `None` for an unknown or revoked id. Both take the same lookup, so
+    /// callers cannot tell them apart.
     pub async fn shared_session(&self, id: &str) -> Result<Option<SharedSession>, AgentsError> {
         if id.contains('\0') {
             return Ok(None);
@@ -145,7 +141,7 @@ fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
             at: row.created_at,
         }
     };
-    // An agent that only calls tools says nothing.
+    // Omit the empty messages of an agent that only calls tools.
     let said = |message: &SharedMessage| message.text.as_deref() != Some("");
     SharedSession {
         title: share.title,
@@ -155,8 +151,8 @@ fn shown(share: ChatShareRow, mut rows: Vec<ChatMessageRow>) -> SharedSession {
     }
 }
 
-/// Cuts the text of the oldest message so that all have so many bytes together; `false` when they have no
-/// more. Only the oldest can be too much: what is before it was not read.
+/// Cuts the text of the oldest message so that all messages fit into `max_bytes`; returns `false` when they
+/// already do. Only the oldest can exceed the limit, because nothing before it was read.
 fn cut_oldest(rows: &mut [ChatMessageRow], max_bytes: usize) -> bool {
     let bytes = rows.iter().map(|row| row.content.len()).sum::<usize>();
     let over = bytes.saturating_sub(max_bytes);

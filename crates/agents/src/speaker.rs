@@ -1,5 +1,5 @@
-//! The seam for what speaks answers aloud. A room above registers it at composition, as tools are
-//! registered; this room knows only that answers pass through a filter and may have a sound in the end.
+//! The interface of speech output. A higher crate registers an implementation, as it does with tools; this
+//! crate only knows that answers pass through a filter and may get audio.
 
 use crate::agent::Agent;
 use futures_util::future::BoxFuture;
@@ -10,20 +10,20 @@ use std::fmt;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// What a filter found in an answer; only the speaker that made the filter knows what it is.
+/// What a filter found in an answer. Only the speaker that created the filter can interpret it.
 pub type Marks = Box<dyn Any + Send + Sync>;
 
-/// Takes what is not for readers out of answers, and speaks them.
+/// Removes markup from answers and speaks them.
 pub trait Speaker: Send + Sync + fmt::Debug {
-    /// A filter for one answer of a model. Every answer of every turn has one, whoever began the turn.
+    /// Creates a filter for one model answer. Every answer of every turn has one, whatever its origin.
     fn begin(&self) -> Box<dyn AnswerFilter>;
 
-    /// Speaks the final answer of a turn; the id of its audio, or `None` when it is not to be spoken.
-    /// The future is dropped when the turn is stopped. The problem is told beside the answer, which
-    /// stands all the same.
+    /// Speaks the final answer of a turn. Returns the id of its audio, or `None` when it is not to be spoken.
+    /// The future is dropped when the turn is stopped. An error is reported with the answer and does not fail
+    /// the turn.
     fn spoken<'a>(&'a self, answer: &'a Answer) -> BoxFuture<'a, Result<Option<String>, Problem>>;
 
-    /// What models are told of it, when there is something to tell: a line of the system prompt.
+    /// A line for the system prompt that explains the speaker's markup, if there is any.
     fn hint(&self) -> Option<String>;
 
     /// How long speaking one answer may take.
@@ -32,40 +32,37 @@ pub trait Speaker: Send + Sync + fmt::Debug {
     }
 }
 
-/// Takes what is not for readers out of an answer that comes in pieces, wherever it was cut.
+/// Removes markup from an answer that arrives in pieces, wherever it is split.
 pub trait AnswerFilter: Send {
-    /// Takes the next piece; what of the answer may be shown now, which is nothing while it cannot be
-    /// told what a piece will become.
+    /// Takes the next piece and returns the text that can be shown now. It is empty while the filter cannot
+    /// decide what a piece will become.
     fn push(&mut self, piece: &str) -> String;
 
-    /// The answer ends here, perhaps too early.
+    /// Ends the answer, complete or not.
     fn finish(self: Box<Self>) -> Filtered;
 }
 
 /// The end of a filtered answer.
 #[derive(Debug)]
 pub struct Filtered {
-    /// What was still held back and may be shown.
+    /// The remaining text to show.
     pub rest: String,
-    /// What was found in all of the answer.
+    /// What was found in the whole answer.
     pub marks: Marks,
 }
 
-/// The final answer of a turn, which is stored already.
+/// The final answer of a turn. It is already stored.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its session.
     pub session: SessionId,
-    /// Its turn.
     pub turn: TurnId,
-    /// Who answered.
     pub agent: Agent,
-    /// What readers see of it.
+    /// The text without markup.
     pub text: String,
     /// What the filter found in it.
     pub marks: Marks,
-    /// Whether what it answers was spoken.
+    /// Whether the user's text was spoken.
     pub user_spoke: bool,
-    /// Ends when the turn is stopped. What was started elsewhere must watch this.
+    /// Cancelled when the turn is stopped. Work that was started elsewhere must watch it.
     pub cancel: CancellationToken,
 }

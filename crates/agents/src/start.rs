@@ -1,5 +1,5 @@
-//! The beginning of a turn: the session is found or made, the text stored, the turn put into its lane.
-//! What happens in a turn is `turn`'s.
+//! Starts a turn: finds or creates the session, stores the text and queues the turn in its lane. `turn` runs
+//! it.
 
 use crate::agent::{Agent, DEFAULT_AGENT, is_line};
 use crate::error::AgentsError;
@@ -19,13 +19,13 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// The longest text.
+/// The longest text of a request.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 const MAX_MODEL_CHARACTERS: usize = 200;
 const MAX_KEY_CHARACTERS: usize = 1000;
-/// How much of a text names its session.
+/// How many characters of a text become the label of its session.
 const LABEL_OF_TEXT_CHARACTERS: usize = 60;
-/// How long before a text its audio may have come, when the text does not name it.
+/// How old the audio of a text may be when the text does not name it.
 const HEARD_BEFORE_MS: i64 = 60 * 60 * 1000;
 
 /// A turn in its lane. Its text is stored.
@@ -40,31 +40,30 @@ pub(crate) struct Turn {
     pub(crate) model: Option<String>,
     pub(crate) system_suffix: Option<String>,
     pub(crate) origin: Origin,
-    /// Whether what it answers was spoken.
+    /// Whether the user's text was spoken.
     pub(crate) was_spoken: bool,
     pub(crate) actor: Actor,
     pub(crate) cancel: CancellationToken,
-    /// Who waits for the end.
+    /// Receives the result, if a caller waits for it.
     pub(crate) report: Option<oneshot::Sender<TurnReport>>,
 }
 
 impl Agents {
-    /// Accepts a text. What comes of it is told by events; the turn runs on whatever becomes of the
-    /// caller.
+    /// Accepts a text. Events report the progress. The turn runs even if the caller disconnects.
     pub async fn send(&self, request: SendRequest) -> Result<Sent, AgentsError> {
         self.accept(request, None).await
     }
 
-    /// Accepts a text and waits for the end of its turn. An error means that the turn did not begin;
-    /// one that began and failed is told in the report.
+    /// Accepts a text and waits for the end of its turn. An error means that the turn did not start; the
+    /// report contains the error of one that started and failed.
     pub async fn send_sync(&self, request: SendRequest) -> Result<TurnReport, AgentsError> {
         let (report, ended) = oneshot::channel();
         self.accept(request, Some(report)).await?;
-        // The other half is dropped without a word only when the process ends.
+        // The sender is dropped without a report only when the process ends.
         ended.await.map_err(|_| AgentsError::ShuttingDown)
     }
 
-    /// In a task of its own: a text that is stored also gets its turn, even if the caller goes away.
+    /// Runs in its own task, so that a stored text gets its turn even if the caller disconnects.
     async fn accept(
         &self,
         request: SendRequest,
@@ -109,7 +108,7 @@ async fn begin(
     let session = inner.locate(&request).await?;
     inner.check_vault(&request, &session.id).await?;
     let place = inner.lanes.promise(&session.id)?;
-    // Turns get their numbers in the order in which they wait.
+    // Turns are numbered in the order in which they wait.
     let _in_order = place.entrance.lock().await;
     let id = TurnId::generate(&*inner.clock, &*inner.random);
     let stored = inner.store_text(&request, session, id).await?;
@@ -151,14 +150,14 @@ fn enter(inner: &Arc<Inner>, _place: &Place<'_>, turn: Turn) {
     }
 }
 
-/// Where a text goes.
+/// The session of a text.
 struct Spot {
     id: SessionId,
-    /// To be made with the text.
+    /// Set when the session must be created with the text.
     new: Option<ChatSessionRow>,
 }
 
-/// A text that is on disk.
+/// A stored text.
 struct Stored {
     session_key: String,
     agent: String,
@@ -166,7 +165,7 @@ struct Stored {
 }
 
 impl Inner {
-    /// Finds the session, or makes a webhook's.
+    /// Finds the session, or creates a webhook's.
     async fn locate(&self, request: &SendRequest) -> Result<Spot, AgentsError> {
         match &request.session {
             Target::New => {
@@ -198,9 +197,9 @@ impl Inner {
         }
     }
 
-    /// A webhook's text that waits for the vault comes again when it is open: it must not be stored
-    /// twice, so a model whose key is sealed is noticed before. Other reasons why no model can be chosen
-    /// are the turn's to tell.
+    /// A webhook delivery that waits for the vault is retried once it is open, and its text must not be
+    /// stored twice. So a model whose key is sealed is detected before storing. The turn itself reports other
+    /// reasons why no model can be chosen.
     async fn check_vault(
         &self,
         request: &SendRequest,
@@ -259,14 +258,13 @@ impl Inner {
         }
     }
 
-    /// Audio that came before this moment is not looked for.
+    /// Older audio is not considered.
     fn heard_since(&self) -> Timestamp {
         Timestamp::from_millis(self.clock.now().as_millis().saturating_sub(HEARD_BEFORE_MS))
     }
 
-    /// Stores the text as the first message of a new turn, with the session when it is new. Webhook
-    /// text taints the session in the same transaction: there is no moment when the one is there
-    /// without the other.
+    /// Stores the text as the first message of a new turn, and the session if it is new. Webhook text taints
+    /// the session in the same transaction, so neither exists without the other.
     async fn store_text(
         &self,
         request: &SendRequest,
@@ -323,8 +321,8 @@ impl Inner {
     }
 }
 
-/// The audio of a text that was spoken: the one that is named, which must be there; else what was just
-/// heard in this session, if it was exactly this text. What a webhook brings was not spoken.
+/// The audio of a spoken text: the named one, which must exist; otherwise recent audio of this session whose
+/// transcript is exactly this text. Webhook text was never spoken.
 async fn find_audio(
     conn: &mut Conn,
     message: &ChatMessageRow,
@@ -356,7 +354,7 @@ async fn find_audio(
     Ok(heard.map(|id| id.to_string()))
 }
 
-/// The webhook's session of this key, or a new one. A session that no webhook made is not theirs.
+/// The webhook session with this key, or a new one. Webhooks cannot use sessions of other sources.
 async fn find_or_make(
     conn: &mut Conn,
     mut row: ChatSessionRow,
@@ -379,7 +377,7 @@ async fn find_or_make(
     Ok(row.id)
 }
 
-/// The agent that was asked for, which must exist; else the session's, else `default`.
+/// The requested agent, which must exist; otherwise the session's, otherwise `default`.
 pub(crate) async fn choose_agent(
     conn: &mut Conn,
     wanted: Option<String>,
@@ -394,14 +392,14 @@ pub(crate) async fn choose_agent(
     Ok(of_session.unwrap_or_else(|| DEFAULT_AGENT.to_owned()))
 }
 
-/// A session's name after the first line of a text.
+/// Makes a session label from the first line of a text.
 fn label_of_text(text: &str) -> String {
     let mut lines = text.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
     label_of(first, LABEL_OF_TEXT_CHARACTERS)
 }
 
-/// A label of what may be too long for one, or hold what no label holds.
+/// Makes a valid label: removes control characters and cuts it to `most` characters.
 fn label_of(text: &str, most: usize) -> String {
     let clean: String = text.chars().filter(|c| !c.is_control()).collect();
     let clean = clean.trim();

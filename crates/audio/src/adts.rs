@@ -1,17 +1,17 @@
-//! AAC in ADTS: its frames (ISO 13818-7, 6.2; ISO 14496-3, 1.A.2.2). It decodes nothing.
+//! AAC in ADTS: parses its frames (ISO 13818-7, 6.2; ISO 14496-3, 1.A.2.2).
 
 use crate::AudioError;
 use crate::frames::{self, Each, Framed};
 use crate::read::big;
 use crate::sample::narrow;
 
-/// Samples a second by their index (ISO 14496-3, table 1.18).
+/// Samples per second by index (ISO 14496-3, table 1.18).
 pub(crate) const RATES: [u32; 13] = [
     96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000,
     7_350,
 ];
 
-/// Samples of each channel in a block of AAC.
+/// Samples per channel in an AAC block.
 pub(crate) const BLOCK: u64 = 1024;
 
 /// The header of a frame.
@@ -20,7 +20,7 @@ pub(crate) struct Header {
     rate_index: u8,
     channels: u8,
     length: usize,
-    /// Bytes of the header with its checksum.
+    /// Bytes of the header, including its checksum.
     head: usize,
     /// Blocks in the frame, from 1.
     blocks: u8,
@@ -28,7 +28,7 @@ pub(crate) struct Header {
 
 impl Framed for Header {
     const HEADER: usize = 7;
-    // 6,144 bits a channel (ISO 14496-3, 4.5.3.2), and the header.
+    // 6,144 bits per channel (ISO 14496-3, 4.5.3.2) plus the header.
     const LONGEST: usize = 2 * 768 + 9;
 
     fn read(bytes: &[u8]) -> Option<Self> {
@@ -61,7 +61,7 @@ impl Framed for Header {
 }
 
 impl Header {
-    /// Samples a second.
+    /// Samples per second.
     pub(crate) fn rate(&self) -> u32 {
         RATES
             .get(usize::from(self.rate_index))
@@ -69,19 +69,19 @@ impl Header {
             .unwrap_or_default()
     }
 
-    /// The description that a decoder of AAC takes: object type 2 (LC), rate, channels
-    /// (ISO 14496-3, 1.6.2.1). Streams with more than LC in them hold an LC stream at this rate.
+    /// The `AudioSpecificConfig` for a decoder: object type 2 (LC), rate and channels (ISO 14496-3, 1.6.2.1).
+    /// Streams with AAC extensions contain an LC stream at this rate.
     pub(crate) fn config(&self) -> [u8; 2] {
         lc_config(self.rate_index, self.channels)
     }
 
-    /// Samples of each channel.
+    /// Samples per channel.
     pub(crate) fn samples(&self) -> u64 {
         u64::from(self.blocks).saturating_mul(BLOCK)
     }
 }
 
-/// The description of an LC stream with this index of its rate and this number of its channels.
+/// The `AudioSpecificConfig` of an LC stream.
 pub(crate) fn lc_config(rate_index: u8, channels: u8) -> [u8; 2] {
     [
         0b0001_0000 | (rate_index >> 1),
@@ -89,7 +89,7 @@ pub(crate) fn lc_config(rate_index: u8, channels: u8) -> [u8; 2] {
     ]
 }
 
-/// Gives the header and the content of each frame, in order.
+/// Calls `each` with the header and content of each frame, in order.
 pub(crate) fn walk(bytes: &[u8], each: &mut Each<'_, Header>) -> Result<(), AudioError> {
     frames::walk(bytes, &mut |header: Header, frame| {
         each(header, frame.get(header.head..).unwrap_or_default())

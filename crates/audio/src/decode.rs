@@ -1,4 +1,4 @@
-//! Bytes of any kind become samples of one channel.
+//! Decodes bytes of any kind to mono samples.
 
 use crate::decoder::Decoder;
 use crate::duration::PIECE;
@@ -7,13 +7,13 @@ use crate::read::little16;
 use crate::wav::WavStream;
 use crate::{AudioError, Kind, Resampler, Sound, adts, flac, mp3, mp4, ogg, webm};
 
-/// The samples of these bytes of this kind, at the rate that they were written with (Opus: 48,000), the channels
-/// averaged. Broken parts in the middle are left out; of what was cut off comes what is there.
+/// Decodes `bytes` at their original sample rate (Opus: 48,000) and averages the channels. Skips broken parts
+/// in the middle; a truncated file yields the samples that it contains.
 ///
 /// # Errors
-/// [`AudioError::Unreadable`] when nothing can be decoded; [`AudioError::Empty`] when there is no sound in it;
-/// [`AudioError::TooLong`] as soon as more than `max_seconds` came out, so that no file costs more memory than
-/// that; also as soon as decoding it took more work than that many seconds can ask for.
+/// [`AudioError::Unreadable`] when nothing can be decoded; [`AudioError::Empty`] when there is no audio;
+/// [`AudioError::TooLong`] as soon as the output exceeds `max_seconds`, or decoding takes more work than that
+/// many seconds can need.
 pub fn decode(bytes: &[u8], kind: Kind, max_seconds: u32) -> Result<Sound, AudioError> {
     let mut sound = Sound {
         rate: 0,
@@ -27,11 +27,11 @@ pub fn decode(bytes: &[u8], kind: Kind, max_seconds: u32) -> Result<Sound, Audio
     Ok(sound)
 }
 
-/// These bytes of this kind as a plain WAVE: 16 bits, one channel, `rate` samples a second. It takes little more
-/// memory than the result.
+/// Converts `bytes` to a plain WAVE file: 16 bits, mono, `rate` samples per second. Needs little more memory
+/// than the result.
 ///
 /// # Errors
-/// As [`decode`]; [`AudioError::Unreadable`] also for a rate outside 1,000 to 384,000.
+/// As [`decode`]; also [`AudioError::Unreadable`] for a rate outside 1,000 to 384,000.
 pub fn to_wav(
     bytes: &[u8],
     kind: Kind,
@@ -58,7 +58,7 @@ pub fn to_wav(
     Ok(wav)
 }
 
-/// Bytes in front of the samples.
+/// Size of the WAVE header in bytes.
 const WAV_HEADER: usize = 44;
 
 fn put(wav: &mut Vec<u8>, samples: &[i16]) {
@@ -68,7 +68,7 @@ fn put(wav: &mut Vec<u8>, samples: &[i16]) {
     }
 }
 
-/// The header of a WAVE with so many bytes of 16-bit samples of one channel.
+/// A WAVE header for `length` bytes of 16-bit mono samples.
 fn wav_header(rate: u32, length: usize) -> Result<[u8; WAV_HEADER], AudioError> {
     let length = u32::try_from(length).map_err(|_| AudioError::Encoder)?;
     let whole = length.checked_add(36).ok_or(AudioError::Encoder)?;
@@ -94,7 +94,7 @@ fn wav_header(rate: u32, length: usize) -> Result<[u8; WAV_HEADER], AudioError> 
     Ok(header)
 }
 
-/// Decodes piece by piece.
+/// Decodes block by block.
 fn stream(
     bytes: &[u8],
     kind: Kind,
@@ -118,7 +118,7 @@ fn stream(
     if output.given() > 0 {
         return Ok(());
     }
-    // A file that holds no sound differs from one whose sound cannot be read.
+    // Tell a file without audio from a file that cannot be decoded.
     match crate::duration_ms(bytes, kind) {
         Err(error) => Err(error),
         Ok(_) => Err(AudioError::Unreadable),

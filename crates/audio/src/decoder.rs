@@ -1,5 +1,5 @@
-//! Packets of any codec become samples of one channel, and what each of them costs. It knows no container, and
-//! nothing of lengths.
+//! Decodes packets of any codec to mono samples and reports the cost of each packet. It does not know about
+//! containers or durations.
 
 use symphonia::core::codecs::audio::well_known::{
     CODEC_ID_AAC, CODEC_ID_FLAC, CODEC_ID_MP3, CODEC_ID_VORBIS,
@@ -17,11 +17,11 @@ use crate::{AudioError, opus_decode, vorbis};
 /// The decoder of one stream.
 pub(crate) struct Decoder {
     codec: Codec,
-    /// Samples of all channels that a packet holds at most.
+    /// The largest number of samples that one packet can contain, over all channels.
     most: u64,
-    /// How many times as dear as an ordinary one a sample is.
+    /// Cost of one sample, relative to an ordinary codec.
     weight: u64,
-    /// Samples that could be decoded in the time that it took to make this.
+    /// Cost of creating this decoder, in samples decoded in the same time.
     price: u64,
 }
 
@@ -30,54 +30,53 @@ enum Codec {
     Other(Box<dyn AudioDecoder>),
 }
 
-/// Samples of one channel.
+/// Decoded mono samples.
 pub(crate) struct Block {
-    /// Samples a second.
+    /// Samples per second.
     pub(crate) rate: u32,
     pub(crate) samples: Vec<i16>,
-    /// How many channels they were made of.
+    /// Number of channels before averaging.
     channels: usize,
 }
 
-/// What it costs to make any decoder, in samples.
+/// Base cost of creating any decoder, in samples.
 const PRICE: u64 = 16_384;
 
-/// The most channels of AAC.
+/// The largest number of AAC channels.
 const AAC_CHANNELS: u64 = 8;
 
 impl Decoder {
-    /// MPEG audio, Layer III.
     pub(crate) fn mp3() -> Result<Self, AudioError> {
         Self::other(CODEC_ID_MP3, &[], 2 * 1152)
     }
 
-    /// AAC with this description (`AudioSpecificConfig`, ISO 14496-3, 1.6.2.1).
+    /// An AAC decoder for this `AudioSpecificConfig` (ISO 14496-3, 1.6.2.1).
     pub(crate) fn aac(config: &[u8]) -> Result<Self, AudioError> {
         Self::other(CODEC_ID_AAC, config, AAC_CHANNELS * crate::adts::BLOCK)
     }
 
-    /// Vorbis with its first and its third header. They are looked through before: the tables of the decoder
-    /// could be of any size.
+    /// A Vorbis decoder from the first and third headers. The headers are validated first, because they can
+    /// request decoder tables of any size.
     pub(crate) fn vorbis(identification: &[u8], setup: &[u8]) -> Result<Self, AudioError> {
         let known = vorbis::Setup::read(identification, setup).ok_or(AudioError::Unreadable)?;
         let extra = [identification, setup].concat();
         let made = Self::other(CODEC_ID_VORBIS, &extra, known.most())?;
         Ok(Self {
             weight: known.weight(),
-            // A sample takes about as long as a few bytes of a table.
+            // Decoding one sample takes about as long as filling a few bytes of a table.
             price: PRICE.saturating_add(known.tables() / 8),
             ..made
         })
     }
 
-    /// FLAC with its STREAMINFO, which holds the longest block and the number of channels (RFC 9639, 8.2).
+    /// A FLAC decoder from STREAMINFO, which contains the longest block and the number of channels (RFC 9639,
+    /// 8.2).
     pub(crate) fn flac(stream_info: &[u8]) -> Result<Self, AudioError> {
         let block = big(stream_info, 2, 2).unwrap_or_default();
         let channels = (big(stream_info, 12, 1).unwrap_or_default() >> 1 & 7) + 1;
         Self::other(CODEC_ID_FLAC, stream_info, block.saturating_mul(channels))
     }
 
-    /// Opus with this header.
     pub(crate) fn opus(head: &opus_decode::Head) -> Result<Self, AudioError> {
         let decoder = opus_decode::Decoder::new(head)?;
         let channels = wide(decoder.channels());
@@ -106,13 +105,13 @@ impl Decoder {
         })
     }
 
-    /// What it cost to make this, in samples.
+    /// Cost of creating this decoder, in samples.
     pub(crate) fn price(&self) -> u64 {
         self.price
     }
 
-    /// What a packet cost of which this came, in samples of all channels. One that is broken can have cost as
-    /// much as any.
+    /// Cost of the packet that produced `block`, in samples over all channels. A broken packet counts as the
+    /// largest possible one.
     pub(crate) fn cost(&self, block: Option<&Block>) -> u64 {
         let samples = match block {
             Some(block) if !block.samples.is_empty() => {
@@ -123,7 +122,8 @@ impl Decoder {
         samples.saturating_mul(self.weight)
     }
 
-    /// The samples of a packet, the channels averaged. Nothing for a broken one, or one without sound.
+    /// Decodes a packet and averages the channels. Returns `None` for a packet that is broken or has no
+    /// audio.
     pub(crate) fn decode(&mut self, packet: &[u8]) -> Option<Block> {
         match &mut self.codec {
             Codec::Opus(decoder) => {
@@ -152,7 +152,7 @@ impl Decoder {
     }
 }
 
-/// The mean of channels that stand side by side.
+/// The mean of interleaved channels.
 fn average(samples: &[i16], channels: usize) -> Vec<i16> {
     if channels <= 1 {
         return samples.to_vec();

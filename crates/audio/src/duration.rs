@@ -1,17 +1,17 @@
-//! How long sounds last, measured from their bytes and not taken from what headers say.
+//! Durations, measured from the audio data instead of taken from headers.
 
 use crate::sample::{is_rate, millis, wide};
 use crate::wav::WavStream;
 use crate::{AudioError, Kind, adts, flac, mp3, mp4, ogg, webm};
 
-/// Bytes that a WAVE is read in at a time.
+/// Bytes of a WAVE file to process at a time.
 pub(crate) const PIECE: usize = 64 * 1024;
 
-/// How long these bytes of this kind last, in milliseconds. Nothing is decoded but a few packets.
+/// Duration of `bytes` in milliseconds. Decodes at most a few packets.
 ///
 /// # Errors
-/// [`AudioError::Unreadable`] when they are not of that kind; [`AudioError::Empty`] when there is no sound
-/// in them.
+/// [`AudioError::Unreadable`] when the bytes are not of that kind; [`AudioError::Empty`] when they contain no
+/// audio.
 pub fn duration_ms(bytes: &[u8], kind: Kind) -> Result<u64, AudioError> {
     if bytes.is_empty() {
         return Err(AudioError::Empty);

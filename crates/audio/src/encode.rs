@@ -1,5 +1,4 @@
-//! From samples to bytes of a format, whole or while they arrive. Each codec has its own file; what is the
-//! same for all, the right rate, is here.
+//! Encodes samples, whole or as they arrive. Each codec has its own file; this one converts the sample rate.
 
 #[cfg(feature = "mp3")]
 use crate::mp3_encode::Mp3Encode;
@@ -9,11 +8,11 @@ use crate::sample::{is_rate, narrow};
 use crate::wav_header::{Length, wav_header};
 use crate::{AudioError, Format, Sound, pcm_of_samples};
 
-/// Turns samples into bytes of one format while they arrive.
+/// Encodes samples to one format as they arrive.
 ///
-/// The first bytes are out after at most 100 ms of sound. What is not known before the end is left open: a
-/// WAV says that its length is unknown, an MP3 has no header with its length and begins with the silence of
-/// the encoder's delay.
+/// The first bytes are ready after at most 100 ms of audio. Values known only at the end are left open: a WAV
+/// header declares an unknown length. An MP3 has no length header and starts with the silence of the
+/// encoder's delay.
 pub struct Encoder {
     resampler: Option<Resampler>,
     codec: Codec,
@@ -21,29 +20,29 @@ pub struct Encoder {
 
 enum Codec {
     Pcm,
-    /// The header, until it has been given out.
+    /// The header, until it is written.
     Wav(Vec<u8>),
     Opus(Box<OpusEncode>),
     #[cfg(feature = "mp3")]
     Mp3(Box<Mp3Encode>),
 }
 
-/// Who waits for the bytes.
+/// Whether the bytes are needed before the end.
 #[derive(Clone, Copy)]
 enum Use<'a> {
-    /// Somebody who listens already.
+    /// A listener receives the bytes as they are encoded.
     Live,
-    /// Nobody before the end; this is all of it.
+    /// The whole sound is known in advance.
     Whole(&'a Sound),
 }
 
 impl Encoder {
-    /// Takes one channel of samples, `rate` a second. They are resampled where the format needs it: PCM has
-    /// [`Format::PCM_RATE`], Opus and MP3 take the rates that they know, WAV takes every rate.
+    /// An encoder for mono samples at `rate`. Resamples where the format requires it: PCM uses
+    /// [`Format::PCM_RATE`], Opus and MP3 their own rates, and WAV any rate.
     ///
     /// # Errors
-    /// [`AudioError::NoEncoder`] for AAC, and for MP3 in a build without it; [`AudioError::Unreadable`]
-    /// for a rate outside 1,000 to 384,000.
+    /// [`AudioError::NoEncoder`] for AAC, and for MP3 in a build without it; [`AudioError::Unreadable`] for a
+    /// rate outside 1,000 to 384,000.
     pub fn new(format: Format, rate: u32) -> Result<Self, AudioError> {
         Self::for_use(format, rate, Use::Live)
     }
@@ -57,10 +56,10 @@ impl Encoder {
         Ok(Self { resampler, codec })
     }
 
-    /// Takes samples; the bytes that are ready, possibly none.
+    /// Encodes samples. Returns the bytes that are ready, possibly none.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the encoder refuses.
+    /// [`AudioError::Encoder`] when the encoder rejects the samples.
     pub fn push(&mut self, samples: &[i16]) -> Result<Vec<u8>, AudioError> {
         match &mut self.resampler {
             Some(resampler) => self.codec.push(&resampler.push(samples)?),
@@ -68,10 +67,10 @@ impl Encoder {
         }
     }
 
-    /// The rest of the bytes.
+    /// Returns the remaining bytes.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the encoder refuses.
+    /// [`AudioError::Encoder`] when the encoder rejects the samples.
     pub fn finish(self) -> Result<Vec<u8>, AudioError> {
         let Self {
             resampler,
@@ -87,7 +86,7 @@ impl Encoder {
     }
 }
 
-/// The codec of a format, and the rate that it takes.
+/// The codec of a format and the sample rate that it needs.
 fn codec(format: Format, rate: u32, purpose: Use<'_>) -> Result<(u32, Codec), AudioError> {
     let live = matches!(purpose, Use::Live);
     match format {
@@ -114,7 +113,7 @@ fn codec(format: Format, rate: u32, purpose: Use<'_>) -> Result<(u32, Codec), Au
     }
 }
 
-/// A WAV's size has 32 bits; what is longer says that it does not know.
+/// A WAV size has 32 bits. A longer sound declares an unknown length.
 fn known(sound: &Sound) -> Length {
     sound
         .samples
@@ -151,8 +150,8 @@ impl Codec {
     }
 }
 
-/// Turns a whole sound into bytes of a format. Their length is told exactly: WAV has its true sizes, MP3
-/// the header that LAME writes, Opus its end.
+/// Encodes a whole sound with its exact length: WAV has the true sizes, MP3 the header that LAME writes, and
+/// Opus its end.
 ///
 /// # Errors
 /// [`AudioError::Empty`] for a sound without samples; otherwise those of [`Encoder`].
@@ -162,7 +161,7 @@ pub fn encode(sound: &Sound, format: Format) -> Result<Vec<u8>, AudioError> {
     }
     let mut encoder = Encoder::for_use(format, sound.rate, Use::Whole(sound))?;
     let mut bytes = Vec::new();
-    // In pieces of a second, so that not everything is there resampled before it is encoded.
+    // Encode one second at a time, to avoid holding the whole resampled sound in memory.
     let second = narrow(u64::from(sound.rate));
     for piece in sound.samples.chunks(second) {
         bytes.extend(encoder.push(piece)?);

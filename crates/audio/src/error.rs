@@ -1,24 +1,24 @@
-//! What can go wrong with a sound.
+//! Errors of this crate.
 
-/// Bytes could not be read as a sound, or a sound not be written.
+/// The bytes could not be decoded, or the samples could not be encoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AudioError {
-    /// Not audio, or not of the kind that it should be, or broken.
+    /// Not audio, not of the expected kind, or corrupt.
     #[error("the audio cannot be read")]
     Unreadable,
-    /// It lasts longer than the caller takes.
+    /// Longer than the caller accepts.
     #[error("the audio lasts longer than {max_seconds} seconds")]
     TooLong {
-        /// The most that is taken.
+        /// The caller's limit.
         max_seconds: u32,
     },
-    /// No samples are in it.
+    /// The audio has no samples.
     #[error("the audio is empty")]
     Empty,
-    /// This build cannot write the format, or it is not written in process.
+    /// This build has no encoder for the format.
     #[error("{0} cannot be written here")]
     NoEncoder(&'static str),
-    /// An encoder refused what it was given: a fault of ours.
+    /// An encoder rejected its input, which is a bug in this crate.
     #[error("the audio could not be encoded")]
     Encoder,
 }

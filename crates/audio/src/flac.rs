@@ -1,5 +1,5 @@
-//! FLAC. Native frames do not say how long they are, so symphonia's reader finds them. It looks at up to 33 kB
-//! for each place where a frame could begin, so there may be no more than [`MAX_PLACES`] of those.
+//! FLAC. Native frames do not declare their length, so symphonia's reader finds them. The reader examines up
+//! to 33 kB at each position where a frame could begin, so the file may have at most [`MAX_PLACES`] of them.
 
 use std::io::Cursor;
 
@@ -14,7 +14,7 @@ use crate::output::{Output, Trim};
 use crate::read::big;
 use crate::sample::millis;
 
-/// How long it lasts, in milliseconds: the sum of the frames that are there.
+/// Duration in milliseconds: the sum of the frames that are present.
 pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     let mut samples = 0_u64;
     let mut rate = 0;
@@ -32,7 +32,7 @@ pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     Ok(millis(samples, rate))
 }
 
-/// Decodes it.
+/// Decodes the file.
 pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
     let mut decoder = None;
     walk(bytes, &mut |stream| {
@@ -48,11 +48,11 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     })
 }
 
-/// The most places at which a frame could begin. At 48 kHz and with blocks of 2,048 samples three hours have
+/// The most positions at which a frame could begin. Three hours at 48 kHz with blocks of 2,048 samples have
 /// fewer.
 const MAX_PLACES: usize = 256 * 1024;
 
-/// How many places there are at which a frame could begin (RFC 9639, 9.1).
+/// The number of positions at which a frame could begin (RFC 9639, 9.1).
 fn places(bytes: &[u8]) -> usize {
     bytes
         .windows(2)
@@ -60,12 +60,12 @@ fn places(bytes: &[u8]) -> usize {
         .count()
 }
 
-/// Samples of each channel in the frame at the start of these bytes (RFC 9639, 9.1.1 and 9.1.6).
+/// Samples per channel in the frame at the start of `frame` (RFC 9639, 9.1.1 and 9.1.6).
 pub(crate) fn frame_samples(frame: &[u8]) -> Option<u64> {
     let [0xFF, 0xF8 | 0xF9, sizes, _, number] = *frame.first_chunk()? else {
         return None;
     };
-    // The number of the frame is written as in UTF-8.
+    // The frame number is encoded like UTF-8.
     let after = 4 + usize::try_from(number.leading_ones().max(1)).ok()?;
     match sizes >> 4 {
         1 => Some(192),
@@ -78,9 +78,9 @@ pub(crate) fn frame_samples(frame: &[u8]) -> Option<u64> {
 }
 
 enum Event<'a> {
-    /// The STREAMINFO and the samples a second.
+    /// The STREAMINFO and the sample rate.
     Start(&'a [u8], u32),
-    /// A frame and its samples of each channel.
+    /// A frame and its samples per channel.
     Frame(&'a [u8], u64),
 }
 
@@ -112,7 +112,7 @@ fn walk(
         .filter(|rate| *rate > 0)
         .ok_or(AudioError::Unreadable)?;
     each(Event::Start(&info, rate))?;
-    // The reader finds its way again after broken bytes. An error is the end.
+    // The reader resynchronizes after broken bytes. An error ends the stream.
     while let Ok(Some(packet)) = reader.next_packet() {
         each(Event::Frame(&packet.data, packet.dur.get()))?;
     }

@@ -1,26 +1,25 @@
-//! The formats that speech is given out in.
+//! The output formats for speech.
 
 use crate::Kind;
 
-/// A format of speech, as callers name it.
+/// An output format for speech, as named in the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
-    /// MPEG-1 or -2 Layer III.
+    /// MPEG-1 or MPEG-2 Layer III.
     Mp3,
-    /// Ogg Opus, 48 kHz (RFC 7845).
+    /// Ogg Opus at 48 kHz (RFC 7845).
     Opus,
-    /// The same as `opus`.
+    /// An alias of `opus`.
     Ogg,
     /// AAC in ADTS.
     Aac,
-    /// Signed 16-bit little-endian samples, mono, 24,000 Hz, without a header.
+    /// Raw signed 16-bit little-endian samples: mono, 24,000 Hz.
     Pcm,
     /// RIFF WAVE with 16-bit samples.
     Wav,
 }
 
 impl Format {
-    /// Every format.
     pub const ALL: [Self; 6] = [
         Self::Mp3,
         Self::Opus,
@@ -29,10 +28,9 @@ impl Format {
         Self::Pcm,
         Self::Wav,
     ];
-    /// Samples a second of [`Self::Pcm`].
+    /// Samples per second of [`Self::Pcm`].
     pub const PCM_RATE: u32 = 24_000;
 
-    /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mp3 => "mp3",
@@ -44,12 +42,10 @@ impl Format {
         }
     }
 
-    /// The format of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
-    /// Its media type.
     pub const fn mime_type(self) -> &'static str {
         match self {
             Self::Mp3 => "audio/mpeg",
@@ -60,7 +56,7 @@ impl Format {
         }
     }
 
-    /// What its bytes are.
+    /// The container and codec that this format produces.
     pub const fn kind(self) -> Kind {
         match self {
             Self::Mp3 => Kind::Mp3,

@@ -1,25 +1,25 @@
-//! Streams of frames that each say how long they are: how the first is found, and how the stream is found
-//! again after broken bytes. It knows no codec; [`Framed`] does.
+//! Streams of frames that each carry their own length: finds the first frame and resynchronizes after broken
+//! bytes. The codecs implement [`Framed`].
 
 use crate::AudioError;
 use crate::read::big;
 
 /// The header of a frame.
 pub(crate) trait Framed: Copy {
-    /// Bytes that it takes.
+    /// Size of the header in bytes.
     const HEADER: usize;
-    /// The most bytes that a frame of one or two channels has.
+    /// The longest frame with one or two channels, in bytes.
     const LONGEST: usize;
-    /// The one at the start of these bytes, when they can be one.
+    /// Parses the header at the start of `bytes`.
     fn read(bytes: &[u8]) -> Option<Self>;
-    /// Bytes of the frame, its header included. More than 0.
+    /// Bytes of the frame, including its header. Greater than 0.
     fn length(&self) -> usize;
-    /// Whether the other can be of the same stream.
+    /// Whether both headers can belong to the same stream.
     fn is_like(&self, other: &Self) -> bool;
 }
 
-/// Bytes of the `ID3v2` tag at the start, 0 when there is none ("ID3 tag version 2.4.0, main structure", sections 3.1 and 3.4).
-/// The tag may be longer than what is there.
+/// Bytes of the `ID3v2` tag at the start, 0 if there is none ("ID3 tag version 2.4.0, main structure",
+/// sections 3.1 and 3.4). The tag may be longer than `bytes`.
 pub(crate) fn id3_length(bytes: &[u8]) -> usize {
     let Some([b'I', b'D', b'3', major, revision, flags, a, b, c, d]) = bytes.first_chunk() else {
         return 0;
@@ -35,7 +35,8 @@ pub(crate) fn id3_length(bytes: &[u8]) -> usize {
     body.saturating_add(10 + footer)
 }
 
-/// Whether a frame is at this place: it is whole, and another of its stream follows, or the end, or a tag.
+/// Whether a frame starts at `at`: it must be complete and followed by another frame of its stream, a tag or
+/// the end.
 fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
     let next = at.saturating_add(frame.length());
     match bytes.get(next..) {
@@ -48,8 +49,8 @@ fn stands<F: Framed>(bytes: &[u8], at: usize, frame: &F) -> bool {
     }
 }
 
-/// Whether these bytes begin with frames. Two must follow one another; the start of one is enough where the
-/// bytes end before a second could begin.
+/// Whether `bytes` begin with frames. Two frames must follow each other. One is enough when the bytes end
+/// before a second header.
 pub(crate) fn begins<F: Framed>(bytes: &[u8]) -> bool {
     let Some(first) = F::read(bytes) else {
         return false;
@@ -60,11 +61,11 @@ pub(crate) fn begins<F: Framed>(bytes: &[u8]) -> bool {
     }
 }
 
-/// Takes a header and its whole frame.
+/// Receives a header and its whole frame.
 pub(crate) type Each<'e, F> = dyn FnMut(F, &[u8]) -> Result<(), AudioError> + 'e;
 
-/// Gives each whole frame of the stream, in order. The first whole one decides what is of the stream. What is
-/// between frames (tags, broken bytes) is passed over.
+/// Calls `each` for every complete frame, in order. The first complete frame defines the stream. Skips
+/// anything between frames, such as tags and broken bytes.
 pub(crate) fn walk<F: Framed>(bytes: &[u8], each: &mut Each<'_, F>) -> Result<(), AudioError> {
     let mut like: Option<F> = None;
     let mut in_step = false;

@@ -1,23 +1,24 @@
-//! Sounds one after the other. It must not change what is in them, but for the seams.
+//! Joins sounds one after the other. It changes samples only at the seams.
 
 use crate::resample::Resampler;
 use crate::sample::{narrow, scale, wide};
 use crate::{AudioError, Sound};
 
-/// A step between two neighbouring samples that is larger than this can be heard as a click: a sixty-fourth
-/// of full scale.
+/// The largest step between two adjacent samples that is not audible as a click: a sixty-fourth of full
+/// scale.
 const STEP: i32 = 512;
-/// A step is spread over this part of a second: 5 ms.
+/// Divisor of the sample rate that gives the length of a ramp: 5 ms.
 const RAMP: u32 = 200;
 
-/// One sound out of several, at the first's rate, without a gap. Where one ends on a level at which the next
-/// does not begin, the step is spread over 5 ms of the next.
+/// Joins several sounds without gaps, at the sample rate of the first. Where the level jumps between two
+/// sounds, the step is spread over the first 5 ms of the second.
 ///
-/// The first is continued in place and each further one is let go of as soon as it is in, so that little
-/// more is in memory than the result.
+/// The first sound grows in place and each further one is freed once appended, so the peak memory is little
+/// more than the result.
 ///
 /// # Errors
-/// [`AudioError::Empty`] if there are none; [`AudioError::Unreadable`] for a rate that cannot be resampled.
+/// [`AudioError::Empty`] if there are no parts; [`AudioError::Unreadable`] for a rate that cannot be
+/// resampled.
 pub fn join(parts: Vec<Sound>) -> Result<Sound, AudioError> {
     let more: usize = parts
         .iter()
@@ -38,7 +39,7 @@ pub fn join(parts: Vec<Sound>) -> Result<Sound, AudioError> {
     Ok(whole)
 }
 
-/// How many samples a part will have.
+/// Number of samples that a part will have after resampling.
 fn expected(part: &Sound, first: Option<&Sound>) -> usize {
     let to = first.map_or(part.rate, |first| first.rate);
     if to == part.rate {
@@ -62,7 +63,7 @@ fn append(whole: &mut Sound, part: Sound) -> Result<(), AudioError> {
     Ok(())
 }
 
-/// Spreads a step at `seam` over what follows.
+/// Spreads a step at `seam` over the samples that follow.
 fn smooth(whole: &mut Sound, seam: usize) {
     let Some((before, after)) = whole.samples.split_at_mut_checked(seam) else {
         return;
@@ -72,7 +73,7 @@ fn smooth(whole: &mut Sound, seam: usize) {
     };
     let last = i32::from(*last);
     let earlier = before.iter().nth_back(1).map_or(last, |s| i32::from(*s));
-    // Where the sound was going: a wave that runs on is no step.
+    // Extrapolate the slope, so that a wave that continues is not taken for a step.
     let due = (last + (last - earlier)).clamp(i32::from(i16::MIN), i32::from(i16::MAX));
     let step = due - i32::from(*first);
     if step.abs() <= STEP {

@@ -1,11 +1,11 @@
-//! What bytes of audio are: container and codec together, as far as anybody has to know.
+//! Audio kinds: container and codec combined, as detailed as callers need.
 
 use crate::Format;
 
-/// A kind of audio.
+/// A kind of audio input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// MPEG audio, Layer III, with or without ID3.
+    /// MPEG audio Layer III, with or without an ID3 tag.
     Mp3,
     /// AAC in ADTS.
     Aac,
@@ -13,23 +13,22 @@ pub enum Kind {
     M4a,
     /// RIFF WAVE.
     Wav,
-    /// `WebM` or Matroska with Opus or Vorbis: what a browser records.
+    /// `WebM` or Matroska with Opus or Vorbis, as browsers record it.
     Webm,
-    /// Ogg with Opus.
     OggOpus,
     /// Ogg with Vorbis or FLAC.
     Ogg,
     /// Native FLAC.
     Flac,
-    /// Signed 16-bit little-endian samples, mono, without a header.
+    /// Raw signed 16-bit little-endian mono samples.
     Pcm {
-        /// Samples a second.
+        /// Samples per second.
         rate: u32,
     },
 }
 
 impl Kind {
-    /// Every kind, with samples that have no header at the rate of [`Format::Pcm`](crate::Format::Pcm).
+    /// Every kind. [`Self::Pcm`] is listed at the rate of [`Format::Pcm`](crate::Format::Pcm).
     pub const ALL: [Self; 9] = [
         Self::Mp3,
         Self::OggOpus,
@@ -44,12 +43,11 @@ impl Kind {
         Self::M4a,
     ];
 
-    /// The kind of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Its name: that of a file's ending.
+    /// The name, which is also the file extension.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mp3 => "mp3",
@@ -64,7 +62,6 @@ impl Kind {
         }
     }
 
-    /// Its media type.
     pub const fn mime_type(self) -> &'static str {
         match self {
             Self::Mp3 => "audio/mpeg",

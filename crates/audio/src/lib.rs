@@ -1,9 +1,9 @@
-//! Sounds: which kind some bytes are, how long they last, what samples they hold, and how samples become
-//! bytes of another kind. It must not know files, programs, networks or vendors.
+//! Recognizes, measures, decodes and encodes audio. The crate does not know about files, processes, networks
+//! or vendors.
 //!
-//! Bytes of strangers are bounded work: recognising and measuring is linear in them, in time and in memory;
-//! decoding takes the memory of its result and of some tables (64 MiB at most), and the time of as many
-//! samples as `max_seconds` of stereo at 48 kHz hold, whatever the bytes claim (`output.rs`).
+//! The input is untrusted, so the work is bounded. Recognizing and measuring take time and memory linear in
+//! the input. Decoding needs the memory of its result plus at most 64 MiB of tables. Its time is bounded by
+//! `max_seconds` of stereo at 48 kHz, whatever the headers claim (see `output.rs`).
 
 mod adts;
 mod decode;
@@ -46,17 +46,16 @@ pub use resample::Resampler;
 pub use sniff::sniff;
 pub use wav::WavStream;
 
-/// Samples of one channel.
+/// Mono samples.
 #[derive(Clone, PartialEq)]
 pub struct Sound {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
-    /// Signed 16-bit samples.
     pub samples: Vec<i16>,
 }
 
 impl Sound {
-    /// How long it lasts, in milliseconds, to the nearest.
+    /// Duration in milliseconds, rounded to the nearest.
     pub fn duration_ms(&self) -> u64 {
         let rate = u64::from(self.rate.max(1));
         let samples = u64::try_from(self.samples.len()).unwrap_or(u64::MAX);

@@ -1,16 +1,15 @@
-//! MPEG audio, Layer III: its frames, and what the tag of its encoder says of silence that was added
-//! (ISO 11172-3 and 13818-3; MPEG 2.5 and the Xing and LAME tags as the encoder LAME writes them). It decodes
-//! nothing.
+//! MPEG audio Layer III: parses frames and the encoder tag that declares added silence (ISO 11172-3 and
+//! 13818-3; MPEG 2.5 and the Xing and LAME tags as LAME writes them). It does not decode.
 
 use crate::AudioError;
 use crate::frames::{self, Framed};
 use crate::read::{big, big32};
 use crate::sample::narrow;
 
-/// Samples by which every decoder is late (LAME's technical FAQ).
+/// The delay of every decoder, in samples (LAME technical FAQ).
 const DECODER_DELAY: u64 = 529;
 
-/// Thousands of bits a second by their index, from 1, for MPEG 1 and for MPEG 2 and 2.5.
+/// Bit rates in kbit/s by index, from 1, for MPEG 1 and for MPEG 2 and 2.5.
 const BIT_RATES: [[u32; 14]; 2] = [
     [
         32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320,
@@ -21,18 +20,18 @@ const BIT_RATES: [[u32; 14]; 2] = [
 /// The header of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
-    /// Samples a second.
+    /// Samples per second.
     pub(crate) rate: u32,
-    /// Samples of each channel in the frame.
+    /// Samples per channel in the frame.
     pub(crate) samples: u64,
     length: usize,
-    /// Bytes between the header and the sound, a checksum included.
+    /// Bytes of side information after the header, including a checksum.
     side: usize,
 }
 
 impl Framed for Header {
     const HEADER: usize = 4;
-    // 320,000 bits a second at 32,000 samples a second, and a byte that fills up.
+    // 320,000 bit/s at 32,000 samples per second, plus a padding byte.
     const LONGEST: usize = 1441;
 
     fn read(bytes: &[u8]) -> Option<Self> {
@@ -77,18 +76,18 @@ impl Framed for Header {
     }
 }
 
-/// A frame without sound, in which an encoder tells what it did.
+/// A frame without audio, in which an encoder describes the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tag {
-    /// How many frames follow, if it says so. It may be wrong.
+    /// The declared number of frames that follow. It may be wrong.
     frames: Option<u64>,
-    /// Samples of silence at the front and at the back, if it says so.
+    /// The declared samples of silence at the start and at the end.
     added: Option<(u64, u64)>,
 }
 
 impl Tag {
     fn read(header: &Header, frame: &[u8]) -> Option<Self> {
-        // Some encoders leave no room for the checksum that they announce.
+        // Some encoders announce a checksum but leave no space for it.
         let places = [header.side + 4, header.side + 2];
         let xing = places.into_iter().find_map(|at| {
             let tag = frame.get(at..)?;
@@ -113,26 +112,26 @@ impl Tag {
     }
 }
 
-/// Frames that one encoder wrote in one go. Files that were put together hold several.
+/// Frames from one run of an encoder. Concatenated files contain several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     tag: Tag,
-    /// Samples of each channel, with what the encoder added.
+    /// Samples per channel, including added silence.
     whole: u64,
-    /// Samples a second.
+    /// Samples per second.
     pub(crate) rate: u32,
     samples_each: u64,
 }
 
 impl Part {
-    /// Samples that a decoder has to leave out at the front.
+    /// Samples that a decoder must drop at the start.
     pub(crate) fn skip(&self) -> u64 {
         self.tag
             .added
             .map_or(0, |(front, _)| front.saturating_add(DECODER_DELAY))
     }
 
-    /// Samples of sound. The silence at the back is there only if nothing was cut off.
+    /// Samples of audio. The silence at the end is subtracted only if the file is complete.
     pub(crate) fn samples(&self) -> u64 {
         let complete = self
             .tag
@@ -147,15 +146,15 @@ impl Part {
     }
 }
 
-/// What a walk comes upon.
+/// What `walk` reports.
 pub(crate) enum Event<'a> {
     /// The start of the next part.
     Part,
-    /// A frame with sound.
+    /// A frame with audio.
     Frame(&'a [u8]),
 }
 
-/// Gives the frames of each part, in order.
+/// Reports the frames of each part, in order.
 pub(crate) fn walk(
     bytes: &[u8],
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
@@ -174,10 +173,10 @@ pub(crate) fn walk(
     })
 }
 
-/// The most parts of a file that are read. Each needs a decoder of its own.
+/// The maximum number of parts to read. Each needs its own decoder.
 const MAX_PARTS: usize = 1_000;
 
-/// The parts and their lengths, from the headers of all frames.
+/// The parts with their lengths, from the headers of all frames.
 pub(crate) fn measure(bytes: &[u8]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut over = false;

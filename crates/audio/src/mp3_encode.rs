@@ -1,5 +1,5 @@
-//! Writing MP3, by LAME: which rate, how many bits, and the header that tells the true length. It knows no
-//! other format and does not resample.
+//! Encodes MP3 with LAME: chooses rate and bit rate, and writes the header with the exact length. It does not
+//! resample.
 
 use mp3lame_encoder::{
     Bitrate, Builder, Encoder, FlushGap, Mode, MonoPcm, Quality, max_required_buffer_size,
@@ -7,29 +7,30 @@ use mp3lame_encoder::{
 
 use crate::AudioError;
 
-/// Samples a second that MPEG-1 and MPEG-2 Layer III know (ISO/IEC 11172-3 and 13818-3, 2.4.2.3). Those of
-/// the later "2.5" are left out: not every player reads them.
+/// Sample rates of MPEG-1 and MPEG-2 Layer III (ISO/IEC 11172-3 and 13818-3, 2.4.2.3). The rates of the later
+/// MPEG-2.5 are left out because not every player supports them.
 const RATES: [u32; 6] = [16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
-/// From this rate on it is MPEG-1, with twice the samples in a frame.
+/// The lowest rate of MPEG-1, which has twice as many samples per frame.
 const MPEG_1: u32 = 32_000;
-/// How hard LAME searches, from 0 (best) to 9. Its own choice is 5; this takes half as long again, and is still
-/// more than a hundred times as fast as the sound.
+/// LAME's search effort, from 0 (best) to 9. The default is 5. This setting takes 1.5 times as long, and
+/// still encodes more than 100 times faster than real time.
 const QUALITY: Quality = Quality::VeryNice;
-/// Samples that are given to LAME at once, so that its buffer stays small.
+/// Samples to pass to LAME at a time, which keeps its buffer small.
 const PIECE: usize = 8_192;
-/// What a flush may write at most, as `lame.h` says.
+/// The most bytes that a flush may write, according to `lame.h`.
 const FLUSH_BYTES: usize = 7_200;
 
-/// An encoder of one channel at a constant bit rate: a length can be told from any part of the stream.
+/// An encoder for mono at a constant bit rate, which lets readers compute the duration from any part of the
+/// stream.
 pub struct Mp3Encode {
     encoder: Encoder,
-    /// The bytes that are kept until the end, because the frame in front is written last.
+    /// All output, kept until the end because the first frame is written last. `None` when live.
     whole: Option<Vec<u8>>,
 }
 
 impl Mp3Encode {
-    /// The rate that sound of `rate` has to be pushed with: its own, if MPEG has it, else one of which it
-    /// is a half, else the next above.
+    /// The rate to push samples with: `rate` if MPEG supports it, else twice `rate` if supported, else the
+    /// next higher rate.
     pub fn rate_for(rate: u32) -> u32 {
         let twice = rate.saturating_mul(2);
         [rate, twice]
@@ -39,8 +40,8 @@ impl Mp3Encode {
             .unwrap_or(48_000)
     }
 
-    /// `rate` is one of [`Self::rate_for`]. Unless it is `live`, the first frame tells the length and the
-    /// encoder's delay ("Info", as LAME writes it), and nothing is given out before the end.
+    /// Creates an encoder for a `rate` from [`Self::rate_for`]. Unless `live`, the first frame declares the
+    /// length and the encoder's delay (LAME's "Info" frame), and all output is returned at the end.
     ///
     /// # Errors
     /// [`AudioError::Encoder`] for another rate.
@@ -70,10 +71,10 @@ impl Mp3Encode {
         })
     }
 
-    /// Takes samples; the frames that are complete.
+    /// Encodes samples. Returns the complete frames.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when LAME refuses.
+    /// [`AudioError::Encoder`] when LAME fails.
     pub fn push(&mut self, samples: &[i16]) -> Result<Vec<u8>, AudioError> {
         let mut ready = self.whole.take();
         let kept = ready.is_some();
@@ -91,10 +92,11 @@ impl Mp3Encode {
         Ok(ready.unwrap_or_default())
     }
 
-    /// The rest, padded with silence until the last sample is out. `FlushNoGap` would leave it inside.
+    /// Returns the rest, padded with silence until the last sample is out. `FlushNoGap` would lose that
+    /// sample.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when LAME refuses.
+    /// [`AudioError::Encoder`] when LAME fails.
     pub fn finish(mut self) -> Result<Vec<u8>, AudioError> {
         let whole = self.whole.take();
         let kept = whole.is_some();
@@ -109,7 +111,7 @@ impl Mp3Encode {
         Ok(bytes)
     }
 
-    /// LAME began with an empty frame; the true one takes its place.
+    /// Replaces the placeholder that LAME wrote as the first frame.
     fn tell_length(&self, bytes: &mut [u8]) -> Result<(), AudioError> {
         let mut tag = Vec::with_capacity(self.encoder.lame_tag_size());
         self.encoder

@@ -1,5 +1,5 @@
-//! MPEG-4 files with AAC or Opus: `.m4a`, `.mp4`, in one piece or in fragments, as a browser records it
-//! (ISO 14496-12; ISO 14496-14 for AAC; "Encapsulation of Opus in ISO Base Media File Format" for Opus).
+//! MPEG-4 files with AAC or Opus: `.m4a` and `.mp4`, whole or in fragments as browsers record them (ISO
+//! 14496-12; ISO 14496-14 for AAC; "Encapsulation of Opus in ISO Base Media File Format" for Opus).
 
 mod boxes;
 mod entry;
@@ -15,17 +15,16 @@ use boxes::{child, children};
 use entry::Codec;
 use samples::File;
 
-/// The first track of sound.
+/// The first audio track.
 struct Track<'a> {
-    /// Its number, which fragments name.
+    /// The track ID that fragments refer to.
     id: u32,
     codec: Codec,
-    /// The table of samples.
     table: &'a [u8],
     edit: Option<Edit>,
 }
 
-/// Which part of the track is heard, in its samples of sound.
+/// The audible part of the track, in samples.
 #[derive(Clone, Copy)]
 struct Edit {
     skip: u64,
@@ -33,7 +32,7 @@ struct Edit {
     samples: u64,
 }
 
-/// How long it lasts, in milliseconds.
+/// Duration in milliseconds.
 pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     let movie = movie(bytes)?;
     let track = Track::find(movie)?;
@@ -44,7 +43,7 @@ pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     Ok(millis(samples, track.codec.rate()))
 }
 
-/// Decodes it.
+/// Decodes the file.
 pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
     let movie = movie(bytes)?;
     let track = Track::find(movie)?;
@@ -96,7 +95,7 @@ impl<'a> Track<'a> {
         })
     }
 
-    /// Samples of sound to leave out at the front.
+    /// Samples to drop at the start.
     fn skip(&self) -> u64 {
         match (&self.codec, self.edit) {
             (_, Some(edit)) => edit.skip,
@@ -105,7 +104,7 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Samples of sound that are heard.
+    /// The number of audible samples.
     fn length(&self, bytes: &[u8], movie: &[u8]) -> Result<u64, AudioError> {
         let mut samples = 0_u64;
         self.walk(bytes, movie, &mut |packet| {
@@ -123,7 +122,7 @@ impl<'a> Track<'a> {
         })
     }
 
-    /// Gives each packet that is there, in order.
+    /// Reports each packet that is present, in order.
     fn walk(
         &self,
         bytes: &[u8],
@@ -137,7 +136,7 @@ impl<'a> Track<'a> {
 }
 
 impl Edit {
-    /// The first edit that is no pause (ISO 14496-12, 8.6.6).
+    /// The first edit that is not a pause (ISO 14496-12, 8.6.6).
     fn read(list: &[u8], movie_scale: u32, media_scale: u32, rate: u32) -> Option<Self> {
         let long = list.first() == Some(&1);
         let width = if long { 8 } else { 4 };
@@ -156,7 +155,7 @@ impl Edit {
     }
 }
 
-/// Ticks a second of a `mvhd` or `mdhd`.
+/// Ticks per second of a `mvhd` or `mdhd`.
 fn time_scale(header: &[u8]) -> Option<u32> {
     let at = if header.first() == Some(&1) { 20 } else { 12 };
     big32(header, at)

@@ -1,8 +1,8 @@
-//! Ogg: from pages to the packets of the streams of sound in it (RFC 3533), and how long those are (RFC 7845,
-//! 4; Vorbis I, A.2; the FLAC-to-Ogg mapping 1.0).
+//! Ogg: extracts the packets of audio streams from pages (RFC 3533) and measures the streams (RFC 7845, 4;
+//! Vorbis I, A.2; the FLAC-to-Ogg mapping 1.0).
 //!
-//! Measuring decodes nothing and is linear in the bytes. No more than [`MAX_STREAMS`] streams are measured, and
-//! no other is decoded.
+//! Measuring decodes nothing and is linear in the input. At most [`MAX_STREAMS`] streams are measured, and
+//! only those are decoded.
 
 mod page;
 mod stream;
@@ -14,18 +14,18 @@ use crate::{AudioError, flac, opus_decode, vorbis};
 use page::Page;
 use stream::{Event, Setup};
 
-/// How long a stream is.
+/// The length of a stream.
 #[derive(Clone, Copy, Debug)]
 struct Length {
-    /// Samples to leave out at the front.
+    /// Samples to drop at the start.
     skip: u64,
-    /// Samples of sound.
+    /// Samples of audio.
     samples: u64,
-    /// Samples a second.
+    /// Samples per second.
     rate: u32,
 }
 
-/// How long all streams last together, in milliseconds.
+/// Total duration of all streams, in milliseconds.
 pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     let lengths = measure(bytes)?;
     let total = lengths
@@ -45,7 +45,7 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     stream::walk(bytes, &mut |event| {
         match event {
             Event::Start(setup) => {
-                // The length is asked first: a stream that has none is not worth a decoder.
+                // Check the length first: an empty stream does not need a decoder.
                 let length = lengths.next().filter(|length| length.samples > 0);
                 current = match length.map(|length| (length, setup.decoder())) {
                     Some((length, Ok(decoder))) => Some((
@@ -69,13 +69,13 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
 /// Counts the samples of packets without decoding them.
 enum Counter {
     Opus,
-    /// With the block before.
+    /// With the size of the previous block.
     Vorbis(vorbis::Setup, Option<u64>),
     Flac,
 }
 
 impl Counter {
-    /// Samples of each channel that a decoder would make of a packet.
+    /// Samples per channel that a decoder would return for the packet.
     fn count(&mut self, packet: &[u8]) -> u64 {
         match self {
             Self::Opus => opus_decode::samples(packet).unwrap_or_default(),
@@ -88,19 +88,19 @@ impl Counter {
     }
 }
 
-/// What is known of a stream while its packets go by.
+/// Counters of one stream.
 struct Tally {
     counter: Counter,
     skip: u64,
     rate: u32,
-    /// The most samples that a packet can hold.
+    /// The most samples that a packet can contain.
     most: u64,
     packets: u64,
     /// Samples in the packets up to the first position.
     before: u64,
-    /// The first position, and the last.
+    /// The first and the last position.
     positions: Option<(u64, u64)>,
-    /// Samples in the packets behind the last position.
+    /// Samples in the packets after the last position.
     behind: u64,
 }
 
@@ -160,10 +160,10 @@ impl Tally {
                 rate: self.rate,
             };
         };
-        // A stream that was cut out of a longer one does not begin at 0.
+        // A stream cut out of a longer one does not begin at 0.
         let start = first.saturating_sub(self.before);
         let samples = (last - start).saturating_add(self.behind);
-        // A position that no number of samples in these packets can reach is a lie.
+        // Ignore a position that this number of packets cannot reach.
         let most = self.packets.saturating_mul(self.most);
         Length {
             skip: self.skip,
@@ -176,7 +176,7 @@ impl Tally {
 #[cfg(test)]
 mod tests;
 
-/// The most streams one after the other that are read. Reading the headers of one is dear.
+/// The most consecutive streams to read, because parsing stream headers is expensive.
 const MAX_STREAMS: usize = 100;
 
 /// The length of each stream.

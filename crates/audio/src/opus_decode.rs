@@ -1,4 +1,4 @@
-//! Opus packets become samples: the only place that calls the decoder of Opus. It knows no container.
+//! Decodes Opus packets. No other module calls the Opus decoder.
 
 use opus_pure::multistream::OpusMSDecoder;
 use opus_pure::{MAX_PACKET_SAMPLES, OpusDecoder, packet};
@@ -7,31 +7,31 @@ use crate::AudioError;
 use crate::read::little16;
 use crate::sample::wide;
 
-/// Samples a second that everything is decoded to, and that granule positions count (RFC 7845, 4).
+/// The output rate and the unit of granule positions (RFC 7845, 4).
 pub(crate) const RATE: u32 = 48_000;
-/// The same, as the decoder takes it.
+/// The output rate in the decoder's type.
 const RATE_SIGNED: i32 = 48_000;
 
-/// The most samples of each channel in a packet: 120 ms (RFC 6716, 3.2).
+/// The most samples per channel in a packet: 120 ms (RFC 6716, 3.2).
 pub(crate) const MOST: u64 = 5760;
 
-/// The most channels that are decoded: those of the layouts that are speakers (RFC 7845, 5.1.1.2). With 255, of
-/// which each has a decoder of its own, a packet would cost more than any speech is worth.
+/// The most channels to decode: those of the speaker layouts (RFC 7845, 5.1.1.2). A stream with 255 channels,
+/// each with its own decoder, would cost too much per packet.
 const MAX_CHANNELS: usize = 8;
 
-/// What the header of a stream says (RFC 7845, 5.1).
+/// The header of a stream (RFC 7845, 5.1).
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     channels: u8,
-    /// Samples to leave out at the front.
+    /// Samples to drop at the start.
     pub(crate) pre_skip: u64,
-    /// Loudness to add, in 1/256 dB.
+    /// Output gain, in 1/256 dB.
     gain: i16,
     family: u8,
 }
 
 impl Head {
-    /// Reads an `OpusHead`.
+    /// Parses an `OpusHead`.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let body = bytes.strip_prefix(b"OpusHead")?;
         let version = *body.first()?;
@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-/// Samples of each channel in a packet, at 48 kHz (RFC 6716, 3.1 and 3.2). Nothing for what is no packet.
+/// Samples per channel in a packet, at 48 kHz (RFC 6716, 3.1 and 3.2). `None` if it is not a valid packet.
 pub(crate) fn samples(bytes: &[u8]) -> Option<u64> {
     packet::samples_48k(bytes).ok().map(wide)
 }
@@ -64,7 +64,6 @@ enum Inner {
 }
 
 impl Decoder {
-    /// One for the stream with this header.
     pub(crate) fn new(head: &Head) -> Result<Self, AudioError> {
         let channels = usize::from(head.channels);
         if channels > MAX_CHANNELS {
@@ -87,12 +86,12 @@ impl Decoder {
         })
     }
 
-    /// How many channels stand side by side in what [`Self::decode`] gives.
+    /// The number of interleaved channels that [`Self::decode`] returns.
     pub(crate) fn channels(&self) -> usize {
         self.channels
     }
 
-    /// The samples of a packet, channels side by side. Nothing for a broken one.
+    /// Decodes a packet to interleaved samples. `None` if it is broken.
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> Option<&[i16]> {
         if bytes.is_empty() {
             return None;

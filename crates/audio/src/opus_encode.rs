@@ -1,5 +1,5 @@
-//! Writing Ogg Opus (RFC 6716, RFC 7845): which rate, how many bits, how long a page. It knows no other
-//! format and does not resample.
+//! Encodes Ogg Opus (RFC 6716, RFC 7845): chooses sample rate, bit rate and page length. It does not
+//! resample.
 
 use opus_pure::{
     Application, MAX_PACKET_BYTES, OggOpusWriter, OpusEncoder, OpusHead, OpusTags, Signal,
@@ -8,49 +8,49 @@ use opus_pure::{
 use crate::AudioError;
 use crate::sample::wide;
 
-/// Samples a second that Opus takes as they are (RFC 6716, section 2.1.3). They all become 48 kHz streams.
+/// Sample rates that Opus accepts as input (RFC 6716, section 2.1.3). The stream is always 48 kHz.
 const RATES: [u32; 5] = [8_000, 12_000, 16_000, 24_000, 48_000];
-/// What the granule position counts, whatever rate went in (RFC 7845, section 4).
+/// The unit of the granule position, whatever the input rate (RFC 7845, section 4).
 const GRANULE_RATE: u32 = 48_000;
-/// Packets in a second: one is 20 ms, the length that RFC 6716 recommends (section 2.1.4).
+/// Packets per second: one is 20 ms, the length that RFC 6716 recommends (section 2.1.4).
 const PACKETS_A_SECOND: u32 = 50;
-/// Bits a second for one channel of speech: RFC 6716, section 2.1.1 calls 28 to 40 kbit/s the sweet spot of
-/// fullband speech; a little more keeps music under a voice bearable.
+/// Bits per second for mono speech. RFC 6716, section 2.1.1 calls 28 to 40 kbit/s the sweet spot for fullband
+/// speech. The upper end keeps music behind a voice acceptable.
 const BITS_A_SECOND: i32 = 40_000;
-/// Beyond this the encoder takes more time than its gain is worth for speech.
+/// A higher complexity costs more time than it gains for speech.
 const COMPLEXITY: i32 = 5;
-/// Packets on a page while somebody listens: 100 ms. A page is ended by the packet after it.
+/// Packets per page of a live stream: 100 ms. The packet after a page ends it.
 const LIVE_PAGE: u32 = 5;
-/// Packets on the first page while somebody listens: what is said is heard at once.
+/// Packets on the first page of a live stream: as few as possible, to start playback at once.
 const FIRST_LIVE_PAGE: u32 = 1;
-/// Packets on a page of a whole sound: one second, the most that RFC 7845 advises (section 6).
+/// Packets per page of a whole sound: one second, the maximum that RFC 7845 recommends (section 6).
 const WHOLE_PAGE: u32 = 50;
-/// More payload than a page of ours has: the writer ends pages only where it is told to.
+/// A payload target larger than any page, so that the writer ends pages only on request.
 const NO_TARGET: usize = usize::MAX;
 
-/// An encoder and its container.
+/// An encoder with its container.
 pub struct OpusEncode {
     encoder: OpusEncoder,
     writer: OggOpusWriter<Vec<u8>>,
     /// Samples that do not fill a packet yet.
     waiting: Vec<i16>,
-    /// Samples of one packet, at the encoder's rate.
+    /// Samples per packet, at the encoder's rate.
     frame: usize,
-    /// 48 kHz samples for one of ours.
+    /// 48 kHz samples per input sample.
     ticks: u64,
-    /// 48 kHz samples that a decoder leaves out at the start.
+    /// 48 kHz samples that a decoder drops at the start.
     pre_skip: u64,
-    /// Samples that were pushed.
+    /// Samples pushed so far.
     taken: u64,
     packets_on_page: u32,
-    /// Packets on this page and on those after it.
+    /// Packets per page: of the current page, then of those after it.
     page: u32,
     further_pages: u32,
     packet: Vec<u8>,
 }
 
 impl OpusEncode {
-    /// The rate that sound of `rate` has to be pushed with: its own, if Opus takes it.
+    /// The rate to push samples with: `rate` if Opus accepts it, else 48,000.
     pub fn rate_for(rate: u32) -> u32 {
         if RATES.contains(&rate) {
             rate
@@ -59,7 +59,8 @@ impl OpusEncode {
         }
     }
 
-    /// `rate` is one of [`Self::rate_for`]. `live` ends pages each 100 ms rather than each second.
+    /// Creates an encoder for a `rate` from [`Self::rate_for`]. A page lasts 100 ms if `live`, otherwise one
+    /// second.
     ///
     /// # Errors
     /// [`AudioError::Encoder`] for another rate.
@@ -93,10 +94,10 @@ impl OpusEncode {
         })
     }
 
-    /// Takes samples; the pages that are complete.
+    /// Encodes samples. Returns the complete pages.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the encoder refuses.
+    /// [`AudioError::Encoder`] when the encoder fails.
     pub fn push(&mut self, samples: &[i16]) -> Result<Vec<u8>, AudioError> {
         self.taken = self.taken.saturating_add(wide(samples.len()));
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -110,11 +111,11 @@ impl OpusEncode {
         Ok(self.ready())
     }
 
-    /// The rest: what waits, and silence until the encoder's delay is out. The last granule position says
-    /// where the sound ends within that (RFC 7845, section 4.4).
+    /// Returns the rest: the waiting samples, padded with silence to flush the encoder's delay. The last
+    /// granule position marks the end of the audio (RFC 7845, section 4.4).
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the encoder refuses.
+    /// [`AudioError::Encoder`] when the encoder fails.
     pub fn finish(mut self) -> Result<Vec<u8>, AudioError> {
         let end = self
             .taken
@@ -135,14 +136,14 @@ impl OpusEncode {
         }
     }
 
-    /// Encodes one packet. `ticks` is given for the last, of which less may be heard than it holds.
+    /// Encodes one packet. `ticks` is set for the last packet, which may be only partly audible.
     fn packet_of(&mut self, block: &[i16], ticks: Option<u32>) -> Result<(), AudioError> {
         let length = self
             .encoder
             .encode_s16(block, self.frame, &mut self.packet)
             .map_err(refused)?;
         let packet = self.packet.get(..length).ok_or(AudioError::Encoder)?;
-        // The writer ends a page before a packet, so that the last page is never empty.
+        // The writer ends a page before a packet, which ensures that the last page is not empty.
         let ends = self.packets_on_page >= self.page;
         self.writer
             .set_page_target(if ends { 1 } else { NO_TARGET });
@@ -158,7 +159,7 @@ impl OpusEncode {
         .map_err(refused)
     }
 
-    /// The pages that were written since the last time.
+    /// The pages written since the last call.
     fn ready(&mut self) -> Vec<u8> {
         self.writer
             .get_mut()
@@ -167,7 +168,7 @@ impl OpusEncode {
     }
 }
 
-/// The library's reason is about our call, not about the sound.
+/// The library's error describes our call, not the audio.
 fn refused(_: opus_pure::Error) -> AudioError {
     AudioError::Encoder
 }

@@ -1,27 +1,26 @@
-//! Where decoded samples go: counted, bounded, of one rate. It knows no container and no codec.
+//! The sink for decoded samples. It counts and bounds them, and keeps one sample rate.
 //!
-//! Two things are bounded. What is given: at most `max_seconds` of it. And what is worked: every packet that is
-//! tried counts with all its channels, before anything is cut off and whether or not it could be decoded, and
-//! so does every decoder that is made; together at most as many samples as `max_seconds` of stereo at 48 kHz
-//! hold, and [`SLACK`] besides. What is more than either is [`AudioError::TooLong`].
+//! Two amounts are bounded. The output is at most `max_seconds`. The work is at most `max_seconds` of stereo
+//! at 48 kHz plus [`SLACK`]. Every packet counts as work with all its channels, before trimming and even when
+//! it cannot be decoded, and so does every new decoder. Exceeding either bound is [`AudioError::TooLong`].
 
 use crate::AudioError;
 use crate::decoder::Decoder;
 use crate::sample::{is_rate, narrow, wide};
 
-/// Takes blocks of samples and their rate.
+/// Receives blocks of samples with their rate.
 pub(crate) type Take<'a> = dyn FnMut(u32, &[i16]) -> Result<(), AudioError> + 'a;
 
-/// Samples of work that each second that is taken allows: stereo at 48 kHz.
+/// Samples of work allowed for each second of output: stereo at 48 kHz.
 const WORK_A_SECOND: u64 = 2 * 48_000;
 
-/// Samples of work that are allowed besides: silence that encoders add, and tables. Half a minute of stereo.
+/// Extra samples of work, for tables and the silence that encoders add: half a minute of stereo.
 const SLACK: u64 = 30 * WORK_A_SECOND;
 
-/// Samples on their way out.
+/// Counts decoded samples and passes them on.
 pub(crate) struct Output<'a> {
     max_seconds: u32,
-    /// Samples a second, 0 before the first.
+    /// Samples per second, 0 before the first block.
     rate: u32,
     given: u64,
     /// Samples of work that are left.
@@ -30,7 +29,6 @@ pub(crate) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// One that lets through at most this many seconds.
     pub(crate) fn new(max_seconds: u32, take: &'a mut Take<'a>) -> Self {
         Self {
             max_seconds,
@@ -43,14 +41,13 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Counts a decoder that was made.
+    /// Charges for a new decoder.
     pub(crate) fn made(&mut self, decoder: Decoder) -> Result<Decoder, AudioError> {
         self.spend(decoder.price())?;
         Ok(decoder)
     }
 
-    /// Decodes a packet and lets through what the trim leaves of it. Once that leaves nothing more, nothing is
-    /// decoded any more.
+    /// Decodes a packet and passes on what `trim` keeps of it. Does not decode once `trim` is over.
     pub(crate) fn packet(
         &mut self,
         decoder: &mut Decoder,
@@ -80,8 +77,8 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Lets samples through. What comes at another rate than the first is left out: a stream that changes is
-    /// broken there, or was put together of two that do not fit.
+    /// Passes samples on. Drops samples whose rate differs from the first: the stream is broken there, or was
+    /// joined from two that do not match.
     pub(crate) fn push(&mut self, rate: u32, samples: &[i16]) -> Result<(), AudioError> {
         if samples.is_empty() {
             return Ok(());
@@ -109,13 +106,13 @@ impl<'a> Output<'a> {
         self.work
     }
 
-    /// Samples that came through.
+    /// Samples passed on so far.
     pub(crate) fn given(&self) -> u64 {
         self.given
     }
 }
 
-/// Cuts a stream of blocks at the front and at the back.
+/// Cuts the start and the end of a stream of blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trim {
     skip: u64,
@@ -123,22 +120,22 @@ pub(crate) struct Trim {
 }
 
 impl Trim {
-    /// Leaves out `skip` samples, then lets `left` through.
+    /// Drops `skip` samples, then keeps `left`.
     pub(crate) fn new(skip: u64, left: u64) -> Self {
         Self { skip, left }
     }
 
-    /// Lets everything through.
+    /// Keeps everything.
     pub(crate) fn nothing() -> Self {
         Self::new(0, u64::MAX)
     }
 
-    /// Whether nothing more will stay.
+    /// Whether every further sample is dropped.
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// What stays of the next block.
+    /// The part of the next block to keep.
     pub(crate) fn keep<'b>(&mut self, block: &'b [i16]) -> &'b [i16] {
         let skip = self.skip.min(wide(block.len()));
         self.skip -= skip;

@@ -1,12 +1,12 @@
-//! Samples as bytes without a header: signed, 16 bits, little-endian, one channel. It knows no rates.
+//! Raw samples without a header: signed, 16 bits, little-endian, mono, at any rate.
 
-/// The samples of raw little-endian bytes. Half a sample at the end is left out.
+/// Decodes raw little-endian bytes. Drops half a sample at the end.
 pub fn samples_of_pcm(bytes: &[u8]) -> Vec<i16> {
     let (whole, _half) = bytes.as_chunks::<2>();
     whole.iter().copied().map(i16::from_le_bytes).collect()
 }
 
-/// Samples as raw little-endian bytes.
+/// Encodes samples as raw little-endian bytes.
 pub fn pcm_of_samples(samples: &[i16]) -> Vec<u8> {
     samples
         .iter()
@@ -14,19 +14,18 @@ pub fn pcm_of_samples(samples: &[i16]) -> Vec<u8> {
         .collect()
 }
 
-/// Raw bytes that arrive in pieces, which may be cut in the middle of a sample.
+/// Decodes raw bytes that arrive in pieces. A piece may end in the middle of a sample.
 #[derive(Debug, Default)]
 pub struct PcmStream {
     half: Option<u8>,
 }
 
 impl PcmStream {
-    /// Before the first piece.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The samples that are complete after this piece. An odd byte waits for the next.
+    /// Returns the samples that this piece completes. An odd byte waits for the next piece.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<i16> {
         let mut samples = Vec::with_capacity(bytes.len() / 2 + 1);
         let mut rest = bytes;
@@ -43,7 +42,7 @@ impl PcmStream {
         samples
     }
 
-    /// The end: half a sample that still waits is no sample.
+    /// Ends the stream. Half a sample that is still waiting is dropped.
     pub fn finish(self) {
         let Self { half: _ } = self;
     }

@@ -1,6 +1,6 @@
-//! Numbers that stand in bytes. It knows no format.
+//! Reads integers from bytes.
 
-/// A big-endian number of as many bytes as are asked for, at most eight; nothing when they are not all there.
+/// A big-endian integer of `count` bytes, at most eight. `None` when the bytes are incomplete.
 pub(crate) fn big(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
     let end = at.checked_add(count)?;
     let bytes = bytes.get(at..end)?;
@@ -11,30 +11,26 @@ pub(crate) fn big(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
     )
 }
 
-/// A big-endian number of 32 bits.
 pub(crate) fn big32(bytes: &[u8], at: usize) -> Option<u32> {
     u32::try_from(big(bytes, at, 4)?).ok()
 }
 
-/// A little-endian number of 16 bits.
 pub(crate) fn little16(bytes: &[u8], at: usize) -> Option<u16> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u16::from_le_bytes(*bytes))
 }
 
-/// A little-endian number of 32 bits.
 pub(crate) fn little32(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u32::from_le_bytes(*bytes))
 }
 
-/// A little-endian number of 64 bits.
 pub(crate) fn little64(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u64::from_le_bytes(*bytes))
 }
 
-/// Where this word stands first, at or after `from`.
+/// The position of the first `word` at or after `from`.
 pub(crate) fn find(bytes: &[u8], from: usize, word: [u8; 4]) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let place = rest.windows(4).position(|window| *window == word)?;

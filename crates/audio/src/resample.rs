@@ -1,7 +1,7 @@
-//! Samples at one rate become samples at another, in pieces. It knows nothing of files or codecs.
+//! Resamples in pieces.
 //!
-//! The filter works on blocks of a fixed length and answers half a block late. Here that delay is cut off
-//! the front and pushed out at the end, so that what comes out lasts as long as what went in and starts with it.
+//! The filter works on blocks of a fixed length and has a delay of half a block. This module cuts the delay
+//! from the start and flushes it at the end, so the output starts with the input and has the same duration.
 
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Fft, FixedSync, Resampler as _};
@@ -9,32 +9,32 @@ use rubato::{Fft, FixedSync, Resampler as _};
 use crate::AudioError;
 use crate::sample::{clip, is_rate, narrow, scale, wide};
 
-/// The least length of a block on either side, in samples. A longer one cuts off more sharply and answers later.
+/// The minimum block length on either side, in samples. A longer block has a sharper cutoff and more delay.
 const BLOCK: u32 = 1024;
 
-/// Changes the rate of a stream of mono samples.
+/// Resamples a stream of mono samples.
 pub struct Resampler {
     from: u32,
     to: u32,
-    /// Nothing when both rates are the same.
+    /// `None` when both rates are the same.
     engine: Option<Engine>,
-    /// Samples that came in.
+    /// Input samples so far.
     taken: u64,
-    /// Samples that went out.
+    /// Output samples so far.
     given: u64,
 }
 
 struct Engine {
     filter: Fft<f32>,
-    /// What waits for the rest of its block.
+    /// Input samples of an incomplete block.
     waiting: Vec<f32>,
     block: Vec<f32>,
-    /// Samples of the delay that are still to be cut off.
+    /// Samples of the delay that are still to be dropped.
     to_cut: usize,
 }
 
 impl Resampler {
-    /// One that takes samples at `from` a second and gives them at `to` a second.
+    /// A resampler from `from` to `to` samples per second.
     ///
     /// # Errors
     /// [`AudioError::Unreadable`] for a rate outside 1,000 to 384,000.
@@ -56,10 +56,10 @@ impl Resampler {
         })
     }
 
-    /// Takes the next samples and gives those that are ready, which may be none.
+    /// Resamples the next samples. Returns those that are ready, possibly none.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the filter refuses its input: a fault of ours.
+    /// [`AudioError::Encoder`] when the filter rejects its input, which is a bug in this crate.
     pub fn push(&mut self, samples: &[i16]) -> Result<Vec<i16>, AudioError> {
         self.taken = self.taken.saturating_add(wide(samples.len()));
         let Some(engine) = &mut self.engine else {
@@ -76,10 +76,10 @@ impl Resampler {
         Ok(out)
     }
 
-    /// Gives what is left. All that was given together lasts as long as what was taken, to the nearest sample.
+    /// Returns the rest. The whole output lasts as long as the whole input, to the nearest sample.
     ///
     /// # Errors
-    /// [`AudioError::Encoder`] when the filter refuses its input: a fault of ours.
+    /// [`AudioError::Encoder`] when the filter rejects its input, which is a bug in this crate.
     pub fn finish(mut self) -> Result<Vec<i16>, AudioError> {
         let Some(engine) = &mut self.engine else {
             return Ok(Vec::new());
@@ -98,9 +98,9 @@ impl Resampler {
     }
 }
 
-/// Input samples in a block: at least [`BLOCK`] on either side, and an even number of the shortest blocks that
-/// the two rates have in common. With an odd number the middle of the filter falls between two samples, and
-/// what comes out is half a sample late.
+/// Input samples per block: at least [`BLOCK`] on either side, and an even multiple of the shortest block
+/// that the two rates have in common. An odd multiple would place the center of the filter between two
+/// samples and delay the output by half a sample.
 fn block(from: u32, to: u32) -> u64 {
     let (mut divisor, mut rest) = (from, to);
     while rest != 0 {
@@ -132,7 +132,7 @@ impl Engine {
         })
     }
 
-    /// Turns the full block that waits into `out`.
+    /// Resamples the full block in `waiting` into `out`.
     fn run(&mut self, out: &mut Vec<i16>) -> Result<(), AudioError> {
         let input = InterleavedSlice::new(&self.waiting, 1, self.waiting.len())
             .map_err(|_| AudioError::Encoder)?;

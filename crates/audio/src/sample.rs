@@ -1,17 +1,17 @@
-//! Numbers that stand for samples: from one representation to another. It knows no container and no codec.
+//! Converts samples between numeric representations.
 
-/// The fewest samples a second that are taken. Below it nothing is speech, and a short file would last for days.
+/// The lowest sample rate accepted. Speech needs more, and at a lower rate a short file would last for days.
 pub(crate) const MIN_RATE: u32 = 1_000;
-/// The most samples a second that are taken: what studio equipment writes at most. It bounds the memory
-/// that a second takes.
+/// The highest sample rate accepted, which is the highest that studio equipment writes. It bounds the memory
+/// of one second.
 pub(crate) const MAX_RATE: u32 = 384_000;
 
-/// Whether sounds of this many samples a second are taken.
+/// Whether the sample rate is in the accepted range.
 pub(crate) const fn is_rate(rate: u32) -> bool {
     rate >= MIN_RATE && rate <= MAX_RATE
 }
 
-/// The nearest 16-bit sample; what is louder than full scale is clipped, what is no number is silence.
+/// Rounds to the nearest 16-bit sample. Clips at full scale; NaN becomes silence.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "clamped to the range just before; a float that is no number becomes 0"
@@ -22,12 +22,12 @@ pub(crate) fn clip(sample: f32) -> i16 {
         .clamp(f32::from(i16::MIN), f32::from(i16::MAX)) as i16
 }
 
-/// A 16-bit sample of one whose full scale is 1.0.
+/// Converts a sample with full scale 1.0 to 16 bits.
 pub(crate) fn from_unit(sample: f32) -> i16 {
     clip(sample * 32_768.0)
 }
 
-/// `value * numerator / denominator`, to the nearest, without overflow; 0 when `denominator` is 0.
+/// `value * numerator / denominator`, rounded to the nearest, without overflow; 0 when `denominator` is 0.
 pub(crate) fn scale(value: u64, numerator: u64, denominator: u64) -> u64 {
     if denominator == 0 {
         return 0;
@@ -36,17 +36,17 @@ pub(crate) fn scale(value: u64, numerator: u64, denominator: u64) -> u64 {
     u64::try_from(product / u128::from(denominator)).unwrap_or(u64::MAX)
 }
 
-/// How long this many samples last, in milliseconds.
+/// Duration of this many samples, in milliseconds.
 pub(crate) fn millis(samples: u64, rate: u32) -> u64 {
     scale(samples, 1000, u64::from(rate))
 }
 
-/// A length as a 64-bit number.
+/// Converts a length to `u64`.
 pub(crate) fn wide(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// A length as this machine counts; what is longer than memory can hold is the longest.
+/// Converts a length to `usize`, saturating.
 pub(crate) fn narrow(length: u64) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
 }

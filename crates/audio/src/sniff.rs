@@ -1,10 +1,10 @@
-//! Which kind some bytes are, by how they begin. It reads no further than it must.
+//! Recognizes the kind of audio from its first bytes.
 
 use crate::frames::{begins, id3_length};
 use crate::{Kind, adts, mp3};
 
-/// The kind of these bytes, if they are audio of a kind that is known. They may be only the head of a file.
-/// It is never [`Kind::Pcm`], which has no mark.
+/// The kind of `bytes`, or `None` if they are not recognized as audio. The head of a file is enough. Never
+/// returns [`Kind::Pcm`], which has no signature.
 pub fn sniff(bytes: &[u8]) -> Option<Kind> {
     let mut rest = bytes;
     let mut tagged = false;
@@ -15,12 +15,12 @@ pub fn sniff(bytes: &[u8]) -> Option<Kind> {
         }
         tagged = true;
         rest = rest.get(tag..).unwrap_or_default();
-        // Encoders fill up behind the tag with zeros.
+        // Encoders pad the tag with zeros.
         let filled = rest.iter().take_while(|byte| **byte == 0).count();
         rest = rest.get(filled..).unwrap_or_default();
     }
     if tagged && rest.len() < 4 {
-        // The tag is longer than what is there: it is nearly always that of an MP3.
+        // The tag continues past these bytes. Nearly all files with such a tag are MP3.
         return Some(Kind::Mp3);
     }
     marked(rest)
@@ -29,7 +29,7 @@ pub fn sniff(bytes: &[u8]) -> Option<Kind> {
 fn marked(bytes: &[u8]) -> Option<Kind> {
     let word: &[u8; 4] = bytes.first_chunk()?;
     match word {
-        // RIFF WAVE, and its 64-bit form (EBU Tech 3306; ITU-R BS.2088).
+        // RIFF WAVE and its 64-bit form (EBU Tech 3306; ITU-R BS.2088).
         b"RIFF" | b"RF64" | b"BW64" => (bytes.get(8..12)? == b"WAVE").then_some(Kind::Wav),
         // EBML (RFC 8794, 11.2.1).
         [0x1A, 0x45, 0xDF, 0xA3] => Some(Kind::Webm),
@@ -42,7 +42,8 @@ fn marked(bytes: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Ogg by its first packet, which begins behind the header of the first page (RFC 3533, 6; RFC 7845, 5.1).
+/// The kind of an Ogg file by its first packet, which follows the header of the first page (RFC 3533, 6; RFC
+/// 7845, 5.1).
 fn ogg(bytes: &[u8]) -> Kind {
     let segments = bytes.get(26).copied().map_or(0, usize::from);
     let packet = bytes.get(27 + segments..).unwrap_or_default();

@@ -1,33 +1,33 @@
-//! The headers of Vorbis, read before a decoder is made of them (Vorbis I specification, 3.2.1 and 4.2). It
-//! says what the tables of a decoder will cost, so that a few hundred bytes cannot ask for gigabytes, and how
-//! many samples a packet holds, so that nothing has to be decoded to be measured. It decodes nothing.
+//! Validates Vorbis headers before a decoder is created (Vorbis I specification, 3.2.1 and 4.2). It estimates
+//! the memory for the decoder's tables, which prevents a few hundred bytes from requesting gigabytes. It also
+//! reports the samples per packet, so that measuring does not need to decode.
 //!
-//! The time is linear in the bytes of the headers; the memory is a few numbers.
+//! The time is linear in the size of the headers; the memory is constant.
 
 mod bits;
 mod books;
 
 use bits::Bits;
 
-/// The most bytes that the tables of a decoder may take. Those of real files take a few million.
+/// The most bytes that the decoder's tables may take. Real files need a few million.
 const MAX_TABLES: u64 = 64 * 1024 * 1024;
 
-/// What the first and the third header say.
+/// Facts from the first and the third header.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     channels: u8,
-    /// Samples of each channel in a short and in a long block.
+    /// Samples per channel in a short and in a long block.
     blocks: [u64; 2],
-    /// Whether the packets of each mode are long.
+    /// Whether each mode uses long blocks.
     modes: Vec<bool>,
-    /// Bytes that the tables of a decoder will take, at most.
+    /// Upper bound of the memory for the decoder's tables, in bytes.
     tables: u64,
-    /// How many times as dear as with the usual floor a packet is.
+    /// Cost of a packet relative to one with the usual floor.
     weight: u64,
 }
 
 impl Setup {
-    /// Reads them. Nothing when they are broken or ask for tables that no real file needs.
+    /// Parses the headers. `None` when they are broken or request tables that no real file needs.
     pub(crate) fn read(identification: &[u8], setup: &[u8]) -> Option<Self> {
         let body = identification.strip_prefix(b"\x01vorbis")?;
         let channels = *body.get(4)?;
@@ -62,7 +62,7 @@ impl Setup {
             modes.push(bits.take(1)? == 1);
             bits.skip(16 + 16 + 8)?;
         }
-        // A bit that is always set ends it.
+        // The framing bit, always set, ends the header.
         bits.take(1).filter(|end| *end == 1)?;
         Some(Self {
             channels,
@@ -73,23 +73,23 @@ impl Setup {
         })
     }
 
-    /// Bytes that the tables of a decoder will take, at most.
+    /// Upper bound of the memory for the decoder's tables, in bytes.
     pub(crate) fn tables(&self) -> u64 {
         self.tables
     }
 
-    /// How many times as dear as with the usual floor a packet is.
+    /// Cost of a packet relative to one with the usual floor.
     pub(crate) fn weight(&self) -> u64 {
         self.weight
     }
 
-    /// The most samples that a packet holds, those of all channels.
+    /// The most samples in a packet, over all channels.
     pub(crate) fn most(&self) -> u64 {
         self.blocks[1] / 2 * u64::from(self.channels)
     }
 
-    /// Samples of each channel in the block of a packet, which the next one overlaps (4.3.1). Nothing for a
-    /// packet without sound.
+    /// Samples per channel in the block of a packet, which overlaps with the next (4.3.1). `None` for a
+    /// packet without audio.
     pub(crate) fn block(&self, packet: &[u8]) -> Option<u64> {
         let mut bits = Bits::new(packet);
         bits.take(1).filter(|kind| *kind == 0)?;
@@ -102,19 +102,19 @@ impl Setup {
     }
 }
 
-/// Bits that a number needs, 0 for 0 (9.2.1).
+/// Bits needed for a number, 0 for 0 (9.2.1).
 fn ilog(value: u32) -> u32 {
     u32::BITS - value.leading_zeros()
 }
 
-/// Passes over a floor (6.2.1, 7.2.2), and says how dear it is.
+/// Skips a floor (6.2.1, 7.2.2) and returns its relative cost.
 fn floor(bits: &mut Bits<'_>) -> Option<u64> {
     if bits.take(16)? == 0 {
         let order = bits.take(8)?;
         bits.skip(16 + 16 + 6 + 8)?;
         let books = bits.take(4)? + 1;
         bits.skip(u64::from(books) * 8)?;
-        // Each sample of it is a product of as many factors.
+        // A floor of type 0 multiplies `order` factors per sample.
         return Some(1 + u64::from(order) / 8);
     }
     let mut of_partition = Vec::new();
@@ -138,7 +138,7 @@ fn floor(bits: &mut Bits<'_>) -> Option<u64> {
     Some(1)
 }
 
-/// Passes over a residue (8.6.1).
+/// Skips a residue (8.6.1).
 fn residue(bits: &mut Bits<'_>) -> Option<()> {
     bits.skip(16 + 24 + 24 + 24)?;
     let classes = bits.take(6)? + 1;
@@ -153,7 +153,7 @@ fn residue(bits: &mut Bits<'_>) -> Option<()> {
     bits.skip(u64::from(books) * 8)
 }
 
-/// Passes over a mapping (4.2.4).
+/// Skips a mapping (4.2.4).
 fn mapping(bits: &mut Bits<'_>, channels: u8) -> Option<()> {
     bits.skip(16)?;
     let submaps = if bits.take(1)? == 1 {

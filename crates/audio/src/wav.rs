@@ -1,24 +1,25 @@
-//! RIFF WAVE that comes in pieces, whatever its header says of its length. (Microsoft's "Multimedia
-//! Programming Interface and Data Specifications 1.0" and "Multiple Channel Audio Data and WAVE Files";
-//! EBU Tech 3306 for RF64.) It knows no file.
+//! Decodes RIFF WAVE as it arrives, whatever length the header declares. Sources: Microsoft's "Multimedia
+//! Programming Interface and Data Specifications 1.0" and "Multiple Channel Audio Data and WAVE Files"; EBU
+//! Tech 3306 for RF64.
 
 use crate::AudioError;
 use crate::read::{little16, little32, little64};
 use crate::sample::{is_rate, narrow, wide};
 
-/// The longest chunk that has to be held to be read. The format takes at most 40 bytes.
+/// The longest chunk to buffer and parse. The `fmt ` chunk has at most 40 bytes.
 const MAX_CHUNK: u32 = 4096;
 
-/// Reads a WAVE in pieces.
+/// Decodes a WAVE file in pieces.
 #[derive(Debug, Default)]
 pub struct WavStream {
     /// Bytes that wait for the rest of their chunk or frame.
     waiting: Vec<u8>,
-    /// How many of them were read. They are given back once for each piece: chunks may be tiny.
+    /// How many of the waiting bytes were parsed. They are removed once per piece, because chunks may be
+    /// tiny.
     read: usize,
     state: State,
     layout: Option<Layout>,
-    /// Bytes of sound by the 64-bit header, if there is one.
+    /// Bytes of audio according to the 64-bit header, if present.
     long_length: Option<u64>,
     given: u64,
 }
@@ -28,30 +29,29 @@ enum State {
     #[default]
     Start,
     Chunks,
-    /// Bytes of a chunk that are passed over.
+    /// Bytes of a chunk that are left to skip.
     Skip(u64),
-    /// Bytes of sound that are still to come; nothing when the header does not know.
+    /// Bytes of audio that are left; `None` when the header does not declare a length.
     Sound(Option<u64>),
     End,
 }
 
-/// How samples are written.
+/// The sample format.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     rate: u32,
     channels: usize,
-    /// Bytes of a sample.
+    /// Bytes per sample.
     width: usize,
     float: bool,
 }
 
 impl WavStream {
-    /// One that has read nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Samples a second, once the header was read.
+    /// Samples per second, once the header is parsed.
     pub fn rate(&self) -> Option<u32> {
         match self.state {
             State::Sound(_) | State::End => self.layout.map(|layout| layout.rate),
@@ -59,11 +59,11 @@ impl WavStream {
         }
     }
 
-    /// Takes the next bytes and gives the samples that are whole, the channels averaged.
+    /// Decodes the next bytes. Returns the complete samples with the channels averaged.
     ///
     /// # Errors
-    /// [`AudioError::Unreadable`] when it is no WAVE or one whose samples are not 8, 16, 24 or 32-bit integers
-    /// or 32 or 64-bit floats.
+    /// [`AudioError::Unreadable`] when the data is not WAVE, or its samples are not 8, 16, 24 or 32-bit
+    /// integers or 32 or 64-bit floats.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<i16>, AudioError> {
         self.waiting.extend_from_slice(bytes);
         while self.step()? {}
@@ -97,11 +97,11 @@ impl WavStream {
         Ok(samples)
     }
 
-    /// Ends it. Part of a sample that was left over is dropped, so nothing comes.
+    /// Ends the stream. Always returns an empty `Vec`: a partial sample at the end is dropped.
     ///
     /// # Errors
-    /// [`AudioError::Unreadable`] when the header was not read to its end; [`AudioError::Empty`] when no
-    /// sample came.
+    /// [`AudioError::Unreadable`] when the header is incomplete; [`AudioError::Empty`] when there were no
+    /// samples.
     pub fn finish(self) -> Result<Vec<i16>, AudioError> {
         if self.rate().is_none() {
             Err(AudioError::Unreadable)
@@ -112,12 +112,12 @@ impl WavStream {
         }
     }
 
-    /// One step through the header. False when more bytes are needed, or the sound has begun.
+    /// Parses the next part of the header. Returns `false` when more bytes are needed or the audio begins.
     fn step(&mut self) -> Result<bool, AudioError> {
         match &mut self.state {
             State::Start => {
                 let Some(head) = self.ahead().first_chunk::<12>() else {
-                    // What cannot become a header any more is refused at once.
+                    // Reject at once what cannot become a valid header.
                     let known = [&b"RIFF"[..], b"RF64", b"BW64"];
                     let start = self.ahead().get(..4).unwrap_or(self.ahead());
                     let fits = known.iter().any(|word| word.starts_with(start));
@@ -155,12 +155,12 @@ impl WavStream {
         }
     }
 
-    /// Bytes that were not read yet.
+    /// Bytes that are not parsed yet.
     fn ahead(&self) -> &[u8] {
         self.waiting.get(self.read..).unwrap_or_default()
     }
 
-    /// Takes bytes as read.
+    /// Marks bytes as parsed.
     fn pass(&mut self, count: usize) {
         self.read = self.read.saturating_add(count);
     }
@@ -178,7 +178,7 @@ impl WavStream {
                 return Err(AudioError::Unreadable);
             }
             self.pass(8);
-            // Writers that cannot go back leave 0 or the largest number.
+            // Writers that cannot seek leave 0 or the largest number.
             self.state = State::Sound(match length {
                 u32::MAX => self.long_length.filter(|length| *length > 0),
                 0 => None,
@@ -188,7 +188,7 @@ impl WavStream {
         }
         if !matches!(&name, b"fmt " | b"ds64") {
             self.pass(8);
-            // A chunk of odd length is followed by a byte that fills up.
+            // A chunk of odd length is followed by a padding byte.
             self.state = State::Skip(u64::from(length) + u64::from(length & 1));
             return Ok(true);
         }
@@ -213,7 +213,7 @@ impl Layout {
     fn read(body: &[u8]) -> Option<Self> {
         let (tag, channels) = (little16(body, 0)?, little16(body, 2)?);
         let (rate, frame, bits) = (little32(body, 4)?, little16(body, 12)?, little16(body, 14)?);
-        // The extensible format names the real one in the first bytes of an identifier.
+        // The extensible format stores the actual format in the first bytes of a GUID.
         let tag = if tag == 0xFFFE {
             little16(body, 24)?
         } else {
@@ -233,12 +233,12 @@ impl Layout {
         })
     }
 
-    /// Bytes of one sample of each channel. More than 0.
+    /// Bytes of one sample of each channel. Greater than 0.
     fn frame(self) -> usize {
         self.channels.saturating_mul(self.width).max(1)
     }
 
-    /// The mean of the channels, to the nearest.
+    /// The mean of the channels, rounded to the nearest.
     fn sample(self, frame: &[u8]) -> i16 {
         let sum: i64 = frame
             .chunks_exact(self.width)
@@ -249,10 +249,10 @@ impl Layout {
         i16::try_from(mean).unwrap_or(i16::MAX)
     }
 
-    /// One sample, as if it had 32 bits.
+    /// One sample, scaled to 32 bits.
     fn one(self, bytes: &[u8]) -> i32 {
         match *bytes {
-            // Eight bits are unsigned.
+            // 8-bit samples are unsigned.
             [a] => i32::from_be_bytes([a ^ 0x80, 0, 0, 0]),
             [a, b] => i32::from_le_bytes([0, 0, a, b]),
             [a, b, c] => i32::from_le_bytes([0, a, b, c]),
@@ -265,7 +265,7 @@ impl Layout {
     }
 }
 
-/// A sample whose full scale was 1.0. What is no number is silence.
+/// Scales a float sample to 32 bits. NaN becomes silence.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a float that does not fit becomes the nearest that does, and what is no number 0"

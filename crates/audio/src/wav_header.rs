@@ -1,24 +1,23 @@
-//! The 44 bytes before the samples of a WAV. What follows them is [`crate::pcm_of_samples`].
+//! The 44-byte WAV header. The samples that follow are encoded by [`crate::pcm_of_samples`].
 
 /// `WAVE_FORMAT_PCM`.
 const PCM: u16 = 1;
 const CHANNELS: u16 = 1;
 const BYTES_A_SAMPLE: u16 = 2;
-/// What stands between the file's size and the size of the samples: `WAVE`, two chunks' names and sizes,
-/// and the 16 bytes that tell the format.
+/// Bytes between the RIFF size and the samples: `WAVE`, the names and sizes of two chunks, and the 16 bytes
+/// of the format.
 const BETWEEN: u32 = 36;
 
-/// How many bytes of samples follow.
+/// The number of sample bytes that follow the header.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
-    /// So many.
     Bytes(u32),
-    /// Nobody knows yet: both sizes say 0xFFFFFFFF, which readers take as "until the end".
+    /// Not known yet. Both sizes are 0xFFFFFFFF, which readers take as "until the end".
     Unknown,
 }
 
 /// RIFF, `fmt ` and `data` (Microsoft and IBM, "Multimedia Programming Interface and Data Specifications
-/// 1.0", 1991) for one channel of 16-bit samples.
+/// 1.0", 1991) for mono 16-bit samples.
 pub fn wav_header(rate: u32, length: Length) -> Vec<u8> {
     let (riff, data) = match length {
         Length::Bytes(bytes) => (bytes.saturating_add(BETWEEN), bytes),

@@ -1,6 +1,6 @@
-//! `WebM` and Matroska with Opus or Vorbis, also as a browser records it: without lengths, cut off anywhere
-//! (RFC 8794 for EBML, RFC 9559 for Matroska). Measuring goes by times and heads of packets, decodes nothing and
-//! is linear in the bytes.
+//! `WebM` and Matroska with Opus or Vorbis, including browser recordings: without lengths, truncated anywhere
+//! (RFC 8794 for EBML, RFC 9559 for Matroska). Measuring uses timestamps and packet headers, decodes nothing,
+//! and is linear in the input.
 
 mod ebml;
 mod lacing;
@@ -12,7 +12,7 @@ use crate::output::{Output, Trim};
 use crate::sample::{millis, scale};
 use ebml::{Event, Track};
 
-/// The codec of the track that is read.
+/// The codec of the selected track.
 enum Setup {
     Opus(Head),
     Vorbis {
@@ -47,17 +47,17 @@ impl Setup {
     }
 }
 
-/// What was counted.
+/// Counters for measuring.
 struct Tally {
-    /// Samples in packets of Opus.
+    /// Samples in Opus packets.
     samples: u64,
-    /// Nanoseconds that the end of the sound is cut by.
+    /// Nanoseconds to cut from the end.
     discard: u64,
-    /// The first and the last time of a block, in ticks, and how many blocks there were.
+    /// The first and last block timestamps in ticks, and the number of blocks.
     first: Option<i64>,
     last: i64,
     blocks: u64,
-    /// Nanoseconds in a tick.
+    /// Nanoseconds per tick.
     tick: u64,
 }
 
@@ -75,7 +75,7 @@ impl Default for Tally {
     }
 }
 
-/// How long it lasts, in milliseconds.
+/// Duration in milliseconds.
 pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     let (track, setup) = find_track(bytes)?;
     let tally = measure(bytes, track, &setup)?;
@@ -89,7 +89,7 @@ pub(crate) fn duration_ms(bytes: &[u8]) -> Result<u64, AudioError> {
     Ok(total)
 }
 
-/// Decodes it.
+/// Decodes the file.
 pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioError> {
     let (track, setup) = find_track(bytes)?;
     let mut trim = match &setup {
@@ -115,7 +115,7 @@ pub(crate) fn decode(bytes: &[u8], output: &mut Output<'_>) -> Result<(), AudioE
     })
 }
 
-/// The number and the codec of the first track that can be read.
+/// The number and codec of the first supported track.
 fn find_track(bytes: &[u8]) -> Result<(u64, Setup), AudioError> {
     let mut found = None;
     ebml::walk(bytes, &mut |event| {
@@ -144,7 +144,7 @@ fn measure(bytes: &[u8], track: u64, setup: &Setup) -> Result<Tally, AudioError>
                 tally.first = tally.first.or(Some(block.time));
                 tally.last = tally.last.max(block.time);
                 tally.blocks = tally.blocks.saturating_add(1);
-                // It is told behind the block, and only for the last.
+                // The padding follows its block and counts only for the last one.
                 tally.discard = 0;
             }
             Event::Tick(nanoseconds) => tally.tick = nanoseconds,
@@ -157,7 +157,7 @@ fn measure(bytes: &[u8], track: u64, setup: &Setup) -> Result<Tally, AudioError>
 }
 
 impl Tally {
-    /// Samples of sound in a stream of Opus.
+    /// Samples of audio in an Opus stream.
     fn samples_of(&self, head: &Head) -> u64 {
         let cut = scale(self.discard, u64::from(opus_decode::RATE), 1_000_000_000);
         self.samples
@@ -165,7 +165,8 @@ impl Tally {
             .saturating_sub(cut)
     }
 
-    /// Milliseconds by the times of the blocks. The last one is taken to last as long as the others.
+    /// Milliseconds by block timestamps. The last block is assumed to last as long as the average of the
+    /// others.
     fn by_time(&self) -> u64 {
         let span = self.first.map_or(0, |first| self.last.abs_diff(first));
         let span = scale(span, self.tick, 1_000_000);

@@ -1,17 +1,18 @@
-//! Real files of every kind: recognised, measured, decoded, cut off, broken. `fixtures/README.md` says what they are.
+//! Recognizes, measures, decodes, truncates and corrupts real files of every kind. `fixtures/README.md`
+//! describes them.
 
 use gatehouse_audio::{AudioError, Kind, decode, duration_ms, sniff, to_wav};
 use proptest::prelude::*;
 
-/// A file and what is true of it.
+/// A file and its properties.
 struct File {
     name: &'static str,
     bytes: &'static [u8],
     kind: Kind,
     rate: u32,
-    /// How long it lasts, in milliseconds.
+    /// Duration in milliseconds.
     ms: u64,
-    /// How loud the tone is once the channels are averaged.
+    /// Amplitude of the tone with the channels averaged.
     level: f64,
 }
 
@@ -63,7 +64,7 @@ files! {
     "vorbis_44100.webm" Webm 44_100 2_000 HALF;
 }
 
-/// How loud a tone of 1,000 Hz is, and how loud everything is, as if it were one tone.
+/// The amplitude of a 1,000 Hz tone, and that of the whole signal as if it were one tone.
 fn tone(samples: &[i16], rate: u32) -> (f64, f64) {
     let count = u32::try_from(samples.len()).map_or(f64::NAN, f64::from);
     let step = std::f64::consts::TAU * 1_000.0 / f64::from(rate);
@@ -79,7 +80,7 @@ fn tone(samples: &[i16], rate: u32) -> (f64, f64) {
     (tone, (power * 2.0 / count).sqrt())
 }
 
-/// The middle half is the tone, at the right level, and nothing else.
+/// Asserts that the middle half contains only the tone, at the right level.
 fn assert_tone(name: &str, samples: &[i16], rate: u32, level: f64) {
     let quarter = samples.len() / 4;
     let middle = samples.get(quarter..quarter * 3).unwrap_or_default();
@@ -88,7 +89,7 @@ fn assert_tone(name: &str, samples: &[i16], rate: u32, level: f64) {
         (tone / level - 1.0).abs() < 0.08,
         "{name}: {tone} of {level}"
     );
-    // The encoder of AAC adds a little noise of its own.
+    // The AAC encoder adds a little noise.
     assert!(tone / all > 0.96, "{name}: {tone} of {all}");
 }
 
@@ -159,7 +160,7 @@ fn what_is_cut_off_gives_what_is_there() {
             );
             longest = longest.max(ms);
         }
-        // The list of packets stands behind the packets: nothing can be read without it.
+        // The packet table follows the packets, so a truncated file is unreadable.
         if !matches!(file.name, "end_44100.m4a" | "opus.mp4") {
             assert!(
                 longest * 100 >= file.ms * 75,
@@ -182,7 +183,7 @@ fn a_limit_is_a_limit() {
             file.name
         );
     }
-    // Exactly as long as it may be, and one sample longer.
+    // Exactly at the limit, and one sample longer.
     let pcm = Kind::Pcm { rate: 8_000 };
     assert_eq!(decode(&[1; 16_000], pcm, 1).unwrap().samples.len(), 8_000);
     assert_eq!(
@@ -289,7 +290,7 @@ proptest! {
 
     #[test]
     fn random_bytes_are_no_sound(bytes in prop::collection::vec(any::<u8>(), 0..8192)) {
-        // In fewer bytes there is no room for a second frame, and one in thousands is taken for the first.
+        // Shorter inputs have no space for a second frame, and one in thousands looks like a first frame.
         if bytes.len() > 2_000 {
             prop_assert_eq!(sniff(&bytes), None);
         }

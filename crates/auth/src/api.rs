@@ -1,5 +1,5 @@
-//! What goes over the wire: plain request and response structs, for HTTP bodies, RPC params and
-//! their schemas. Requests carry secrets and have neither `Clone` nor `Debug`.
+//! Request and response types for HTTP bodies, RPC params and their schemas. Requests contain
+//! secrets and implement neither `Clone` nor `Debug`.
 
 mod answers;
 mod requests;

@@ -1,4 +1,4 @@
-//! API keys: minted, listed, revoked. The key itself is shown once and kept only as a hash.
+//! API keys: create, list, revoke. The key itself is returned once and stored only as a hash.
 
 use crate::api::{ApiKeyCreated, ApiKeyItem, ApiKeyList, CreateApiKeyRequest, Done};
 use crate::audit::kinds;
@@ -17,11 +17,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Characters of a key that are kept readable, so that a person can tell keys apart.
+/// How many characters of a key are stored readable, so people can distinguish their keys.
 const PREFIX_CHARS: usize = 11;
 const MAX_LABEL_CHARS: usize = 100;
 
-/// A name that a person gives to a credential.
+/// Trims and validates a credential's name.
 pub(crate) fn check_label(label: &str) -> Result<String, AuthError> {
     let label = label.trim();
     if !(1..=MAX_LABEL_CHARS).contains(&label.chars().count()) {
@@ -52,7 +52,7 @@ impl Auth {
             .await
     }
 
-    /// As [`Auth::create_api_key`] for the operator at the machine.
+    /// Like [`Auth::create_api_key`], for the operator at the command line.
     pub(crate) async fn mint_offline(
         &self,
         request: CreateApiKeyRequest,
@@ -168,7 +168,7 @@ impl Auth {
         })
     }
 
-    /// `DELETE /api/auth/api-keys/{id}`: ends what the key made, too.
+    /// `DELETE /api/auth/api-keys/{id}`. Also ends the credentials that the key created.
     pub async fn delete_api_key(
         &self,
         caller: &Caller<'_>,
@@ -180,7 +180,7 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
-                    // Once it is gone, nothing else knows what it was called.
+                    // Read the label before the row is deleted.
                     let all = conn.list_api_keys().await?;
                     let label = all.into_iter().find(|row| row.id == in_job);
                     let label = label.map(|row| row.label);
@@ -212,7 +212,7 @@ impl Auth {
     }
 }
 
-/// Whether a credential is made by somebody whom only `auth_disabled` let in from elsewhere.
+/// Whether the credential's creator is a remote caller whom only `auth_disabled` admitted.
 pub(crate) const fn dies_at_setup(identity: &AuthIdentity) -> bool {
     matches!(
         identity.subject,

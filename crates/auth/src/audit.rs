@@ -1,6 +1,6 @@
-//! The audit log: what is noted, listed and verified. Rows are appended in the transaction of what
-//! they tell of; failures, which have none, are collapsed per client and minute. The oldest rows are cut
-//! off after `audit.retention_days`.
+//! The audit log: append, list, verify. A row is appended in the transaction of the change that it
+//! describes. Failures have no transaction and are collapsed per client and minute. Rows older than
+//! `audit.retention_days` are deleted.
 
 pub(crate) mod failures;
 pub mod kinds;
@@ -20,14 +20,14 @@ use gatehouse_store::{AuditEntry, AuditPage, AuditRow, unguarded};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Rows in one answer.
+/// The maximum number of rows per page.
 const MAX_LIMIT: i64 = 500;
 const DEFAULT_LIMIT: i64 = 50;
-/// How long the owner is shown what strangers changed before setup: 30 days.
+/// How long the owner is shown what remote callers changed before setup: 30 days.
 const STRANGERS_SHOWN_MS: i64 = 30 * 86_400_000;
 
 impl Auth {
-    /// `audit.list`: the newest first. The scope is the caller's to check.
+    /// `audit.list`: newest first. The caller must check the scope.
     pub async fn audit_list(
         &self,
         limit: Option<i64>,
@@ -65,8 +65,8 @@ impl Auth {
         })
     }
 
-    /// Notes a failure: the first of a client's minute at once, the rest of it in one row. The
-    /// caller is refused either way, so a database that fails here only leaves a line in the log.
+    /// Records a failure. The first of a client's minute is written at once, the others in one row.
+    /// The request is refused in any case, so a database error is only logged.
     pub(crate) async fn note_failure(&self, kind: &'static str, actor: &Actor) {
         let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
         let Noted { first, ended } = self.0.failures.note(kind, actor, now, mono);
@@ -76,7 +76,7 @@ impl Auth {
         }
     }
 
-    /// Writes the rows of minutes that have passed, or of all.
+    /// Writes the summaries of all elapsed minutes, or of all minutes.
     pub(crate) async fn flush_failures(&self, all: bool) {
         let (now, mono) = (self.0.now(), self.0.clock.monotonic_ms());
         self.write_summaries(self.0.failures.take_ended(now, mono, all))
@@ -96,13 +96,13 @@ impl Auth {
         }
     }
 
-    /// Notes a change that was made and that its room did not note itself. The change is made: a database
-    /// that fails here only leaves a line in the log.
+    /// Records a committed change that its own crate did not record. A database error is only
+    /// logged.
     pub async fn note_change(&self, kind: &'static str, actor: Actor, detail: Value) {
         self.append(kind, actor, detail).await;
     }
 
-    /// What was changed from elsewhere while auth was disabled, by kind, in the last 30 days.
+    /// What remote callers changed while auth was disabled, counted by kind, in the last 30 days.
     pub async fn changes_by_strangers(&self) -> Result<Vec<(String, i64)>, AuthError> {
         let since = Timestamp::from_millis(self.0.now().as_millis() - STRANGERS_SHOWN_MS);
         let read = self.0.store.read(move |conn| {
@@ -126,7 +126,7 @@ impl Auth {
                 Ok::<_, AuthError>(conn.append_audit(&entry, now, &*random).await.map(drop)?)
             })
         });
-        // A failure is noted whatever became of the credential of its caller.
+        // A failure is recorded even if the caller's credential has ended.
         if let Err(error) = unguarded(written).await {
             tracing::error!(%error, kind, "an audit row was not written");
         }

@@ -1,5 +1,5 @@
-//! What goes on beside the requests: credentials are loaded, last uses written down, expired ones
-//! swept, other nodes' changes read, and what an operator must not forget is logged.
+//! Background tasks: loads credentials, writes last uses, sweeps expired credentials, reads other
+//! nodes' changes, and logs reminders for the operator.
 
 use crate::change_feed::POLL_MS;
 use crate::error::AuthError;
@@ -12,13 +12,13 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Between two rounds of upkeep.
+/// The upkeep interval.
 const UPKEEP: Duration = Duration::from_secs(5);
-/// Rounds of upkeep between two sweeps of expired rows in the database.
+/// Upkeep rounds between two sweeps of expired rows in the database.
 const ROUNDS_PER_SWEEP: u32 = 60;
-/// Between two reminders in the log.
+/// The interval of reminders in the log.
 const REMINDER: Duration = Duration::from_hours(1);
-/// Rows whose last use is written in one transaction.
+/// How many last uses are written in one transaction.
 const FLUSHED_AT_ONCE: usize = 500;
 
 fn ticks(period: Duration) -> Interval {
@@ -28,7 +28,7 @@ fn ticks(period: Duration) -> Interval {
 }
 
 impl Auth {
-    /// Starts the work beside the requests; it ends, with a last flush, when `shutdown` says so.
+    /// Starts the background tasks. They end, with a last flush, when `shutdown` is cancelled.
     pub fn background(&self, shutdown: CancellationToken, tracker: &TaskTracker) {
         let auth = self.clone();
         let stop = shutdown.clone();
@@ -53,7 +53,7 @@ impl Auth {
             }
             auth.flush_failures(true).await;
             auth.flush_uses(true).await;
-            // Changes whose callers have gone away still run to their end.
+            // Changes whose callers are gone still run to completion.
             auth.0.tasks.close();
             auth.0.tasks.wait().await;
         });
@@ -104,7 +104,7 @@ impl Auth {
         }
     }
 
-    /// Takes expired credentials out of memory and tells sockets.
+    /// Removes expired credentials from memory and notifies sockets.
     fn end_expired(&self) {
         let (inner, now) = (&self.0, self.0.now());
         if inner.sessions.has_expired(now) {
@@ -134,7 +134,7 @@ impl Auth {
         swept.await
     }
 
-    /// Writes down when credentials were last used, at most once a minute each, or all.
+    /// Writes when credentials were last used: at most once a minute each, or all pending.
     pub(crate) async fn flush_uses(&self, all: bool) {
         let now = self.0.now();
         let sessions = self.0.sessions.due(now, all);
@@ -178,7 +178,8 @@ impl Auth {
         }
     }
 
-    /// Cuts off what is old of the audit log and logs its head, against which a cut-off end shows, and that auth is disabled.
+    /// Every hour: logs a reminder if auth is disabled, deletes old audit rows, and logs the head
+    /// of the audit log. The logged head reveals a chain whose end was removed.
     async fn remind(&self, shutdown: &CancellationToken) {
         let mut ticks = ticks(REMINDER);
         while shutdown.run_until_cancelled(ticks.tick()).await.is_some() {

@@ -1,12 +1,12 @@
-//! The Bearer token of a request, found but not judged. Knows nothing of keys.
+//! Extracts a request's Bearer token without validating it. Knows nothing of keys.
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// The longest token looked at; ours have 46 characters.
+/// The maximum length of a token. Gatehouse's own have 46 characters.
 const MAX_TOKEN_BYTES: usize = 512;
 
-/// The token of the one `Authorization: Bearer <token>` header (RFC 6750). Several Authorization
-/// headers, another scheme, or anything that is no token is `None`.
+/// Returns the token of a single `Authorization: Bearer <token>` header (RFC 6750). Returns `None`
+/// for several Authorization headers, another scheme or a malformed token.
 pub fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let bytes = all.next().map(HeaderValue::as_bytes)?;

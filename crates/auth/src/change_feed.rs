@@ -1,6 +1,6 @@
-//! What other nodes on the same database changed. On PostgreSQL the table `changes` is read after each
-//! notification, and in intervals in case one was missed; while that fails, memory is not believed and every
-//! look goes to the database.
+//! Changes by other nodes on the same database. On PostgreSQL, the table `changes` is read after
+//! each notification and at intervals, in case one was missed. While reading fails, credentials in
+//! memory are not trusted and every look-up goes to the database.
 
 use crate::devices::LiveDevice;
 use crate::error::AuthError;
@@ -11,12 +11,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// Between two looks at the table when nothing is heard.
+/// The polling interval without notifications.
 pub(crate) const POLL_MS: u64 = 1_250;
-/// How long memory is believed without a look that worked.
+/// How long memory is trusted after the last successful read.
 const BELIEVED_MS: u64 = 2_000;
 
-/// Subjects that this room takes care of, with those it passes on itself.
+/// Subjects that this crate handles, including those for which it notifies other crates itself.
 const OWN: [&str; 6] = [
     "auth_sessions",
     "auth_api_keys",
@@ -26,7 +26,7 @@ const OWN: [&str; 6] = [
     "vault",
 ];
 
-/// Where this node stands in the feed.
+/// This node's position in the feed.
 #[derive(Debug)]
 pub(crate) struct Feed {
     shared: bool,
@@ -47,14 +47,14 @@ impl Feed {
         self.shared
     }
 
-    /// Whether what memory says may be believed.
+    /// Whether memory may be trusted.
     pub(crate) fn is_fresh(&self, now_ms: impl FnOnce() -> u64) -> bool {
         let looked = || self.last_look_ms.load(Ordering::Acquire);
         !self.shared || now_ms().saturating_sub(looked()) <= BELIEVED_MS
     }
 }
 
-/// What a look found changed.
+/// The subjects that changed.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "one for each subject, in any combination"
@@ -79,8 +79,8 @@ impl News {
         vault: true,
     };
 
-    /// A gap in the numbers means that rows were swept before they were seen: anything may have
-    /// changed.
+    /// A gap in the sequence means that rows were swept before this node read them: anything may
+    /// have changed.
     fn of(rows: &[ChangeRow], after: i64) -> Self {
         if rows
             .first()
@@ -101,7 +101,7 @@ impl News {
 }
 
 impl Auth {
-    /// One look at what other nodes changed; [`Auth::background`] does this all the time.
+    /// Reads and applies other nodes' changes once. [`Auth::background`] does this continuously.
     pub async fn look_at_feed(&self) -> Result<(), AuthError> {
         let feed = &self.0.feed;
         let began_ms = self.0.clock.monotonic_ms();
@@ -162,9 +162,9 @@ impl Auth {
         Ok(())
     }
 
-    /// Tells other rooms what of theirs changed.
+    /// Notifies other crates of changes to their subjects.
     fn pass_on(&self, rows: &[ChangeRow], news: &News) {
-        // Nobody listening is no error.
+        // It is not an error if nobody is listening.
         if *news == News::EVERYTHING {
             drop(self.0.foreign.send(Arc::from("*")));
             return;
@@ -247,8 +247,8 @@ impl Auth {
         read.await
     }
 
-    /// Brings all credentials into memory, as [`Auth::background`] does at its start. From then on,
-    /// with one process on the database, a credential that is not there does not exist.
+    /// Loads all credentials into memory. [`Auth::background`] does this at start. With a single
+    /// process on the database, a credential that is not in memory afterwards does not exist.
     pub async fn load_credentials(&self) -> Result<(), AuthError> {
         let _turn = self.0.changing.lock().await;
         let capacity = crate::live_map::CAPACITY;
@@ -282,7 +282,7 @@ impl Auth {
         Ok(())
     }
 
-    /// Whether a credential that memory does not know does not exist.
+    /// Whether a credential that is not in memory is known not to exist.
     pub(crate) fn misses_are_final(&self, complete: bool) -> bool {
         complete && !self.0.feed.is_shared()
     }

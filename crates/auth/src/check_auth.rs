@@ -1,6 +1,6 @@
-//! `check_auth()`: the only decider. Every request and every socket's login comes through here; the
-//! rows stand in the order of the specification's table. A recognised credential costs no database
-//! read; a store that fails is an error, never a yes.
+//! `check_auth()`: the only authentication decision, for every request and every socket login. The
+//! rows follow the order of the specification's table. A known credential costs no database read. A
+//! store failure is an error and never admits a caller.
 
 use crate::client_address::Client;
 use crate::cookie::SessionCookies;
@@ -16,42 +16,43 @@ use gatehouse_domain::Timestamp;
 use gatehouse_store::{Conn, StoreError};
 use std::sync::Arc;
 
-/// Characters of a session's cookie value: 32 bytes in base64url.
+/// Length of a session's cookie value: 32 bytes in base64url.
 pub(crate) const SESSION_CHARS: usize = 43;
-/// What every API key begins with.
+/// The prefix of every API key.
 pub(crate) const KEY_PREFIX: &str = "mk_";
-/// Characters of an API key: the prefix and 32 bytes in base64url.
+/// Length of an API key: the prefix and 32 bytes in base64url.
 const KEY_CHARS: usize = KEY_PREFIX.len() + SESSION_CHARS;
-/// How often a row is read again because something was revoked meanwhile.
+/// How often a row is read again because something was revoked in the meantime.
 const TRIES: usize = 3;
 
 /// Reads the record with this hash, in hex.
 type ReadRecord<T> =
     for<'c> fn(&'c mut Conn, String) -> BoxFuture<'c, Result<Option<T>, StoreError>>;
 
-/// What of a request decides.
+/// The parts of a request that the decision depends on.
 #[derive(Clone, Copy)]
 pub struct CheckInput<'a> {
-    /// Where it comes from.
+    /// Whether the connection is local.
     pub locality: Locality,
-    /// Who it counts against.
+    /// The client for rate limits.
     pub client: &'a Client,
-    /// Its limit; a request over its limit costs no database read.
+    /// The request's rate limit. A request over its limit costs no database read.
     pub class: Option<ThrottleClass>,
-    /// The session cookies it carries.
+    /// The request's session cookies.
     pub sessions: SessionCookies<'a>,
-    /// The Bearer token it carries.
+    /// The request's Bearer token.
     pub api_key: Option<&'a str>,
-    /// The device token it carries: only a socket's `connect` can.
+    /// The request's device token. Only a socket's `connect` has one.
     pub device_token: Option<&'a str>,
 }
 
 impl Auth {
-    /// Decides whether a request is let in, and as whom. The first matching row wins.
+    /// Decides whether to admit a request, and as whom. The first matching row wins.
     pub async fn check_auth(&self, input: &CheckInput<'_>) -> Result<Decision, StoreError> {
         let mut facts = self.facts();
         if (facts.auth_disabled || !facts.setup_complete) && !self.memory_is_fresh() {
-            // Another node may have completed setup: what lets in without a credential is not believed.
+            // Another node may have completed setup: do not trust memory to admit without a
+            // credential.
             facts = Box::pin(self.0.facts_read.share(|| self.look_up_facts())).await?;
         }
         let allowed = |identity| Ok(Decision::Allowed(identity));
@@ -62,7 +63,7 @@ impl Auth {
                 is_local,
             }));
         }
-        // Rows 2 and 3, before any credential is looked at.
+        // Rows 2 and 3, before checking any credential.
         if !facts.setup_complete {
             return if is_local {
                 allowed(AuthIdentity::loopback(Subject::LoopbackSetup))
@@ -90,7 +91,7 @@ impl Auth {
         Ok(Decision::Unauthorized)
     }
 
-    /// Whether row 1 lets in a caller from there, when auth is disabled.
+    /// Whether row 1 applies to this caller while auth is disabled.
     pub(crate) fn row_1_reaches(&self, is_local: bool) -> bool {
         is_local || self.0.settings.load().given.disabled_scope == DisabledScope::All
     }
@@ -152,8 +153,8 @@ impl Auth {
         Ok(live)
     }
 
-    /// Whether a credential that memory does not vouch for may cost a database read. A request without a
-    /// limit of its own, such as one for a page, has one for these reads.
+    /// Whether a credential that memory cannot confirm may cost a database read. Requests without a
+    /// rate limit, such as those for a page, have one for these reads: [`ThrottleClass::LookUp`].
     pub(crate) fn may_look<T: Live>(&self, map: &LiveMap<T>, input: &CheckInput<'_>) -> bool {
         if self.misses_are_final(map.is_complete()) {
             return false;
@@ -198,7 +199,8 @@ impl Auth {
         .await
     }
 
-    /// Reads one record and keeps it, unless something was revoked between reading and keeping.
+    /// Reads one record and caches it, unless something was revoked between the read and the
+    /// insert.
     async fn look_up<T: Live + Send + Sync + 'static>(
         &self,
         map: &LiveMap<T>,
@@ -208,7 +210,7 @@ impl Auth {
         let mut turn = None;
         for round in 0..=TRIES {
             if round == TRIES {
-                // Nothing is revoked while this is held.
+                // Nothing is revoked while this lock is held.
                 turn = Some(self.0.changing.lock().await);
             }
             let epoch = map.epoch();

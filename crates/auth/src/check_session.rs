@@ -1,6 +1,6 @@
-//! Row 4 of `check_auth()`: which of the session cookies of a request is a live session. A sibling host or
-//! another port can plant cookies of the same name, so all are looked at, and what bounds the work is that
-//! the database is asked once for all of them.
+//! Row 4 of `check_auth()`: finds a live session among the request's session cookies. A sibling
+//! host or another port can plant cookies of the same name, so all are checked. To bound the work,
+//! one query selects the stored ones among the unknown values.
 
 use crate::check_auth::{CheckInput, SESSION_CHARS};
 use crate::live::{LiveSession, TokenHash, from_hex, hash_of, to_hex};
@@ -9,8 +9,8 @@ use gatehouse_domain::Timestamp;
 use gatehouse_store::StoreError;
 use std::sync::Arc;
 
-/// Values that memory does not know and for which the database is asked. A browser keeps fewer cookies for
-/// a site.
+/// The maximum number of unknown values looked up in the database. Browsers store fewer cookies per
+/// site.
 const MAX_UNKNOWN: usize = 256;
 
 impl Auth {
@@ -32,7 +32,8 @@ impl Auth {
                         return Ok(Some(live));
                     }
                 }
-                // Nobody else can know it: before all that may be planted.
+                // A planted cookie cannot contain a known value, so check it before the unknown
+                // ones.
                 Some(_) => unknown.insert(0, hash),
                 None if unknown.len() < MAX_UNKNOWN => unknown.push(hash),
                 None => {}
@@ -41,7 +42,7 @@ impl Auth {
         if unknown.is_empty() || !self.may_look(&self.0.sessions, input) {
             return Ok(None);
         }
-        // The rare look-ups are boxed, so that the frequent way carries none of their state.
+        // Boxed: these look-ups are rare, and the common path should not carry their state.
         Box::pin(self.look_up_sessions(unknown, now)).await
     }
 
@@ -72,7 +73,7 @@ impl Auth {
     }
 }
 
-/// Notes its use, if it is live.
+/// Records the use of the session if it is live.
 fn used(session: Arc<LiveSession>, now: Timestamp) -> Option<Arc<LiveSession>> {
     let live = session.is_live(now).then_some(session)?;
     live.touch(now);

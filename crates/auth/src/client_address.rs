@@ -1,23 +1,23 @@
-//! Which client a request counts against, and whether it came over TLS. Believes a proxy's header
-//! only where the operator said so. Knows nothing of credentials or of what is counted.
+//! Determines the client that a request counts against, and whether it used TLS. Trusts a proxy's
+//! header only if the operator configured it. Knows nothing of credentials or of what is counted.
 
 use gatehouse_domain::{Cidr, ClientKey, canonical_ip};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How many times the limit one proxy gets whose clients cannot be told apart for certain.
+/// The limit factor for a proxy whose clients cannot be distinguished reliably.
 const PROXY_LIMIT_FACTOR: u32 = 10;
 const X_FORWARDED_FOR: &str = "x-forwarded-for";
 const X_FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// What the operator says about proxies in front of this server.
+/// The operator's configuration of proxies in front of this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyTrust {
     /// `SERVICE_BEHIND_PROXY`.
     pub behind_proxy: bool,
-    /// `proxy.trusted_cidrs`: peers whose header is believed.
+    /// `proxy.trusted_cidrs`: the peers whose header is trusted.
     pub trusted_cidrs: Vec<Cidr>,
-    /// `proxy.header`: the one header they tell the client in.
+    /// `proxy.header`: the header with the client's address.
     pub header: HeaderName,
 }
 
@@ -37,29 +37,29 @@ impl ProxyTrust {
     }
 }
 
-/// Whom a request counts against.
+/// The client that a request counts against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// The address, for limits, the audit log and sessions. Behind a proxy that is not named, the client
-    /// may have written it.
+    /// The address for limits, the audit log and sessions. Behind an unlisted proxy, the client can
+    /// forge it.
     pub ip: IpAddr,
-    /// The address that a connection or a trusted proxy vouches for: the one that rules about networks
-    /// (`allowed_cidrs`) look at.
+    /// The address confirmed by the connection or by a trusted proxy. Network rules
+    /// (`allowed_cidrs`) use this one.
     pub vouched_ip: IpAddr,
-    /// What its limits count by.
+    /// The key for rate limits.
     pub key: ClientKey,
-    /// How many times the limit it gets: 1, or 10 for a proxy that names no client.
+    /// The factor for the client's limits: 1, or 10 for a proxy that names no client.
     pub limit_factor: u32,
-    /// The proxy in front, counted too at [`Self::PEER_LIMIT_FACTOR`] times the limit, because the
-    /// address it told could not be checked and must not make requests unlimited.
+    /// The proxy in front, counted separately with [`Self::PEER_LIMIT_FACTOR`] times the limit. Its
+    /// clients' addresses are unverified and must not allow unlimited requests.
     pub peer_bucket: Option<ClientKey>,
 }
 
 impl Client {
-    /// How many times the limit a `peer_bucket` gets.
+    /// The limit factor of a `peer_bucket`.
     pub const PEER_LIMIT_FACTOR: u32 = PROXY_LIMIT_FACTOR;
 
-    /// A client that this address stands for.
+    /// A client identified by this address alone.
     pub fn at(ip: IpAddr) -> Self {
         let ip = canonical_ip(ip);
         Self {
@@ -72,12 +72,12 @@ impl Client {
     }
 }
 
-/// The client of a request: the TCP peer, or whom a believed header names.
+/// Determines the client of a request: the TCP peer, or the address in a trusted header.
 ///
-/// From a peer in `trusted_cidrs` that is the right-most address in `header` outside the list.
-/// Behind a proxy without a list it is the right-most X-Forwarded-For address, which counts for
-/// limits only: nobody vouches for it. Whatever stands
-/// left of that address was written by the client and is never read.
+/// For a peer in `trusted_cidrs`, this is the right-most address in `header` outside the list. With
+/// `behind_proxy` and no list, it is the right-most X-Forwarded-For address; it is unverified, so
+/// [`Client::vouched_ip`] stays the peer. Addresses further left are controlled by the client and
+/// never read.
 pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     let peer = canonical_ip(peer);
     if trust.trusts(peer) {
@@ -100,7 +100,7 @@ pub fn client(trust: &ProxyTrust, peer: IpAddr, headers: &HeaderMap) -> Client {
     }
 }
 
-/// Whether the browser spoke TLS: to us, or to a proxy that says so and may be believed.
+/// Whether the browser used TLS, either directly or to a trusted proxy that reports it.
 pub fn request_is_https(
     own_tls: bool,
     trust: &ProxyTrust,
@@ -113,7 +113,8 @@ pub fn request_is_https(
     if !trust.behind_proxy && !trust.trusts(canonical_ip(peer)) {
         return false;
     }
-    // Of a list the first is the scheme the browser used; a forger only spoils its own cookie.
+    // The first entry of a list is the browser's scheme. A forged value affects only the client's
+    // own cookie.
     let scheme = headers
         .get(X_FORWARDED_PROTO)
         .map(HeaderValue::as_bytes)
@@ -126,8 +127,8 @@ pub fn request_is_https(
     first.eq_ignore_ascii_case(b"https")
 }
 
-/// Walks from the right past trusted proxies. What cannot be read ends the walk with `None`:
-/// further left only the client's own words remain.
+/// Walks from right to left past trusted proxies. An unparsable entry ends the walk with `None`:
+/// everything further left is controlled by the client.
 fn nearest_untrusted(trust: &ProxyTrust, headers: &HeaderMap) -> Option<IpAddr> {
     let forwarded = trust.header == http::header::FORWARDED;
     for line in headers.get_all(&trust.header).iter().rev() {
@@ -141,8 +142,9 @@ fn nearest_untrusted(trust: &ProxyTrust, headers: &HeaderMap) -> Option<IpAddr> 
     None
 }
 
-/// The addresses of one header line from the right; `None` for what is no address. Reading from
-/// the right keeps quotes that a client left open from swallowing what the proxy appended.
+/// The addresses of one header line from right to left; `None` for an entry that is not an address.
+/// Reading from the right prevents a quote left open by the client from swallowing what the proxy
+/// appended.
 fn nodes(line: &HeaderValue, forwarded: bool) -> impl Iterator<Item = Option<IpAddr>> {
     let mut quoted = false;
     line.as_bytes()
@@ -160,7 +162,7 @@ fn nodes(line: &HeaderValue, forwarded: bool) -> impl Iterator<Item = Option<IpA
         })
 }
 
-/// The `for` of one Forwarded element (RFC 7239 section 4).
+/// Parses the `for` parameter of one Forwarded element (RFC 7239 section 4).
 fn forwarded_for(element: &str) -> Option<IpAddr> {
     let mut quoted = false;
     let pairs = element.split(move |c: char| {
@@ -188,7 +190,7 @@ fn unquoted(value: &str) -> Option<&str> {
     (!inside.contains(['"', '\\'])).then_some(inside)
 }
 
-/// An address with an optional port; `unknown` and obfuscated names are none.
+/// Parses an address with an optional port. Returns `None` for `unknown` and obfuscated names.
 fn parse_node(text: &str) -> Option<IpAddr> {
     let ip = if let Some(rest) = text.strip_prefix('[') {
         let (inside, after) = rest.split_once(']')?;

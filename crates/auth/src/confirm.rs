@@ -1,4 +1,4 @@
-//! Confirming that the person is still there, before something dangerous.
+//! Confirms the caller's presence before a dangerous operation.
 
 use crate::api::{ConfirmAnswer, ConfirmRequest};
 use crate::audit::kinds;
@@ -9,7 +9,7 @@ use gatehouse_domain::ChallengeId;
 use serde_json::Value;
 
 impl Auth {
-    /// `POST /api/auth/confirm`: by the password or by a passkey.
+    /// `POST /api/auth/confirm`: with the password or a passkey.
     pub async fn confirm(
         &self,
         caller: &Caller<'_>,

@@ -1,19 +1,20 @@
-//! The session cookie on the wire: its values out of a request, its Set-Cookie lines into an
-//! answer. Does not know whether a value is a live session.
+//! The session cookie: parses its values from a request and builds the Set-Cookie lines of a
+//! response. Does not know whether a value is a live session.
 
 use crate::host::HostFinding;
 use http::header::{COOKIE, InvalidHeaderValue};
 use http::{HeaderMap, HeaderValue};
 
-/// The cookie's name.
+/// The name of the session cookie.
 pub const SESSION_COOKIE: &str = "service_session";
-/// The longest value looked at; ours have 43 characters.
+/// The maximum length of a value. Gatehouse's own have 43 characters.
 const MAX_VALUE_BYTES: usize = 128;
-/// Thirty days, the life of a session.
+/// Thirty days, the lifetime of a session.
 const MAX_AGE_SECONDS: u32 = 2_592_000;
 
-/// The session values a request carries, in their order: all of them, because a sibling host or
-/// another port may have planted its own before ours. Only the size of a head bounds their number.
+/// All session values of a request, in order. A sibling host or another port may have planted its
+/// own before ours, so callers must check all of them. Only the header size limit bounds their
+/// number.
 pub fn session_values(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers
         .get_all(COOKIE)
@@ -22,28 +23,26 @@ pub fn session_values(headers: &HeaderMap) -> impl Iterator<Item = &str> {
         .filter_map(session_value)
 }
 
-/// The session cookies of a request, not taken apart yet.
+/// The unparsed session cookies of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionCookies<'a>(Option<&'a HeaderMap>);
 
 impl<'a> SessionCookies<'a> {
-    /// Those of these headers.
     pub const fn of(headers: &'a HeaderMap) -> Self {
         Self(Some(headers))
     }
 
-    /// None at all.
     pub const fn none() -> Self {
         Self(None)
     }
 
-    /// Their values, in their order.
+    /// The values, in order.
     pub fn values(self) -> impl Iterator<Item = &'a str> {
         self.0.into_iter().flat_map(session_values)
     }
 }
 
-/// Whether the request carries a session cookie at all.
+/// Whether the request has a session cookie.
 pub fn has_session_cookie(headers: &HeaderMap) -> bool {
     session_values(headers).next().is_some()
 }
@@ -64,17 +63,17 @@ fn session_value(pair: &[u8]) -> Option<&str> {
         .flatten()
 }
 
-/// The two attributes that depend on how the request came.
+/// The cookie attributes that depend on the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CookieForm {
-    /// The request came over TLS, our own or a believed proxy's.
+    /// Whether the request used TLS, directly or through a trusted proxy.
     pub secure: bool,
-    /// It came to a name below `localhost`: all loopback names share the cookie.
+    /// Whether the host is a name below `localhost`. All loopback names share the cookie.
     pub domain_localhost: bool,
 }
 
 impl CookieForm {
-    /// The form for an answer to a request that named this host.
+    /// The attributes for a response to a request for this host.
     pub fn of(host: &HostFinding<'_>, is_https: bool) -> Self {
         let under = host
             .authority()
@@ -86,14 +85,14 @@ impl CookieForm {
     }
 }
 
-/// The Set-Cookie value that gives the browser this session. Fails only for a token with bytes
-/// that no header carries; ours are base64url.
+/// The Set-Cookie value for this session. Fails only if the token contains bytes that are not
+/// allowed in a header; Gatehouse's own are base64url.
 pub fn set_session(token: &str, form: CookieForm) -> Result<HeaderValue, InvalidHeaderValue> {
     line(token, MAX_AGE_SECONDS, form)
 }
 
-/// The two Set-Cookie values that make a browser forget the session, host-only and for all of
-/// `localhost`: the browser may hold either, from a login at another loopback name.
+/// The two Set-Cookie values that delete the session cookie: one host-only and one for all of
+/// `localhost`. The browser may have either, from a login at another loopback name.
 pub fn clear_session(is_https: bool) -> [HeaderValue; 2] {
     if is_https {
         [

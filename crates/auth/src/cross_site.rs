@@ -1,4 +1,4 @@
-//! Whether a request may come from the page it says it comes from: protection against requests
+//! Checks whether a request may come from the page that its headers name. Protects against requests
 //! that another site makes a browser send, and against DNS rebinding. Knows no credentials, only
 //! whether they were sent.
 
@@ -11,16 +11,16 @@ use http::{HeaderMap, HeaderValue, Method, Uri};
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 const X_FORWARDED_HOST: &str = "x-forwarded-host";
 
-/// Why a request was taken for another site's; always 403 FORBIDDEN.
+/// Why a request counts as sent by another site. Always 403 FORBIDDEN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OriginRefusal {
-    /// `Origin: null`, several, or one that is no origin.
+    /// `Origin: null`, several Origin headers, or a malformed one.
     #[error("The request does not say which page sent it.")]
     Opaque,
     /// The Origin is another site.
     #[error("The request was sent by a page of another site.")]
     Foreign,
-    /// No Origin, but the browser says the page is another site's.
+    /// No Origin, but Sec-Fetch-Site reports another site.
     #[error("The browser says that a page of another site sent the request.")]
     CrossSiteFetch,
 }
@@ -31,7 +31,7 @@ impl From<OriginRefusal> for Problem {
     }
 }
 
-/// Whether a request may go on.
+/// Whether a request may proceed.
 pub type OriginVerdict = Result<(), OriginRefusal>;
 
 /// An entry of `server.allowed_origins`: `https://host[:port]`, or `host[:port]` for any scheme.
@@ -68,7 +68,7 @@ impl std::str::FromStr for AllowedOrigin {
     }
 }
 
-/// What the operator says about pages that may use this server.
+/// The configured origins of pages that may use this server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OriginSettings {
     /// `server.allowed_origins`.
@@ -77,32 +77,31 @@ pub struct OriginSettings {
     pub external_url: Option<AllowedOrigin>,
 }
 
-/// What of a request decides.
+/// The parts of a request that the decision depends on.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of a request"
 )]
 #[derive(Clone, Copy, Debug)]
 pub struct CrossSiteRequest<'a> {
-    /// Its method.
     pub method: &'a Method,
-    /// Its target.
+    /// The request target.
     pub uri: &'a Uri,
-    /// Its headers.
     pub headers: &'a HeaderMap,
-    /// It asks to become a WebSocket.
+    /// Whether this is a WebSocket upgrade.
     pub is_upgrade: bool,
-    /// The browser spoke TLS, to us or to a proxy that is believed.
+    /// Whether the browser used TLS, directly or to a trusted proxy.
     pub is_https: bool,
-    /// It carries a Bearer token, which no page can make a browser add by itself.
+    /// Whether the request has a Bearer token. A page cannot make a browser add one automatically.
     pub has_bearer: bool,
-    /// It carries a session cookie, which a browser adds by itself.
+    /// Whether the request has a session cookie. A browser adds it automatically.
     pub has_session_cookie: bool,
 }
 
-/// Refuses what another site's page makes a browser send: unsafe methods and upgrades whose Origin
-/// is neither the Host, nor an X-Forwarded-Host, nor allowed. A page that came over plain HTTP is
-/// another site where this request came over TLS. No Origin is no browser.
+/// Refuses requests that another site's page makes a browser send: unsafe methods and upgrades
+/// whose Origin matches neither the Host, nor an X-Forwarded-Host, nor an allowed origin. A plain
+/// HTTP Origin counts as another site if the request used TLS. A request without an Origin is not
+/// from a browser, unless Sec-Fetch-Site says otherwise.
 pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> OriginVerdict {
     let exempt = (request.has_bearer && !request.has_session_cookie)
         || is_ingest(request.method, request.uri.path());
@@ -139,9 +138,9 @@ pub fn check(request: &CrossSiteRequest<'_>, settings: &OriginSettings) -> Origi
     }
 }
 
-/// Under `auth_disabled`, where anyone is let in, refuses pages under a name not known to be
-/// ours: DNS can point an attacker's name at this machine, and then Host and Origin agree. Any
-/// method; no Origin is no browser.
+/// Refuses pages under unknown names while `auth_disabled` admits everyone. An attacker's DNS name
+/// can point to this machine, and then Host and Origin match. Applies to every method; a request
+/// without an Origin is allowed.
 pub fn loopback_or_known_origin(headers: &HeaderMap, settings: &OriginSettings) -> OriginVerdict {
     let Some(Origin { authority, .. }) = find_origin(headers)? else {
         return Ok(());
@@ -168,8 +167,8 @@ struct Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// Whether `host` is the same host and port; a port left out is the Origin's scheme's. All
-    /// names of this machine are one host.
+    /// Whether `host` is the same host and port. A missing port is the default of the Origin's
+    /// scheme. All loopback names count as one host.
     fn is(&self, host: &Authority<'_>) -> bool {
         let (a, b) = (&self.authority.host, &host.host);
         let default = default_port(Some(self.scheme));

@@ -1,5 +1,5 @@
-//! Paired devices: a program on a telephone or in another room that connects to `/ws` with a token of
-//! its own. A token opens sockets only, never HTTP, and is kept only as a hash.
+//! Paired devices: programs on a phone or another machine that connect to `/ws` with their own
+//! token. A token opens sockets only, never HTTP, and is stored only as a hash.
 
 mod live;
 
@@ -22,10 +22,11 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What every device token begins with.
+/// The prefix of every device token.
 pub(crate) const TOKEN_PREFIX: &str = "gd_";
 
-/// What a device may do: what was asked for, else reading and writing as far as its creator may.
+/// The scopes of a new device: the requested ones, or else read and write as far as the creator has
+/// them.
 fn scopes_for(asked: Option<Vec<Scope>>, creator: &AuthIdentity) -> ScopeSet {
     let usual = [Scope::Read, Scope::Write];
     match asked {
@@ -112,7 +113,7 @@ impl Auth {
         .await
     }
 
-    /// `pairing.list`. The scope is the caller's to check.
+    /// `pairing.list`. The caller must check the scope.
     pub async fn list_devices(&self) -> Result<DeviceList, AuthError> {
         let rows = self.read_all_devices().await?;
         let live = self.0.devices.all();
@@ -142,7 +143,7 @@ impl Auth {
         })
     }
 
-    /// `pairing.revoke`: its sockets close, and what it paired ends, too.
+    /// `pairing.revoke`: closes the device's sockets and ends the credentials that it created.
     pub async fn revoke_device(&self, visit: &Visit, id: DeviceId) -> Result<Done, AuthError> {
         visit.require(Scope::Pairing)?;
         let (actor, now) = (visit.actor(), self.0.now());
@@ -150,7 +151,7 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
-                    // Once it is gone, nothing else knows what it was called.
+                    // Read the label before the row is deleted.
                     let all = conn.list_devices().await?;
                     let label = all.into_iter().find(|row| row.id == in_job);
                     let label = label.map(|row| row.label);

@@ -1,4 +1,4 @@
-//! Why an operation of this room was refused or failed, and what of it a caller sees.
+//! Errors of this crate and the responses that callers get.
 
 use crate::kdf_queue::KdfError;
 use crate::throttle::RetryAfter;
@@ -6,13 +6,13 @@ use gatehouse_domain::{ErrorCode, Problem, Scope};
 use gatehouse_secrets::VaultError;
 use gatehouse_store::StoreError;
 
-/// How long a confirmation counts.
+/// How long a confirmation is valid.
 pub const CONFIRMATION_SECONDS: u64 = 900;
 
 /// An operation was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// No valid credential came with the request.
+    /// The request has no valid credential.
     #[error("not authenticated")]
     NotAuthenticated,
     /// Setup is not complete, and the connection is not local.
@@ -21,63 +21,51 @@ pub enum AuthError {
     /// The password, passkey or key is wrong.
     #[error("wrong credentials")]
     InvalidCredentials,
-    /// The identity lacks a scope.
     #[error("the scope {} is missing", .0.name())]
     ScopeMissing(Scope),
-    /// A credential was asked for that is wider than the one that makes it, in this field.
+    /// The requested credential is wider than its maker in this field.
     #[error("`{0}` is wider than the maker's")]
     WiderThanMaker(&'static str),
-    /// A credential with limits asked for a way in that has none.
+    /// A credential with limits tried to create access without limits.
     #[error("the credential has limits that a way in without any would leave")]
     Limited,
-    /// `only` of the credential does not name the method or path.
+    /// The credential's `only` does not include the method or path.
     #[error("the credential is for other methods and paths")]
     OutsideOnly,
-    /// Nothing is stored before setup is complete.
+    /// Nothing may be stored before setup is complete.
     #[error("setup comes first")]
     SetupFirst,
-    /// The setup code is wrong or missing.
     #[error("the setup code is wrong or missing")]
     SetupCode,
-    /// Guessing used up all setup codes.
+    /// Too many wrong attempts used up all setup codes.
     #[error("remote setup is closed")]
     SetupClosed,
-    /// A recent confirmation is needed.
     #[error("a recent confirmation is needed")]
     ConfirmationRequired,
-    /// `auth.step_up_for_keys` keeps API keys and devices from it.
+    /// `auth.step_up_for_keys` excludes API keys and devices.
     #[error("it is not for API keys and devices")]
     NotForKeys,
-    /// Too many tries.
+    /// Too many attempts.
     #[error(transparent)]
     Wait(#[from] RetryAfter),
-    /// A field of the input is wrong.
     #[error("the field {field} is refused: {reason}")]
-    Field {
-        /// Which.
-        field: &'static str,
-        /// Why.
-        reason: String,
-    },
-    /// There is no such thing.
+    Field { field: &'static str, reason: String },
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// The state does not allow it; the sentence is for the caller.
+    /// The current state does not allow the operation. The text is shown to the caller.
     #[error("{0}")]
     Conflict(&'static str),
     /// The vault's key or password is wrong.
     #[error("wrong vault key")]
     VaultBadKey,
-    /// The vault refused or failed.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Password hashing failed or is busy.
+    /// Password hashing failed, or its queue is full.
     #[error(transparent)]
     Kdf(#[from] KdfError),
-    /// A fault of ours.
+    /// A bug in Gatehouse.
     #[error("{0}")]
     Internal(&'static str),
 }

@@ -1,44 +1,42 @@
-//! The host a request names, read from its text alone. Knows nothing of DNS, of who the caller is,
-//! or of what a host may do.
+//! Parses the host that a request names. Uses only the text: no DNS, no identity of the caller, no
+//! policy.
 
 use http::{HeaderMap, Uri, header};
 use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The longest name DNS can carry (RFC 1035), without the trailing dot.
+/// The maximum length of a DNS name (RFC 1035), without the trailing dot.
 const MAX_NAME_BYTES: usize = 253;
-/// The longest part of a name between two dots (RFC 1035).
+/// The maximum length of a DNS label (RFC 1035).
 const MAX_LABEL_BYTES: usize = 63;
 
-/// A host as text names it; borrowed while it is already in lower case.
+/// A parsed host; borrowed if the text is already in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host<'a> {
     /// A DNS name in lower case, without the trailing dot.
     Name(Cow<'a, str>),
-    /// An IPv4 literal, or one mapped into IPv6.
+    /// An IPv4 literal, or an IPv4-mapped IPv6 literal.
     V4(Ipv4Addr),
-    /// An IPv6 literal that is no mapped IPv4 address.
+    /// An IPv6 literal that is not IPv4-mapped.
     V6(Ipv6Addr),
 }
 
-/// A host and the port written beside it.
+/// A host with an optional port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Authority<'a> {
-    /// The host.
     pub host: Host<'a>,
-    /// The port, where one was written.
     pub port: Option<u16>,
 }
 
-/// The text names no host, or is more than `host[:port]`.
+/// The text is not a valid `host[:port]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a host with an optional port")]
 pub struct InvalidAuthority;
 
 impl<'a> Host<'a> {
-    /// Whether this is the machine itself, by the text: `localhost`, `*.localhost`, 127.0.0.0/8,
-    /// `::1`. A name that DNS happens to resolve to 127.0.0.1 is not.
+    /// Whether the text names this machine: `localhost`, `*.localhost`, 127.0.0.0/8, `::1`. A name
+    /// that DNS resolves to 127.0.0.1 does not count.
     pub fn is_loopback(&self) -> bool {
         match self {
             Self::Name(name) => name == "localhost" || self.is_under_localhost(),
@@ -52,12 +50,12 @@ impl<'a> Host<'a> {
         self.name().is_some_and(|name| name.ends_with(".localhost"))
     }
 
-    /// Whether this is an address rather than a name.
+    /// Whether this is an IP address.
     pub fn is_ip(&self) -> bool {
         self.name().is_none()
     }
 
-    /// The DNS name, in lower case and without a trailing dot.
+    /// The DNS name, in lower case and without a trailing dot; `None` for an address.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Name(name) => Some(name),
@@ -65,7 +63,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The same host, owning its text.
+    /// Converts to an owned host.
     pub fn into_owned(self) -> Host<'static> {
         match self {
             Self::Name(name) => Host::Name(Cow::Owned(name.into_owned())),
@@ -81,8 +79,8 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// A name or an IPv4 literal. A last label that is a number makes a browser read the whole as
-    /// an IPv4 address (`127.1`, `0x7f.1`); only the plain spelling of one is accepted here.
+    /// Parses a name or an IPv4 literal. If the last label is a number, browsers read the whole
+    /// text as an IPv4 address (`127.1`, `0x7f.1`); only the standard spelling is accepted here.
     fn parse_name(text: &'a str) -> Result<Self, InvalidAuthority> {
         let name = text.strip_suffix('.').unwrap_or(text);
         if name.len() > MAX_NAME_BYTES || !name.split('.').all(is_label) {
@@ -112,8 +110,8 @@ impl fmt::Display for Host<'_> {
 }
 
 impl<'a> Authority<'a> {
-    /// Reads `host[:port]`: what a Host header, `:authority` or an Origin after its scheme holds.
-    /// User information, white space, percent signs, an empty or impossible port are refused.
+    /// Parses `host[:port]`, as in a Host header, `:authority`, or an Origin after its scheme.
+    /// Refuses user information, white space, percent signs, and an empty or invalid port.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, InvalidAuthority> {
         let text = std::str::from_utf8(bytes).map_err(|_| InvalidAuthority)?;
         if let Some(rest) = text.strip_prefix('[') {
@@ -142,12 +140,12 @@ impl<'a> Authority<'a> {
         }
     }
 
-    /// The port, or the one that `default` stands for when none was written.
+    /// The port, or `default` if there is none.
     pub fn port_or(&self, default: Option<u16>) -> Option<u16> {
         self.port.or(default)
     }
 
-    /// The same, owning its text.
+    /// Converts to an owned authority.
     pub fn into_owned(self) -> Authority<'static> {
         Authority {
             host: self.host.into_owned(),
@@ -165,21 +163,20 @@ impl fmt::Display for Authority<'_> {
     }
 }
 
-/// What a request says about the host it wants.
+/// The host that a request names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostFinding<'a> {
     /// Neither a Host header nor `:authority`.
     Absent,
     /// Several Host headers, or a Host that differs from `:authority`: 400 `INVALID_REQUEST`.
     Conflict,
-    /// There is one, but it names no host; such a request is remote.
+    /// The value is not a valid host. The request counts as remote.
     Unparsable,
-    /// The host.
     Found(Authority<'a>),
 }
 
 impl HostFinding<'_> {
-    /// The authority, where one was found.
+    /// The authority, if one was found.
     pub fn authority(&self) -> Option<&Authority<'_>> {
         match self {
             Self::Found(authority) => Some(authority),
@@ -188,7 +185,7 @@ impl HostFinding<'_> {
     }
 }
 
-/// The one host that the request names, in its Host header or (HTTP/2, absolute form) its target.
+/// Finds the host of a request, in its Host header or its target (HTTP/2 or absolute form).
 pub fn request_authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> HostFinding<'a> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().map(http::HeaderValue::as_bytes);
@@ -217,7 +214,7 @@ fn agree<'a>(target: &'a [u8], host: &'a [u8], default: Option<u16>) -> HostFind
     }
 }
 
-/// The port that a scheme stands for.
+/// The default port of a scheme.
 pub(crate) fn default_port(scheme: Option<&str>) -> Option<u16> {
     let scheme = scheme?;
     let is = |name: &str| scheme.eq_ignore_ascii_case(name);
@@ -237,7 +234,7 @@ fn parse_v6(text: &str) -> Result<Host<'static>, InvalidAuthority> {
 }
 
 fn parse_port(text: &str) -> Result<u16, InvalidAuthority> {
-    // `parse` alone would take `+80`.
+    // `parse` alone would accept `+80`.
     if !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(InvalidAuthority);
     }

@@ -1,4 +1,4 @@
-//! Who a request was recognised as. Only `check_auth()` and the socket's login make these.
+//! The identity of an authenticated request. Only `check_auth()` and the socket login create one.
 
 use crate::devices::DevicePresence;
 use crate::live::{LiveKey, LiveSession};
@@ -8,22 +8,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The actor of what is done from elsewhere while auth is disabled.
+/// The actor name of remote callers while auth is disabled.
 pub const STRANGER: &str = "remote (auth disabled)";
 
-/// How somebody was recognised; the three names of the specification.
+/// How a caller was authenticated. The three names are from the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum AuthMethod {
-    /// Let in by where the request comes from, or because auth is disabled.
+    /// Admitted because the connection is local, or because auth is disabled.
     Loopback,
-    /// By a session, whichever way its login went, or by the password on a socket.
+    /// By a session, regardless of its login method, or by the password on a socket.
     Password,
     /// By an API key, or by a paired device's token on a socket.
     ApiKey,
 }
 
 impl AuthMethod {
-    /// The name on the wire.
+    /// The name in API responses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loopback => "Loopback",
@@ -33,14 +33,12 @@ impl AuthMethod {
     }
 }
 
-/// Somebody who was let in.
+/// An admitted caller.
 #[derive(Clone, Debug)]
 pub struct AuthIdentity {
-    /// How.
     pub method: AuthMethod,
-    /// What they may do.
     pub scopes: ScopeSet,
-    /// By which credential.
+    /// The credential.
     pub subject: Subject,
 }
 
@@ -49,7 +47,8 @@ pub struct AuthIdentity {
 pub enum Subject {
     /// Row 1: auth is disabled.
     LoopbackDisabled {
-        /// Whether the connection is local: row 1 may be narrowed to those later.
+        /// Whether the connection is local. A later change of settings may limit row 1 to local
+        /// connections.
         is_local: bool,
     },
     /// Row 2: setup is not complete and the connection is local.
@@ -60,11 +59,11 @@ pub enum Subject {
     ApiKey(Arc<LiveKey>),
     /// Row 5, on a socket: a paired device.
     Device(Arc<DevicePresence>),
-    /// A socket that sent the password; it ends when the password changes.
+    /// A socket that sent the password. Ends when the password changes.
     SocketPassword {
         /// The SHA-256 of the stored hash of that password.
         mark: [u8; 32],
-        /// When it was sent.
+        /// When the password was sent.
         since: Timestamp,
     },
 }
@@ -110,12 +109,12 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether it may do what needs this scope.
+    /// Whether the identity has this scope.
     pub const fn allows(&self, scope: Scope) -> bool {
         self.scopes.allows(scope)
     }
 
-    /// The methods and paths that it may call; `None` is all that its scopes allow.
+    /// The methods and paths that the identity may call; `None` is all that its scopes allow.
     pub fn only(&self) -> Option<&Only> {
         match &self.subject {
             Subject::ApiKey(key) => key.only(),
@@ -124,12 +123,12 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether `only` lets it call this method, or this path of the route table.
+    /// Whether `only` permits this method, or this path of the route table.
     pub fn may_call(&self, name: &str) -> bool {
         self.only().is_none_or(|only| only.allows(name))
     }
 
-    /// The session, where it is one.
+    /// The session, if the identity has one.
     pub(crate) fn as_session(&self) -> Option<&Arc<LiveSession>> {
         match &self.subject {
             Subject::Session(session) => Some(session),
@@ -137,7 +136,7 @@ impl AuthIdentity {
         }
     }
 
-    /// Whether this is anybody from elsewhere, let in because auth is disabled.
+    /// Whether this is a remote caller admitted because auth is disabled.
     pub const fn is_stranger(&self) -> bool {
         matches!(self.subject, Subject::LoopbackDisabled { is_local: false })
     }
@@ -155,10 +154,9 @@ impl AuthIdentity {
     }
 }
 
-/// What `check_auth()` decided.
+/// The result of `check_auth()`.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// Let in.
     Allowed(AuthIdentity),
     /// Row 3.
     SetupRequired,
@@ -167,7 +165,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The identity, where there is one.
+    /// The identity, if the caller was admitted.
     pub const fn identity(&self) -> Option<&AuthIdentity> {
         match self {
             Self::Allowed(identity) => Some(identity),

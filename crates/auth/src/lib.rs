@@ -1,11 +1,12 @@
-//! Credentials and `check_auth()`, the only decider; locality, client address, throttle, audit.
+//! Credentials and `check_auth()`, the only authentication decision; locality, client address,
+//! throttling and audit.
 //!
-//! [`Auth`] is the handle; everything else hangs on it. A request is recognised once
-//! ([`Auth::recognise`]) and its [`Visit`] is carried along; operations take it as a [`Caller`].
-//! Credentials answer from memory, and every change goes through the database first and then, in
-//! the order of the commits, through memory (`state.rs`).
+//! [`Auth`] is the handle for all operations. [`Auth::recognise`] authenticates a request once; the
+//! resulting [`Visit`] is passed on, and operations take it as a [`Caller`]. Credentials are
+//! checked in memory. Every change is committed to the database first and then applied to memory in
+//! commit order (`state.rs`).
 //!
-//! This room must not know routes, JSON-RPC or SQL.
+//! This crate must not know routes, JSON-RPC or SQL.
 
 pub mod api;
 mod api_keys;

@@ -1,4 +1,4 @@
-//! Who made a credential, and what follows from it: it is no wider than its maker, and ends with it.
+//! The lineage of credentials: a credential is no wider than its maker, and ends with it.
 
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
@@ -8,10 +8,10 @@ use gatehouse_domain::{Cidr, ScopeSet, Timestamp};
 use gatehouse_store::{Conn, MadeRow, StoreError};
 use std::collections::HashSet;
 
-/// The most networks of one credential.
+/// The maximum number of networks per credential.
 const MAX_CIDRS: usize = 64;
 
-/// What a credential may be used for, from where and until when. `None` is no limit.
+/// The limits of a credential: operations, networks and lifetime. `None` is unlimited.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     pub(crate) scopes: ScopeSet,
@@ -21,7 +21,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Refuses limits that make no sense for anybody.
+    /// Refuses limits that are invalid for any maker.
     pub(crate) fn check(self, now: Timestamp) -> Result<Self, AuthError> {
         if self.scopes.is_empty() {
             return Err(AuthError::field("scopes", "at least one scope"));
@@ -30,7 +30,8 @@ impl Limits {
             return Err(AuthError::field("expires_at", "lies in the past"));
         }
         match &self.allowed_cidrs {
-            // An empty list is surely a mistake, and reading it as "anywhere" would be dangerous.
+            // An empty list is almost certainly a mistake; treating it as "anywhere" would be
+            // dangerous.
             Some(list) if list.is_empty() => {
                 let reason = "at least one network; leave it out for anywhere";
                 Err(AuthError::field("allowed_cidrs", reason))
@@ -50,7 +51,7 @@ impl Limits {
                 let device = presence.device();
                 (device.expires_at(), device.allowed_cidrs())
             }
-            // A person's key outlives the login in which they made it.
+            // A user's key outlives the login that created it.
             _ => (None, None),
         };
         Self {
@@ -61,8 +62,8 @@ impl Limits {
         }
     }
 
-    /// The limits of a credential that `maker` makes: what is not given is as its maker's, and what is
-    /// wider is refused.
+    /// Limits a credential that `maker` creates: omitted limits are inherited, and wider ones are
+    /// refused.
     pub(crate) fn within(mut self, maker: &AuthIdentity) -> Result<Self, AuthError> {
         let bound = Self::of(maker);
         if !bound.scopes.may_grant(self.scopes) {
@@ -97,7 +98,8 @@ impl Limits {
     }
 }
 
-/// Refuses an identity whose credential has limits: passkeys, passwords and a reset have none.
+/// Refuses an identity whose credential has limits. Used for passkeys, passwords and a reset, which
+/// have none.
 pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError> {
     let Limits {
         expires_at,
@@ -112,12 +114,13 @@ pub(crate) fn require_no_limits(identity: &AuthIdentity) -> Result<(), AuthError
     }
 }
 
-/// The credentials that ended because what made them did.
+/// The credentials that ended together with their maker.
 #[derive(Debug, Default)]
 pub(crate) struct Descendants(Vec<MadeRow>);
 
 impl Descendants {
-    /// Deletes what this maker made, and what that made; in the transaction that ends the maker.
+    /// Deletes everything that this maker created, directly or indirectly. Runs in the transaction
+    /// that ends the maker.
     pub(crate) async fn delete(
         conn: &mut Conn,
         maker: &str,
@@ -156,7 +159,7 @@ impl Descendants {
         self.0.iter().any(|row| matches!(row, MadeRow::Device(_)))
     }
 
-    /// Ends them in memory, after the commit.
+    /// Ends the credentials in memory, after the commit.
     pub(crate) fn end_in(&self, inner: &AuthInner) {
         let (mut keys, mut devices) = (HashSet::new(), HashSet::new());
         for row in &self.0 {

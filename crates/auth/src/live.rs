@@ -1,5 +1,5 @@
-//! Sessions and keys as they live in memory: what `check_auth()` needs of them, and what changes at
-//! each request without a write. Knows no map and no database.
+//! Sessions and API keys in memory: the data that `check_auth()` needs, and the state that requests
+//! change without a database write. Knows no map and no database.
 
 use crate::only::Only;
 use data_encoding::HEXLOWER;
@@ -10,10 +10,10 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-/// The SHA-256 of a credential as it is sent.
+/// The SHA-256 of a credential as sent.
 pub(crate) type TokenHash = [u8; 32];
 
-/// How often at most a credential's last use is written to the database.
+/// The minimum interval between database writes of a credential's last use.
 const FLUSH_AFTER_MS: i64 = 60_000;
 
 pub(crate) fn hash_of(token: &str) -> TokenHash {
@@ -30,12 +30,12 @@ pub(crate) fn from_hex(text: &str, what: &'static str) -> Result<TokenHash, Stor
     hash.ok_or(StoreError::Damaged { what })
 }
 
-/// Whether a list of networks, if there is one, contains the client.
+/// Whether the networks contain the client. `None` contains every client.
 pub(crate) fn is_within(networks: Option<&[Cidr]>, client: IpAddr) -> bool {
     networks.is_none_or(|list| list.iter().any(|cidr| cidr.contains(client)))
 }
 
-/// When a credential was last used, and when that was last written down.
+/// When a credential was last used, and when that was last written.
 #[derive(Debug)]
 pub(crate) struct Usage {
     used_ms: AtomicI64,
@@ -59,7 +59,7 @@ impl Usage {
         }
     }
 
-    /// The last use, when there was one.
+    /// The last use, if any.
     pub(crate) fn last(&self) -> Option<Timestamp> {
         let used = self.used_ms.load(Ordering::Relaxed);
         (used > 0).then(|| Timestamp::from_millis(used))
@@ -77,7 +77,8 @@ impl Usage {
         self.written_ms.fetch_max(at.as_millis(), Ordering::Relaxed);
     }
 
-    /// The moment to write, when it is newer and the last write is a minute ago (or `all`).
+    /// The last use to write, if it is unwritten and the last write is at least a minute ago (or
+    /// `all`).
     pub(crate) fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
         let used = self.used_ms.load(Ordering::Relaxed);
         let written = self.written_ms.load(Ordering::Relaxed);
@@ -86,7 +87,7 @@ impl Usage {
     }
 }
 
-/// What the map and the flush need of each kind.
+/// Common operations of live credentials, for the map and the flush.
 pub(crate) trait Live {
     fn hash(&self) -> &TokenHash;
     fn usage(&self) -> &Usage;
@@ -96,31 +97,29 @@ pub(crate) trait Live {
         self.usage().end();
     }
 
-    /// The moment of last use that should be written now.
+    /// The last use that should be written now.
     fn due(&self, now: Timestamp, all: bool) -> Option<Timestamp> {
         self.usage().due(now, all)
     }
 
-    /// Notes that this moment has been written.
+    /// Records that this last use was written.
     fn written(&self, at: Timestamp) {
         self.usage().written(at);
     }
 }
 
-/// How a session's login went.
+/// How a session's user logged in.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum LoginMethod {
-    /// By the password.
     Password,
-    /// By a passkey.
     Passkey,
 }
 
 impl LoginMethod {
-    /// As in the database and in JSON.
+    /// The spelling in the database and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -147,7 +146,7 @@ pub struct LiveSession {
 }
 
 impl fmt::Debug for LiveSession {
-    /// Without the hash.
+    /// Omits the hash.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("LiveSession").field(&self.id).finish()
     }
@@ -164,22 +163,20 @@ impl LiveSession {
         })
     }
 
-    /// Its id.
     pub const fn id(&self) -> &AuthSessionId {
         &self.id
     }
 
-    /// When it ends, whatever happens.
+    /// When the session ends, regardless of its use.
     pub const fn expires_at(&self) -> Timestamp {
         self.expires_at
     }
 
-    /// When the person last proved to be there.
+    /// When the password or a passkey was last verified.
     pub fn confirmed_at(&self) -> Timestamp {
         Timestamp::from_millis(self.confirmed_ms.load(Ordering::Acquire))
     }
 
-    /// When it was last used.
     pub fn last_seen_at(&self) -> Timestamp {
         Timestamp::from_millis(self.usage.used_ms.load(Ordering::Relaxed))
     }
@@ -225,7 +222,7 @@ pub struct LiveKey {
 }
 
 impl fmt::Debug for LiveKey {
-    /// Without the hash.
+    /// Omits the hash.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("LiveKey").field(&self.id).finish()
     }
@@ -245,32 +242,28 @@ impl LiveKey {
         })
     }
 
-    /// Its id.
     pub const fn id(&self) -> &ApiKeyId {
         &self.id
     }
 
-    /// What it may do.
     pub const fn scopes(&self) -> ScopeSet {
         self.scopes
     }
 
-    /// When it ends.
     pub const fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at
     }
 
-    /// Where it may be used from; `None` is anywhere.
+    /// The networks from which the key may be used; `None` is any.
     pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
         self.allowed_cidrs.as_deref()
     }
 
-    /// The methods and paths that it may call; `None` is all.
+    /// The methods and paths that the key may call; `None` is all.
     pub(crate) const fn only(&self) -> Option<&Only> {
         self.only.as_ref()
     }
 
-    /// When it was last used.
     pub fn last_used_at(&self) -> Option<Timestamp> {
         self.usage.last()
     }
@@ -279,7 +272,7 @@ impl LiveKey {
         self.dies_at_setup
     }
 
-    /// Whether it may be used from there: it has a scope, and its networks contain the client.
+    /// Whether the key has a scope and its networks contain the client.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
         !self.scopes.is_empty() && is_within(self.allowed_cidrs(), client)
     }

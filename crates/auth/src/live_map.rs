@@ -1,6 +1,6 @@
-//! The bounded map from a credential's hash to its live record. What is revoked leaves the map and
-//! is marked, so that whoever still holds the record sees it; the epoch keeps a row that was read
-//! before a revocation from being put in after it.
+//! A bounded map from a credential's hash to its live record. A revoked record is removed and
+//! marked as ended, which its remaining holders see. The epoch prevents inserting a row that was
+//! read before a revocation.
 
 use crate::live::{Live, TokenHash};
 use gatehouse_domain::Timestamp;
@@ -50,7 +50,7 @@ impl<T: Live> LiveMap<T> {
         self.read().by_hash.get(hash).cloned()
     }
 
-    /// Whether every record of the database is here, so that a miss needs no look there.
+    /// Whether memory contains every record of the database, so a miss needs no look-up there.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete.load(Ordering::Acquire)
     }
@@ -59,18 +59,18 @@ impl<T: Live> LiveMap<T> {
         self.complete.store(complete, Ordering::Release);
     }
 
-    /// Changes with each revocation; note it before reading a row.
+    /// Changes with each revocation. Read it before reading a row.
     pub(crate) fn epoch(&self) -> u64 {
         self.read().epoch
     }
 
-    /// Puts a record in, unless something was revoked since `epoch`; answers the one that is in.
+    /// Inserts a record unless something was revoked since `epoch`. Returns the record in the map.
     pub(crate) fn insert_at(&self, epoch: u64, record: T) -> Option<Arc<T>> {
         let mut records = self.write();
         (records.epoch == epoch).then(|| self.put(&mut records, record))
     }
 
-    /// Puts a record in; only under the lock that orders all changes.
+    /// Inserts a record. Call only under the lock that orders all changes.
     pub(crate) fn insert(&self, record: T) -> Arc<T> {
         self.put(&mut self.write(), record)
     }
@@ -86,7 +86,8 @@ impl<T: Live> LiveMap<T> {
         }
     }
 
-    /// Drops one record that nobody holds. One that a socket holds must stay: its end is seen here.
+    /// Removes one record that nobody holds. A record held by a socket must stay, because the
+    /// socket learns of its end through this map.
     fn make_room(&self, records: &mut Records<T>) {
         let idle = |record: &&Arc<T>| Arc::strong_count(record) == 1;
         let found = records.by_hash.values().find(idle).map(|r| *r.hash());
@@ -96,8 +97,8 @@ impl<T: Live> LiveMap<T> {
         }
     }
 
-    /// Ends every record that `ends` names; how many. The epoch moves even when there was none:
-    /// the row may be on its way in.
+    /// Ends every record that `ends` selects. Returns how many. Advances the epoch even if there is
+    /// none: the row may just be being inserted.
     pub(crate) fn end_where(&self, mut ends: impl FnMut(&T) -> bool) -> usize {
         let mut records = self.write();
         records.epoch += 1;

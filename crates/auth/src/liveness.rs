@@ -1,7 +1,8 @@
-//! Whether the credential behind an identity still counts when its work is done. A request is recognised
-//! at its head; its body may take minutes, a batch has many calls, and memory may lag behind the
-//! database on another node. So it is asked again: from memory before each call and after each body,
-//! from the database in the transaction of each write ([`Auth::guard`]).
+//! Whether the credential behind an identity is still valid. A request is authenticated from its
+//! headers, but its body may take minutes, a batch contains many calls, and memory may lag behind
+//! the database on another node. The credential is therefore checked again: in memory before each
+//! call and after each body, and in the database in the transaction of each write
+//! ([`Auth::guard`]).
 
 use crate::error::AuthError;
 use crate::identity::{AuthIdentity, Subject};
@@ -12,17 +13,17 @@ use gatehouse_domain::{Problem, Timestamp};
 use gatehouse_store::{Conn, Guard, StoreError};
 use serde_json::Value;
 
-/// Whether a request may store something before setup is complete.
+/// Whether a request may write before setup is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeforeSetup {
-    /// Not under `auth.local_setup_code`.
+    /// Not if `auth.local_setup_code` is set.
     AsSet,
-    /// Yes: it completes setup, and checks the setup code itself.
+    /// Yes: the request completes setup and checks the setup code itself.
     CompletesIt,
 }
 
 impl Auth {
-    /// Whether the credential behind an identity still counts; from memory.
+    /// Whether the identity's credential is still valid, according to memory.
     pub fn is_live(&self, identity: &AuthIdentity) -> bool {
         let now = self.0.now();
         match &identity.subject {
@@ -51,7 +52,7 @@ impl Auth {
         }
     }
 
-    /// Refuses when the credential has ended. Reads the database only while memory cannot be trusted.
+    /// Fails if the credential has ended. Reads the database only while memory cannot be trusted.
     pub async fn require_live(&self, identity: &AuthIdentity) -> Result<(), Problem> {
         if self.memory_is_fresh() {
             return self.require_live_in_memory(identity);
@@ -63,7 +64,7 @@ impl Auth {
         Ok(read.await?)
     }
 
-    /// As [`Auth::require_live`], from memory alone.
+    /// Like [`Auth::require_live`], using memory only.
     pub fn require_live_in_memory(&self, identity: &AuthIdentity) -> Result<(), Problem> {
         if self.is_live(identity) {
             Ok(())
@@ -72,7 +73,7 @@ impl Auth {
         }
     }
 
-    /// Refuses when the credential has ended, by its row in the database.
+    /// Fails if the credential has ended, according to memory or the database.
     pub(crate) async fn require_live_row(
         &self,
         conn: &mut Conn,
@@ -85,7 +86,8 @@ impl Auth {
         }
     }
 
-    /// What a credential made ends in the transaction that ends it, so its own row says everything.
+    /// Checks only the credential's own row: ending a maker also ends its credentials in the same
+    /// transaction.
     async fn has_live_row(
         &self,
         conn: &mut Conn,
@@ -117,8 +119,8 @@ impl Auth {
         })
     }
 
-    /// The condition on every write that is made for this identity: its credential is alive in the
-    /// database, and before setup `auth.local_setup_code` allows it.
+    /// The condition for every write of this identity: its credential is valid in the database, and
+    /// before setup, `auth.local_setup_code` allows the write.
     pub fn guard(&self, identity: &AuthIdentity, before_setup: BeforeSetup) -> Guard {
         let (auth, identity) = (self.clone(), identity.clone());
         Guard::new(move |conn| {
@@ -137,8 +139,8 @@ impl Auth {
         })
     }
 
-    /// With `auth.local_setup_code`, a caller without a credential may read and complete
-    /// setup, and store nothing before that.
+    /// With `auth.local_setup_code`, a caller without a credential may only read and complete
+    /// setup.
     pub fn require_setup_first(&self, identity: &AuthIdentity) -> Result<(), Problem> {
         let has_no_credential = matches!(
             identity.subject,

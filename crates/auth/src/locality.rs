@@ -1,5 +1,5 @@
-//! Whether a connection is local: the specification's four checks and nothing else. Knows no
-//! credentials and no settings but its own two.
+//! Whether a connection is local, by the specification's four checks. Knows no credentials and only
+//! its own two settings.
 
 use crate::host::{HostFinding, request_authority};
 use gatehouse_domain::canonical_ip;
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-/// The headers a proxy adds; any of them, even empty, makes a connection remote.
+/// Headers that proxies add. Any of them, even empty, makes a connection remote.
 pub const FORWARDING_HEADERS: [&str; 4] = [
     "x-forwarded-for",
     "x-real-ip",
@@ -16,7 +16,7 @@ pub const FORWARDING_HEADERS: [&str; 4] = [
     "forwarded",
 ];
 
-/// The same, ready for look-ups: each request asks for all four.
+/// Parsed once, because each request looks up all four.
 static FORWARDING_NAMES: [HeaderName; 4] = [
     HeaderName::from_static(FORWARDING_HEADERS[0]),
     HeaderName::from_static(FORWARDING_HEADERS[1]),
@@ -24,12 +24,12 @@ static FORWARDING_NAMES: [HeaderName; 4] = [
     HeaderName::from_static(FORWARDING_HEADERS[3]),
 ];
 
-/// What the operator says about the way to this server.
+/// The operator's settings for locality.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalitySettings {
-    /// `SERVICE_BEHIND_PROXY`: every connection is remote.
+    /// `SERVICE_BEHIND_PROXY`: treat every connection as remote.
     pub behind_proxy: bool,
-    /// `SERVICE_TRUST_DOCKER_LOOPBACK`: check 4 is left out.
+    /// `SERVICE_TRUST_DOCKER_LOOPBACK`: skip check 4.
     pub trust_docker_loopback: bool,
 }
 
@@ -41,14 +41,14 @@ pub enum FailedCheck {
     BehindProxy,
     /// Check 2: a forwarding header is present.
     ForwardingHeader,
-    /// Check 3: the Host is not a loopback one.
+    /// Check 3: the Host is not a loopback host.
     Host,
     /// Check 4: the TCP peer is not a loopback address.
     PeerAddress,
 }
 
 impl FailedCheck {
-    /// Its number in the specification, 1 to 4.
+    /// The check's number in the specification, 1 to 4.
     pub const fn number(self) -> u8 {
         match self {
             Self::BehindProxy => 1,
@@ -59,16 +59,13 @@ impl FailedCheck {
     }
 }
 
-/// Where a connection comes from.
+/// The origin of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locality {
     /// From this machine.
     Local,
-    /// From elsewhere, or it cannot be told.
-    Remote {
-        /// The first check that failed.
-        failed_check: FailedCheck,
-    },
+    /// From another machine, or unknown.
+    Remote { failed_check: FailedCheck },
 }
 
 impl Locality {
@@ -83,7 +80,7 @@ impl Locality {
 pub struct LocalityReport {
     /// Whether the connection is local.
     pub local: bool,
-    /// The first check that failed, when it is not.
+    /// The first check that failed; absent for a local connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_check: Option<FailedCheck>,
 }
@@ -103,7 +100,7 @@ impl From<Locality> for LocalityReport {
     }
 }
 
-/// Runs the four checks in their order; `peer` is the TCP source address.
+/// Runs the four checks in order. `peer` is the TCP source address.
 pub fn locality(
     settings: &LocalitySettings,
     peer: IpAddr,
@@ -113,7 +110,7 @@ pub fn locality(
     locality_at(*settings, peer, headers, &request_authority(headers, uri))
 }
 
-/// The same, where the host has been read already.
+/// Like [`locality()`], for a parsed host.
 pub(crate) fn locality_at(
     settings: LocalitySettings,
     peer: IpAddr,

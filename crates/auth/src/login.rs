@@ -17,7 +17,8 @@ impl Auth {
         caller: &Caller<'_>,
         request: LoginRequest,
     ) -> Result<Outcome<Done>, AuthError> {
-        // A seal that comes while the password is checked is later than this login, and holds.
+        // Start the vault request now: a seal during the password check counts as later and is not
+        // undone.
         let secrets = self.0.secrets.for_request();
         let password = request.password;
         let actor = caller.visit.actor();
@@ -54,7 +55,7 @@ impl Auth {
     pub async fn logout(&self, caller: &Caller<'_>) -> Result<Outcome<Done>, AuthError> {
         let identity = caller.visit.identity()?;
         if let Some(session) = identity.as_session() {
-            // A logout is no revocation: the keys that the person made stay.
+            // A logout is not a revocation: keep the user's keys.
             let ending = Ending {
                 kind: kinds::LOGOUT,
                 keep_children: true,
@@ -63,7 +64,7 @@ impl Auth {
                 .delete_session(caller.visit, session.id(), ending)
                 .await
             {
-                // Two logouts at once: either way it is gone.
+                // Another logout may have ended the session already.
                 Ok(()) | Err(AuthError::NotFound(_) | AuthError::Store(StoreError::Refused(_))) => {
                 }
                 Err(error) => return Err(error),

@@ -1,5 +1,5 @@
-//! What the operator does at the command line, on the data directory itself: whoever can write the
-//! files needs no further proof, but the password where one is set and a key is to be made.
+//! Operations that the operator runs at the command line, directly on the data directory. Access to
+//! the files is sufficient proof; only creating a key also needs the password, if one is set.
 
 use crate::api::{ApiKeyCreated, CreateApiKeyRequest, ResetAnswer};
 use crate::audit::kinds;
@@ -13,13 +13,13 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Auth {
-    /// The live setup code; opens remote setup again after guessing has closed it. A conflict when
-    /// setup is complete.
+    /// Returns the current setup code. Reopens remote setup after it was closed. Returns a conflict
+    /// if setup is complete.
     pub async fn offline_setup_code(&self) -> Result<String, AuthError> {
         self.renew_setup_code(Actor::cli()).await
     }
 
-    /// As [`Auth::offline_setup_code`], for a running server's operator.
+    /// Like [`Auth::offline_setup_code`], for the operator of a running server.
     pub async fn renew_setup_code(&self, actor: Actor) -> Result<String, AuthError> {
         let (now, random) = (self.0.now(), Arc::clone(&self.0.random));
         let (code, _) = self
@@ -52,7 +52,7 @@ impl Auth {
         self.remove_all_auth(Actor::cli()).await
     }
 
-    /// Mints a key; the password must be right where one is set.
+    /// Creates an API key. Requires the password if one is set.
     pub async fn offline_create_key(
         &self,
         password: &SecretString,

@@ -1,6 +1,7 @@
-//! `only` of a credential: the methods and paths that it may call. A pattern is a name such as
-//! `webhooks.deliveries` or `/metrics`, or everything below one: `tts.*`, `/v1/audio/*`. Paths are
-//! those of the route table, parameters in braces. Which names exist the binary says once.
+//! The `only` list of a credential: the methods and paths that it may call. A pattern is a name
+//! such as `webhooks.deliveries` or `/metrics`, or a prefix: `tts.*`, `/v1/audio/*`. Paths are
+//! those of the route table, with parameters in braces. The binary registers the existing names
+//! once.
 
 use crate::api::KeyPreset;
 use crate::error::AuthError;
@@ -9,7 +10,7 @@ use gatehouse_store::StoreError;
 use std::fmt;
 
 const FIELD: &str = "only";
-/// The most patterns of one credential.
+/// The maximum number of patterns per credential.
 const MAX_PATTERNS: usize = 64;
 
 /// The patterns of one credential; at least one.
@@ -19,7 +20,7 @@ pub struct Only(Vec<Pattern>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
     Exactly(String),
-    /// What begins with it; ends in `.` or `/`.
+    /// Matches names with this prefix, which ends in `.` or `/`.
     Below(String),
 }
 
@@ -50,7 +51,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it matches whatever the other one does.
+    /// Whether this pattern matches everything that the other one matches.
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Exactly(_), Self::Below(_)) => false,
@@ -88,52 +89,52 @@ impl Only {
         texts: Option<&[String]>,
         what: &'static str,
     ) -> Result<Option<Self>, StoreError> {
-        // A damaged list must not read as "everything".
+        // A damaged list must not be read as "everything".
         let parsed =
             texts.map(|texts| Self::parse(texts).map_err(|_| StoreError::Damaged { what }));
         parsed.transpose()
     }
 
-    /// Whether it matches this method, or this path of the route table.
+    /// Whether a pattern matches this method, or this path of the route table.
     pub fn allows(&self, name: &str) -> bool {
         self.0.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// Whether it allows whatever the other one does.
+    /// Whether these patterns allow everything that the others allow.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let covered = |pattern: &Pattern| self.0.iter().any(|own| own.covers(pattern));
         other.0.iter().all(covered)
     }
 
-    /// As it was given.
+    /// The patterns as given.
     pub fn to_texts(&self) -> Vec<String> {
         self.0.iter().map(Pattern::to_string).collect()
     }
 }
 
-/// What a credential can be used for.
+/// What a type of credential can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     MethodsAndPaths,
-    /// A device opens sockets, and calls no path.
+    /// A device only opens sockets and calls no paths.
     Methods,
 }
 
-/// What `only` can name in this build.
+/// The names that `only` can contain in this build.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
     /// Every method.
     pub methods: Vec<&'static str>,
-    /// Every path that asks for a credential.
+    /// Every path that requires a credential.
     pub paths: Vec<&'static str>,
-    /// Usual keys for one purpose.
+    /// Suggested keys for one purpose.
     pub presets: Vec<KeyPreset>,
 }
 
 impl Auth {
-    /// Says, once, what `only` can name. Until then no name is known to be wrong.
+    /// Registers the names that `only` can contain. Before this call, no name is rejected.
     pub fn name_targets(&self, targets: Targets) {
-        // A second call changes nothing.
+        // A second call has no effect.
         drop(self.0.targets.set(targets));
     }
 
@@ -144,7 +145,7 @@ impl Auth {
             .unwrap_or_default()
     }
 
-    /// Reads patterns; each must match something that exists.
+    /// Parses patterns. Each must match an existing name.
     pub(crate) fn read_only(
         &self,
         texts: Option<&[String]>,

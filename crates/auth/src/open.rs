@@ -1,4 +1,5 @@
-//! Opening the gate: its state is read, its credentials are not; those are loaded in the background.
+//! Opens the crate's handle. Reads the state but not the credentials, which are loaded in the
+//! background.
 
 use crate::audit::failures::FailureLog;
 use crate::change_feed::Feed;
@@ -19,12 +20,11 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{Mutex, broadcast, watch};
 use tokio_util::task::TaskTracker;
 
-/// Events that a slow watcher may lag behind.
+/// How many events a slow subscriber may lag behind.
 const EVENTS: usize = 64;
 
 impl Auth {
-    /// Reads the state, and makes a setup code when setup is incomplete and there is none that
-    /// works.
+    /// Reads the state. Creates a setup code if setup is incomplete and no code is usable.
     pub async fn open(
         store: Store,
         secrets: Secrets,
@@ -68,7 +68,7 @@ impl Auth {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Puts other settings in force.
+    /// Applies new settings.
     pub fn update_settings(&self, settings: AuthSettings) {
         self.0
             .settings
@@ -77,7 +77,7 @@ impl Auth {
     }
 }
 
-/// The state; a write only where one is needed, so that a start on a read-only disk still works.
+/// Reads the state. Writes only if necessary, so a start on a read-only disk works.
 async fn read_or_renew(
     store: &Store,
     clock: &Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! Changing the password, or setting the first one after setup by passkey.
+//! Changes the password, or sets the first one after setup by passkey.
 
 use crate::api::{PasswordChangeRequest, SetupAnswer};
 use crate::audit::kinds;
@@ -51,7 +51,7 @@ impl Auth {
             .await
     }
 
-    /// The first password beside passkeys: only after a recent confirmation.
+    /// Sets the first password when passkeys exist. Requires a recent confirmation.
     async fn add_password(
         &self,
         caller: &Caller<'_>,
@@ -74,7 +74,7 @@ impl Auth {
         let planned = Arc::clone(&plan);
         let job = transaction(move |conn| {
             Box::pin(async move {
-                // After a reset meanwhile this would complete setup, which has rules of its own.
+                // After a reset in the meantime, this would complete setup, which has other rules.
                 if !Settled::read(conn).await?.facts.has_passkeys
                     || !conn.insert_password_hash(&hash, now).await?
                 {
@@ -103,8 +103,8 @@ impl Auth {
         }))
     }
 
-    /// Another password: all other sessions end, and sockets that sent the old one. It counts as a
-    /// confirmation, because the old one was right.
+    /// Changes the password. Ends all other sessions, and sockets that sent the old password.
+    /// Counts as a confirmation, because the old password was verified.
     async fn replace_password(
         &self,
         caller: &Caller<'_>,

@@ -1,5 +1,5 @@
-//! Checking the login password, wherever one is sent: hashing waits its turn, and wrong ones are
-//! counted by the credential that sent them, over all endpoints.
+//! Checks the login password for all endpoints. Hashing waits in a queue, and wrong passwords are
+//! counted per credential across all endpoints.
 
 use crate::error::AuthError;
 use crate::password_hash;
@@ -9,11 +9,11 @@ use crate::wrong_passwords::Try;
 use gatehouse_domain::{ClientKey, Problem};
 use secrecy::SecretString;
 
-/// The hash that a right password was checked against: what is then written is bound to it.
+/// The stored hash that a password was verified against. Later writes are conditional on it.
 pub(crate) type VerifiedHash = String;
 
 impl Auth {
-    /// The stored hash if the password is right; `None` if it is wrong or none is stored.
+    /// Returns the stored hash if the password is correct; `None` if it is wrong or none is stored.
     pub(crate) async fn check_password(
         &self,
         visit: &Visit,
@@ -21,15 +21,15 @@ impl Auth {
     ) -> Result<Option<VerifiedHash>, AuthError> {
         let tried = self.begin_try(visit)?;
         let verified = self.verify_password(visit.client.key, password).await;
-        // One that was refused by the queue, or by the database, was not looked at.
+        // On an error of the queue or the database, the password was not checked: do not count it.
         if let (Some(tried), Ok(Some(_)) | Err(_)) = (tried, &verified) {
             tried.give_back();
         }
         verified
     }
 
-    /// Takes one of the places that a credential has for wrong passwords. The anonymous are limited per
-    /// client by the throttle instead, which counts them before they get here.
+    /// Reserves one of the credential's attempts for wrong passwords. Anonymous callers are limited
+    /// per client by the throttle instead, which counts them earlier.
     pub(crate) fn begin_try(&self, visit: &Visit) -> Result<Option<Try<'_>>, AuthError> {
         if visit.decision.identity().is_none() {
             return Ok(None);
@@ -37,8 +37,9 @@ impl Auth {
         Ok(Some(self.0.wrong_passwords.begin(&visit.credential_id())?))
     }
 
-    /// Runs work that tries a secret other than the login password, such as the passphrase of a key. One
-    /// that was wrong counts as a wrong password of the credential. The work says so beside its problem.
+    /// Runs work that checks a secret other than the login password, such as the passphrase of a
+    /// key. A wrong secret counts as a wrong password of the credential. On failure, `work` returns
+    /// whether the secret was wrong, with the problem.
     pub async fn guess<T>(
         &self,
         visit: &Visit,
@@ -52,7 +53,7 @@ impl Auth {
         done.map_err(|(_, problem)| problem)
     }
 
-    /// As [`Auth::check_password`], without counting.
+    /// Like [`Auth::check_password`], without counting.
     pub(crate) async fn verify_password(
         &self,
         client: ClientKey,
@@ -76,7 +77,7 @@ impl Auth {
         Ok(right.then_some(stored))
     }
 
-    /// The hash to store for a new password.
+    /// Hashes a new password for storage.
     pub(crate) async fn hash_password(
         &self,
         client: ClientKey,

@@ -11,14 +11,14 @@ use secrecy::{ExposeSecret, SecretString};
 const MEMORY_KIB: u32 = 64 * 1024;
 const ITERATIONS: u32 = 3;
 const LANES: u32 = 1;
-/// The dearest stored cost that is still computed: a changed row must not stop the service.
+/// The maximum stored cost that is computed. A modified row must not stall the service.
 const MOST_MEMORY_KIB: u32 = 256 * 1024;
 const MOST_ITERATIONS: u32 = 10;
 
 const MIN_CHARS: usize = 12;
 const MAX_CHARS: usize = 1024;
 
-/// Whether this may become the password.
+/// Checks the rules for a new password.
 pub(crate) fn check_rules(field: &'static str, password: &SecretString) -> Result<(), AuthError> {
     match password.expose_secret().chars().count() {
         0..MIN_CHARS => Err(AuthError::field(
@@ -33,12 +33,12 @@ pub(crate) fn check_rules(field: &'static str, password: &SecretString) -> Resul
     }
 }
 
-/// Whether this can be a password at all; if not, hashing it would be wasted.
+/// Whether this could be a password. If not, hashing is skipped.
 pub(crate) fn is_possible(password: &SecretString) -> bool {
     (1..=MAX_CHARS).contains(&password.expose_secret().chars().count())
 }
 
-/// The PHC string to store. Blocks for a while.
+/// Returns the PHC string to store. Blocks for the time of the hash.
 pub(crate) fn hash(password: &SecretString, salt: &[u8; 16]) -> Result<String, AuthError> {
     let params = Params::new(MEMORY_KIB, ITERATIONS, LANES, None)
         .map_err(|_| AuthError::Internal("the cost of password hashing is refused"))?;
@@ -49,8 +49,8 @@ pub(crate) fn hash(password: &SecretString, salt: &[u8; 16]) -> Result<String, A
         .map_err(|_| AuthError::Internal("the password cannot be hashed"))
 }
 
-/// Whether the password is the one of this PHC string. Blocks for a while; compares in constant
-/// time.
+/// Whether the password matches this PHC string. Compares in constant time and blocks for the time
+/// of the hash.
 pub(crate) fn verify(password: &SecretString, phc: &str) -> bool {
     let Ok(stored) = PasswordHash::new(phc) else {
         tracing::error!("the stored password hash cannot be read");

@@ -1,5 +1,5 @@
-//! Recognising a request: each fact is read once, `check_auth()` decides once, and the result is
-//! carried along.
+//! Authenticates a request: each fact is read once, `check_auth()` decides once, and the result is
+//! passed on.
 
 use crate::bearer::bearer_token;
 use crate::check_auth::CheckInput;
@@ -15,7 +15,7 @@ use crate::visit::{RecogniseError, RequestFacts, Visit};
 use gatehouse_domain::Problem;
 
 impl Auth {
-    /// Who sends this request, and from where.
+    /// Determines a request's client, locality and identity.
     pub async fn recognise(&self, facts: &RequestFacts<'_>) -> Result<Visit, RecogniseError> {
         let RequestFacts {
             method,
@@ -59,8 +59,8 @@ impl Auth {
         })
     }
 
-    /// Refuses what another site's page made a browser send, and, where anyone is let in, pages
-    /// under a name that is not known to be ours.
+    /// Refuses requests that another site's page made a browser send. While everyone is admitted,
+    /// also refuses pages under unknown names.
     pub fn cross_site(&self, facts: &RequestFacts<'_>, visit: &Visit) -> Result<(), Problem> {
         let RequestFacts {
             method,
@@ -70,7 +70,7 @@ impl Auth {
         } = *facts;
         let settings = self.0.settings.load();
         let is_upgrade = asks_to_upgrade(method, headers);
-        // Most requests are neither; for these the credentials need not be looked for again.
+        // Most requests are neither; skip parsing their credentials again.
         if is_upgrade || !method.is_safe() {
             let request = CrossSiteRequest {
                 method,

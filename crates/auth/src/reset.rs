@@ -1,4 +1,4 @@
-//! 'Remove all auth': every credential goes, the vault and what it protects stay.
+//! 'Remove all auth': deletes every credential. The vault and the secrets in it stay.
 
 use crate::api::ResetAnswer;
 use crate::audit::kinds;
@@ -12,7 +12,7 @@ use gatehouse_store::AuditEntry;
 use serde_json::json;
 use std::sync::Arc;
 
-/// What a reset keeps, as its answer says.
+/// What a reset keeps, as listed in its response.
 const KEPT: [&str; 4] = ["vault", "secrets", "settings", "audit_log"];
 
 impl Auth {

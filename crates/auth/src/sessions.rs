@@ -1,4 +1,4 @@
-//! Login sessions: made, listed, ended.
+//! Login sessions: create, list, end.
 
 use crate::api::{Done, EndSessionRequest, EndedAnswer, SessionItem, SessionList};
 use crate::audit::kinds;
@@ -16,14 +16,14 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From login to end, whatever happens between.
+/// A session's lifetime from login, regardless of use.
 pub(crate) const LIFETIME: Duration = Duration::from_hours(30 * 24);
-/// Characters of a User-Agent that are kept.
+/// The maximum stored length of a User-Agent, in characters.
 const MAX_USER_AGENT: usize = 256;
-/// Sessions that a list shows, the most recently used first.
+/// The maximum number of sessions in a list, most recently used first.
 const LISTED: i64 = 10_000;
 
-/// A session that is about to begin, and the secret that its browser gets.
+/// A session that is about to start, and the secret for its browser.
 pub(crate) struct NewSession {
     row: AuthSessionRow,
     token: SecretString,
@@ -35,17 +35,17 @@ impl NewSession {
     }
 }
 
-/// How a session ends before its time.
+/// How a session is ended early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
-    /// Under which name the audit log notes it.
+    /// The kind of the audit row.
     pub(crate) kind: &'static str,
-    /// Whether the keys and devices that it made stay.
+    /// Whether to keep the API keys and devices that the session created.
     pub(crate) keep_children: bool,
 }
 
 impl Ending {
-    /// Ends what the session made, unless that is kept.
+    /// Ends the credentials that the session created, unless they are kept.
     async fn children_of(
         self,
         conn: &mut Conn,
@@ -59,7 +59,7 @@ impl Ending {
     }
 }
 
-/// Stores a session; in the transaction of the login.
+/// Stores a session. Runs in the transaction of the login.
 pub(crate) async fn create_session(
     conn: &mut Conn,
     session: &NewSession,
@@ -68,7 +68,7 @@ pub(crate) async fn create_session(
 }
 
 impl AuthInner {
-    /// Takes a session that was committed into memory.
+    /// Loads a committed session into memory.
     pub(crate) fn adopt_session(&self, session: &NewSession) {
         if let Ok(live) = LiveSession::from_row(&session.row) {
             self.sessions.insert(live);
@@ -78,7 +78,7 @@ impl AuthInner {
 }
 
 impl Auth {
-    /// Makes the secret and the row of a session for this caller.
+    /// Creates the secret and the row of a session for this caller.
     pub(crate) fn new_session(&self, caller: &Caller<'_>, method: LoginMethod) -> NewSession {
         let now = self.0.now();
         let token = SecretString::from(BASE64URL_NOPAD.encode(&self.0.random.bytes::<32>()));
@@ -97,7 +97,7 @@ impl Auth {
         NewSession { row, token }
     }
 
-    /// The Set-Cookie values that give the browser the session.
+    /// The Set-Cookie values that set the session cookie.
     pub(crate) fn session_cookies(
         session: &NewSession,
         visit: &Visit,
@@ -113,7 +113,7 @@ impl Auth {
             .ok_or(AuthError::Internal("a session's cookie cannot be sent"))
     }
 
-    /// The Set-Cookie values that make the browser forget its session.
+    /// The Set-Cookie values that delete the session cookie.
     pub(crate) fn cleared_cookies(visit: &Visit) -> Vec<String> {
         let lines = clear_session(visit.https);
         lines
@@ -122,8 +122,8 @@ impl Auth {
             .collect()
     }
 
-    /// Begins a session for a proof that has been given; `still_holds` runs in its transaction and
-    /// says whether the proof still stands, or refuses.
+    /// Starts a session after a successful proof. `still_holds` runs in the transaction and fails
+    /// if the proof is no longer valid.
     pub(crate) async fn begin_session<J>(
         &self,
         caller: &Caller<'_>,
@@ -159,8 +159,8 @@ impl Auth {
         Ok(cookies)
     }
 
-    /// Notes in the session that the person has just proved to be there; until when that counts.
-    /// Keys and Loopback identities have nothing to note.
+    /// Records in the session that the user was just verified. Returns when the confirmation
+    /// expires. Does nothing for API keys and loopback identities.
     pub(crate) async fn renew_confirmation(&self, visit: &Visit) -> Result<Timestamp, AuthError> {
         let now = self.0.now();
         let Some(session) = visit.identity()?.as_session().cloned() else {
@@ -225,7 +225,8 @@ impl Auth {
         })
     }
 
-    /// `DELETE /api/auth/sessions/{id}`: ends what the session made, too, unless that is kept.
+    /// `DELETE /api/auth/sessions/{id}`. Also ends the credentials that the session created, unless
+    /// they are kept.
     pub async fn end_session(
         &self,
         caller: &Caller<'_>,
@@ -286,7 +287,8 @@ impl Auth {
         .map(drop)
     }
 
-    /// `DELETE /api/auth/sessions`: all but the caller's own, and what they made, unless that is kept.
+    /// `DELETE /api/auth/sessions`: ends all sessions except the caller's own, and the credentials
+    /// that they created, unless those are kept.
     pub async fn end_other_sessions(
         &self,
         caller: &Caller<'_>,

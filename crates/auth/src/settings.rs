@@ -1,36 +1,36 @@
-//! What the operator says about the gate. Does not know where it is written down.
+//! The settings of authentication. Does not know where they are stored.
 
 use crate::client_address::ProxyTrust;
 use crate::cross_site::{AllowedOrigin, OriginSettings};
 use crate::locality::LocalitySettings;
 use url::Url;
 
-/// Whom `auth_disabled` lets in.
+/// Which callers are admitted while authentication is disabled (`auth_disabled`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DisabledScope {
     /// Everyone, as specified.
     #[default]
     All,
-    /// Local connections only; others go on through the later rows.
+    /// Local connections only; the later rows decide about others.
     Local,
 }
 
-/// The settings of this room; they may change while the server runs.
+/// The settings of this crate. They may change while the server runs.
 #[derive(Clone, Debug)]
 pub struct AuthSettings {
     /// `auth.disabled_scope`.
     pub disabled_scope: DisabledScope,
-    /// `auth.step_up`: dangerous changes need a recent confirmation.
+    /// `auth.step_up`: dangerous changes require a recent confirmation.
     pub step_up: bool,
-    /// `auth.step_up_for_keys`: API keys and devices are refused what needs a recent confirmation.
+    /// `auth.step_up_for_keys`: API keys and devices are refused operations that require a recent
+    /// confirmation.
     pub step_up_for_keys: bool,
     /// `auth.local_setup_code`: a local caller must send the setup code too.
     pub local_setup_code: bool,
     /// `audit.retention_days`: how long rows of the audit log are kept.
     pub audit_retention_days: u32,
-    /// What makes a connection local.
     pub locality: LocalitySettings,
-    /// Whose headers are believed.
+    /// The proxies whose headers are trusted.
     pub proxy: ProxyTrust,
     /// `server.external_url`.
     pub external_url: Option<Url>,
@@ -54,7 +54,7 @@ impl Default for AuthSettings {
     }
 }
 
-/// The settings in force, with what is made of them once instead of at each request.
+/// The current settings, with values derived from them once instead of per request.
 #[derive(Debug)]
 pub(crate) struct ActiveSettings {
     pub(crate) given: AuthSettings,

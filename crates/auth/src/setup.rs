@@ -1,5 +1,5 @@
-//! Setup: the first password or passkey. Both go through [`complete_setup`], in one transaction
-//! with what they store; of two racing requests one finds setup complete and is refused.
+//! Setup: the first password or passkey. Both call [`complete_setup`] in the transaction that
+//! stores them. Of two concurrent requests, one finds setup complete and is refused.
 
 use crate::api::{SetupAnswer, SetupRequest};
 use crate::audit::kinds;
@@ -21,11 +21,11 @@ pub(crate) const fn already_complete() -> AuthError {
     AuthError::Conflict("Setup is complete already.")
 }
 
-/// The code a transaction that completes setup must find live; `None` where none is needed.
+/// The setup code that must still be valid in the completing transaction; `None` if none is needed.
 pub(crate) type NeededCode = Option<String>;
 
-/// Refuses when setup is complete or the code is no longer live; the first step of a transaction
-/// that completes setup.
+/// The first step of a transaction that completes setup. Fails if setup is complete or the code is
+/// no longer valid.
 pub(crate) async fn begin_completion(
     conn: &mut Conn,
     code: &NeededCode,
@@ -43,8 +43,9 @@ pub(crate) async fn begin_completion(
     }
 }
 
-/// What completing setup does besides storing the first password or passkey: the code goes, auth
-/// is enabled, keys that a remote caller minted while it was not die, and a session begins.
+/// Completes setup, apart from storing the first password or passkey: deletes the code, enables
+/// auth, deletes credentials that a remote caller created while auth was disabled, and creates a
+/// session.
 pub(crate) async fn complete_setup(
     conn: &mut Conn,
     session: &NewSession,
@@ -62,7 +63,7 @@ pub(crate) async fn complete_setup(
 }
 
 impl AuthInner {
-    /// What follows in memory from a transaction with [`complete_setup`].
+    /// Applies a committed [`complete_setup`] to memory.
     pub(crate) fn setup_completed(&self, settled: &Settled, session: &NewSession) {
         self.settle(settled);
         self.keys.end_where(crate::live::LiveKey::dies_at_setup);
@@ -75,7 +76,7 @@ impl AuthInner {
 }
 
 impl Auth {
-    /// The code that a caller's completing transaction must find, when one is needed.
+    /// The code that the completing transaction must check, if one is needed.
     pub(crate) fn needed_code(&self, caller: &Caller<'_>, given: Option<&str>) -> NeededCode {
         let needed = self.needs_setup_code(caller.visit);
         needed.then(|| given.unwrap_or_default().to_owned())
@@ -101,7 +102,7 @@ impl Auth {
             .await
     }
 
-    /// Stores the first password while there is neither password nor passkey.
+    /// Stores the first password while there is neither a password nor a passkey.
     pub(crate) async fn first_password_completes_setup(
         &self,
         caller: &Caller<'_>,

@@ -1,6 +1,6 @@
-//! The setup code: six digits that prove to a remote caller's server that its owner is asking.
-//! Guessing is bounded for everybody together: ten wrong tries replace the code, the next
-//! replacement comes no sooner than ten minutes later, and after five codes remote setup is closed.
+//! The setup code: six digits that prove that a remote caller is the server's owner. Attempts are
+//! limited for all callers together: ten wrong attempts replace the code, replacements are at least
+//! ten minutes apart, and after five codes remote setup is closed.
 
 use crate::audit::kinds;
 use crate::error::AuthError;
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 
-/// Wrong tries, by all callers together, that use up a code.
+/// The number of wrong attempts, by all callers together, that use up a code.
 pub(crate) const MAX_WRONG: i64 = 10;
-/// Codes until remote setup is closed.
+/// The number of codes after which remote setup is closed.
 const MAX_CODES: i64 = 5;
-/// Between two replacements.
+/// The minimum time between two replacements.
 const REPLACE_AFTER: Duration = Duration::from_mins(10);
 
-/// What a try came to.
+/// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodeVerdict {
     Right,
@@ -55,7 +55,7 @@ fn first_code(now: Timestamp, random: &dyn Random) -> SetupCodeRow {
     }
 }
 
-/// Makes the first code of a count, as after a reset.
+/// Stores the first code of a new count, for example after a reset.
 pub(crate) async fn make_setup_code(
     conn: &mut Conn,
     now: Timestamp,
@@ -64,8 +64,8 @@ pub(crate) async fn make_setup_code(
     conn.update_setup_code(&first_code(now, random)).await
 }
 
-/// A restart, or the operator's command, opens remote setup again: the count of codes starts over.
-/// A code that still works is kept, with the tries against it.
+/// Reopens remote setup, at a restart or on the operator's command: the count of codes starts over.
+/// A code that is still usable is kept with its wrong attempts.
 pub(crate) async fn renew_at_start(
     conn: &mut Conn,
     now: Timestamp,
@@ -82,7 +82,7 @@ pub(crate) async fn renew_at_start(
     conn.insert_change("auth_state", now).await
 }
 
-/// The next code in place of a used-up one, when its time has come.
+/// The replacement for a used-up code, once it is due.
 fn replacement(row: &SetupCodeRow, now: Timestamp, random: &dyn Random) -> Option<SetupCodeRow> {
     let used_up = row.wrong_tries >= MAX_WRONG && row.codes_made < MAX_CODES;
     (used_up && replacement_wait(row, now).is_none()).then(|| SetupCodeRow {
@@ -101,7 +101,7 @@ fn replacement_wait(row: &SetupCodeRow, now: Timestamp) -> Option<Duration> {
         .filter(|wait| !wait.is_zero())
 }
 
-/// Judges one try and counts it. Pure: the row to store stands beside the verdict.
+/// Evaluates and counts one attempt. Pure: returns the verdict and the row to store.
 fn judge(
     mut row: SetupCodeRow,
     given: Option<&str>,
@@ -120,7 +120,7 @@ fn judge(
         };
         return (verdict, row);
     }
-    // Nothing sent is refused too, but is no guess.
+    // A missing code is refused but does not count as an attempt.
     let Some(given) = given.filter(|text| !text.is_empty()) else {
         return (CodeVerdict::Wrong, row);
     };
@@ -132,7 +132,7 @@ fn judge(
     (CodeVerdict::Wrong, row)
 }
 
-/// Judges one try in a transaction, counts it, and notes in the audit log when a code is used up.
+/// Evaluates and counts one attempt in a transaction. Writes an audit row when a code is used up.
 pub(crate) async fn check_setup_code(
     conn: &mut Conn,
     given: Option<&str>,
@@ -191,8 +191,8 @@ impl Auth {
         !visit.locality.is_local() || self.0.settings.load().given.local_setup_code
     }
 
-    /// Judges and counts the code that a caller sends, before any work is done for them. The
-    /// transaction that completes setup checks it once more with [`check_setup_code`].
+    /// Evaluates and counts the caller's code before any other work. The transaction that completes
+    /// setup checks it again with [`check_setup_code`].
     pub(crate) async fn pass_setup_code(
         &self,
         visit: &Visit,
@@ -208,7 +208,7 @@ impl Auth {
             .change(
                 move |conn| {
                     Box::pin(async move {
-                        // Setup may have been completed meanwhile: then no code is to be made.
+                        // Setup may have been completed in the meantime: do not create a code then.
                         if Settled::read(conn).await?.facts.setup_complete {
                             return Err(crate::setup::already_complete());
                         }
@@ -226,8 +226,8 @@ impl Auth {
         verdict.into_result()
     }
 
-    /// Puts the next code in place of a used-up one when its time has come, so that the operator
-    /// sees it before anybody tries it.
+    /// Replaces a used-up code once the replacement is due, so the operator sees it before anyone
+    /// tries it.
     pub(crate) async fn replace_due_setup_code(&self) -> Result<(), AuthError> {
         if self.facts().setup_complete {
             return Ok(());

@@ -1,19 +1,19 @@
-//! One read for all who wait for the same answer: however many ask, one runs and one waits.
+//! Shares one read among concurrent callers: at most one read runs and one waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Mutex;
 
-/// Shares reads. Each caller gets an answer that was read after it asked.
+/// Shares reads. Each caller gets a result that was read after its call.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRead<T> {
     asked: AtomicU64,
-    /// The newest answer, and how many had asked when its read began.
+    /// The latest result, and the number of calls before its read started.
     answered: Mutex<(u64, Option<T>)>,
 }
 
 impl<T: Copy> SharedRead<T> {
-    /// The answer of a read that began after this call, this caller's or another's. A failure is the
-    /// failure of who read.
+    /// Returns the result of a read that started after this call, by this or another caller. An
+    /// error is returned only to the caller whose read failed.
     pub(crate) async fn share<E, F>(&self, read: impl FnOnce() -> F) -> Result<T, E>
     where
         F: Future<Output = Result<T, E>>,

@@ -1,5 +1,5 @@
-//! The credential in a socket's `connect` message: the same decision as for a request, and besides
-//! it the password. Wrong ones have a counter of their own, of the login's size.
+//! The credential in a socket's `connect` message. The decision is the same as for a request, plus
+//! the password. Wrong credentials have their own counter with the limit of the login.
 
 use crate::api::ConnectAuth;
 use crate::audit::kinds;
@@ -17,7 +17,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Auth {
-    /// Recognises a socket by what its `connect` message carries.
+    /// Authenticates a socket by its `connect` message.
     pub async fn socket_login(
         &self,
         visit: &Visit,
@@ -44,8 +44,8 @@ impl Auth {
             Decision::SetupRequired => return Err(AuthError::SetupRequired),
             Decision::Unauthorized => {}
         }
-        // A right key costs nothing to recognise and is let in; only wrong ones are counted. The place is
-        // taken before a password is tried, and given back when it was right.
+        // Valid keys were admitted above at no cost; only wrong credentials count. Reserve the slot
+        // before a password is checked, and release it if the password is correct.
         let place = self
             .0
             .throttle
@@ -60,7 +60,7 @@ impl Auth {
                 }
                 Ok(Some(hash)) => {
                     place.give_back();
-                    // Bound to the hash that was checked: a password that was replaced lets nobody in.
+                    // Bound to the verified hash: a replaced password admits nobody.
                     let mark = password_mark(&hash);
                     let identity = AuthIdentity::socket_password(mark, self.0.now());
                     self.note_socket_login(visit).await?;

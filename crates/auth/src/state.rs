@@ -1,6 +1,6 @@
-//! What this room holds in memory, and the one way in which it changes together with the database:
-//! [`Auth::change`] commits first and then applies, in the order of the commits, even when the
-//! caller has gone away meanwhile. A revoked credential must not live on because a client hung up.
+//! The state of this crate in memory. [`Auth::change`] is the only way to change it together with
+//! the database: it commits first and then applies the change to memory in commit order, even if
+//! the caller has gone. A revoked credential must not stay valid because a client disconnected.
 
 use crate::audit::failures::FailureLog;
 use crate::change_feed::Feed;
@@ -32,8 +32,8 @@ pub(crate) const AUTH_DISABLED: &str = "auth_disabled";
 /// A future that borrows a connection.
 pub(crate) type BoxFuture<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
-/// Tells the compiler that a closure is a transaction for any connection; a closure that is bound to
-/// a name before it is handed over needs that.
+/// Makes the compiler infer that a closure is valid for any connection's lifetime. Needed for a
+/// closure that is bound to a name before it is passed on.
 pub(crate) const fn transaction<T, J>(job: J) -> J
 where
     J: for<'c> FnOnce(&'c mut Conn) -> BoxFuture<'c, Result<T, AuthError>> + Send + 'static,
@@ -48,34 +48,32 @@ pub(crate) fn password_mark(stored: &str) -> PasswordMark {
     Sha256::digest(stored.as_bytes()).into()
 }
 
-/// What everybody may know of the gate's state.
+/// The public facts about the authentication state.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts, as the status tells them"
 )]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AuthFacts {
-    /// A password or a passkey is stored.
+    /// Whether a password or a passkey is stored.
     pub setup_complete: bool,
-    /// A password is stored.
     pub has_password: bool,
-    /// At least one passkey is stored.
     pub has_passkeys: bool,
-    /// Row 1 holds.
+    /// Whether row 1 applies.
     pub auth_disabled: bool,
 }
 
-/// The gate's state as one transaction saw it.
+/// The authentication state as read in one transaction.
 #[derive(Clone)]
 pub(crate) struct Settled {
     pub(crate) facts: AuthFacts,
-    /// Tells whether the password is another one.
+    /// Identifies the current password.
     pub(crate) password_mark: Option<PasswordMark>,
     setup_code: Option<String>,
 }
 
 impl Settled {
-    /// Reads it; inside a transaction that has changed something, as its last step.
+    /// Reads the state. In a transaction that changed something, this is the last step.
     pub(crate) async fn read(conn: &mut Conn) -> Result<Self, StoreError> {
         let password = conn.find_password_hash().await?;
         let has_passkeys = conn.count_passkeys().await? > 0;
@@ -94,7 +92,7 @@ impl Settled {
     }
 }
 
-/// The gate. A cheap handle.
+/// The handle of this crate. Cheap to clone.
 #[derive(Clone)]
 pub struct Auth(pub(crate) Arc<AuthInner>);
 
@@ -118,22 +116,22 @@ pub(crate) struct AuthInner {
     pub(crate) keys: LiveMap<LiveKey>,
     pub(crate) devices: LiveMap<LiveDevice>,
     pub(crate) throttle: Throttle,
-    /// The time that sweeps of rows go by.
+    /// The clock for sweeping rows.
     pub(crate) sweep_clock: SweepClock,
-    /// The facts as the database has them, while memory cannot be believed.
+    /// Reads the facts from the database while memory cannot be trusted.
     pub(crate) facts_read: SharedRead<AuthFacts>,
     pub(crate) wrong_passwords: WrongPasswords,
     pub(crate) failures: FailureLog,
     pub(crate) feed: Feed,
-    /// What `only` of a credential can name, once the binary has said so.
+    /// The names that `only` can contain, once the binary has registered them.
     pub(crate) targets: OnceLock<Targets>,
     pub(crate) setup_code: watch::Sender<Option<String>>,
     pub(crate) changed: watch::Sender<u64>,
     pub(crate) settings_changed: watch::Sender<u64>,
     pub(crate) events: broadcast::Sender<&'static str>,
-    /// What of other rooms another node changed.
+    /// Subjects of other crates that another node changed.
     pub(crate) foreign: broadcast::Sender<Arc<str>>,
-    /// Held over a commit and what follows from it in memory.
+    /// Held during a commit and the matching change of memory.
     pub(crate) changing: Mutex<()>,
     pub(crate) tasks: TaskTracker,
 }
@@ -143,7 +141,7 @@ impl AuthInner {
         self.clock.now()
     }
 
-    /// Takes over what a transaction saw. Only while `changing` is held.
+    /// Applies the state that a transaction read. Call only while holding `changing`.
     pub(crate) fn settle(&self, settled: &Settled) {
         self.settled.store(Arc::new(settled.clone()));
         self.setup_code.send_if_modified(|code| {
@@ -155,24 +153,24 @@ impl AuthInner {
         });
     }
 
-    /// Tells sockets to look again, and watchers what changed.
+    /// Notifies sockets and subscribers of a change.
     pub(crate) fn announce(&self, what: &[&'static str]) {
         self.changed
             .send_modify(|count| *count = count.wrapping_add(1));
         for name in what {
-            // Nobody listening is no error.
+            // It is not an error if nobody is listening.
             drop(self.events.send(name));
         }
     }
 }
 
 impl Auth {
-    /// What everybody may know of the state; from memory.
+    /// The public facts, from memory.
     pub fn facts(&self) -> AuthFacts {
         self.0.settled.load().facts
     }
 
-    /// Runs to its end whether or not the caller waits for it.
+    /// Runs to completion even if the caller stops waiting.
     pub(crate) async fn durable<T, F>(&self, work: F) -> Result<T, AuthError>
     where
         T: Send + 'static,
@@ -185,8 +183,8 @@ impl Auth {
         })
     }
 
-    /// One transaction, and after its commit what follows from it in memory; in the order of the
-    /// commits, and to the end even if the caller goes away.
+    /// Runs one transaction and applies it to memory after the commit. Changes are applied in
+    /// commit order, and to completion even if the caller goes away.
     pub(crate) async fn change<T, J, A>(&self, job: J, apply: A) -> Result<T, AuthError>
     where
         T: Send + 'static,
@@ -203,34 +201,35 @@ impl Auth {
         .await
     }
 
-    /// Counts up after every change of a credential or of the state; look at [`Auth::is_live`] then.
+    /// A counter that increases after every change of a credential or of the state. Check
+    /// [`Auth::is_live`] again then.
     pub fn changed(&self) -> watch::Receiver<u64> {
         self.0.changed.subscribe()
     }
 
-    /// What changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`, `setup`,
-    /// `auth_disabled`.
+    /// The subjects that changed: `sessions`, `api_keys`, `devices`, `passkeys`, `password`,
+    /// `setup`, `auth_disabled`.
     pub fn changes_events(&self) -> broadcast::Receiver<&'static str> {
         self.0.events.subscribe()
     }
 
-    /// Subjects of the feed that other rooms own, such as `webhooks`; `*` when anything may have
-    /// changed. A listener that lags should take that for `*` too.
+    /// Changed subjects that other crates own, such as `webhooks`; `*` if anything may have
+    /// changed. A lagging receiver must treat that as `*` too.
     pub fn foreign_changes(&self) -> broadcast::Receiver<Arc<str>> {
         self.0.foreign.subscribe()
     }
 
-    /// Counts up when another node may have changed the table `settings`.
+    /// A counter that increases when another node may have changed the table `settings`.
     pub fn settings_changed(&self) -> watch::Receiver<u64> {
         self.0.settings_changed.subscribe()
     }
 
-    /// The live setup code while setup is incomplete, to be printed where the server runs.
+    /// The current setup code while setup is incomplete, to be printed on the server's console.
     pub fn setup_code(&self) -> watch::Receiver<Option<String>> {
         self.0.setup_code.subscribe()
     }
 
-    /// The limits per client.
+    /// The rate limits per client.
     pub fn throttle(&self) -> &Throttle {
         &self.0.throttle
     }

@@ -1,12 +1,12 @@
-//! `GET /api/auth/status`: what a caller may know of the gate before and after login.
+//! `GET /api/auth/status`: what a caller may know before and after login.
 
 use crate::api::AuthStatus;
 use crate::state::Auth;
 use crate::visit::Visit;
 
 impl Auth {
-    /// The status as this caller may see it; from memory. `page` is the origin of the page that
-    /// asks, where that is known.
+    /// The status as this caller may see it, from memory. `page` is the origin of the requesting
+    /// page, if known.
     pub fn status(&self, visit: &Visit, page: Option<&str>) -> AuthStatus {
         let facts = self.facts();
         let identity = visit.decision.identity();

@@ -1,4 +1,4 @@
-//! What an identity must have for a change: the scope, and for dangerous ones a recent confirmation.
+//! The requirements for a change: the scope, and for dangerous changes a recent confirmation.
 
 use crate::audit::kinds;
 use crate::error::{AuthError, CONFIRMATION_SECONDS};
@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use std::time::Duration;
 
 impl Auth {
-    /// Whether the identity holds the scope.
+    /// Fails unless the identity has the scope.
     pub fn require_scope(&self, identity: &AuthIdentity, scope: Scope) -> Result<(), Problem> {
         if identity.allows(scope) {
             Ok(())
@@ -19,7 +19,7 @@ impl Auth {
         }
     }
 
-    /// Whether the identity was confirmed lately, or need not be.
+    /// Fails unless the identity has a recent confirmation or needs none.
     pub fn require_step_up(&self, identity: &AuthIdentity) -> Result<(), Problem> {
         if self.is_confirmed(identity) {
             Ok(())
@@ -30,14 +30,14 @@ impl Auth {
         }
     }
 
-    /// Whether the identity is an API key or a device, which `auth.step_up_for_keys` keeps from whatever
-    /// needs a confirmation. `auth.step_up` does not lift this.
+    /// Whether the identity is an API key or a device that `auth.step_up_for_keys` excludes from
+    /// operations that require a confirmation. `auth.step_up` does not lift this.
     fn is_kept_from_step_up(&self, identity: &AuthIdentity) -> bool {
         let is_key = matches!(identity.subject, Subject::ApiKey(_) | Subject::Device(_));
         is_key && self.0.settings.load().given.step_up_for_keys
     }
 
-    /// Until when a confirmation of this moment counts.
+    /// When a confirmation given at this time expires.
     pub(crate) fn confirmation_ends(confirmed_at: Timestamp) -> Timestamp {
         confirmed_at.after(Duration::from_secs(CONFIRMATION_SECONDS))
     }
@@ -59,7 +59,8 @@ impl Auth {
         }
     }
 
-    /// As [`Auth::require_step_up`], where a right login password in the very request counts too.
+    /// Like [`Auth::require_step_up`], but also accepts the correct login password in the same
+    /// request.
     pub(crate) async fn step_up_with(
         &self,
         caller: &Caller<'_>,

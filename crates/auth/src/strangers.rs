@@ -1,4 +1,4 @@
-//! What anybody from elsewhere changed while auth was disabled, and what becomes of it when the owner
+//! Changes that remote callers made while auth was disabled, and their reversal when the owner
 //! completes setup.
 
 use crate::audit::kinds;
@@ -8,12 +8,12 @@ use gatehouse_store::{AuditEntry, Conn, StoreError};
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Keys of settings that a transaction put back, for the answer.
+/// Keys of the settings that a transaction restored, for the response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reverted(Arc<Mutex<Vec<String>>>);
 
 impl Reverted {
-    /// Puts the settings back that a remote caller changed, in the transaction that completes setup.
+    /// Restores the settings that a remote caller changed, in the transaction that completes setup.
     pub(crate) async fn revert(
         &self,
         conn: &mut Conn,
@@ -36,7 +36,7 @@ impl Reverted {
         Ok(())
     }
 
-    /// Their keys, once the transaction is committed.
+    /// Takes the keys, after the commit.
     pub(crate) fn keys(&self) -> Vec<String> {
         let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut keys)
@@ -44,7 +44,7 @@ impl Reverted {
 }
 
 impl AuthInner {
-    /// Has the settings read again: the table was changed by this room itself.
+    /// Triggers a reload of the settings after this crate changed the table.
     pub(crate) fn settings_reverted(&self) {
         self.settings_changed
             .send_modify(|count| *count = count.wrapping_add(1));

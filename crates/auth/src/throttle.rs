@@ -1,6 +1,6 @@
-//! How often one client may ask without being recognised: the limits of the specification as data
-//! and an exact sliding window for each. Whether a request is counted at all (bypass for the
-//! authenticated) is the gate's decision, not known here.
+//! Rate limits for unauthenticated clients: the specification's limits as data, each with an exact
+//! sliding window. Does not decide whether a request is counted (authenticated requests are
+//! exempt).
 
 mod class;
 
@@ -10,12 +10,12 @@ use crate::client_address::Client;
 use gatehouse_domain::{ClientKey, Clock, KeyedWindows, Place, Problem};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many client keys are told apart at most; further ones share one bucket per class.
+/// The maximum number of clients tracked separately. Others share one bucket per class.
 pub const DEFAULT_CAPACITY: usize = 100_000;
 /// The window of every limit here.
 const WINDOW_MS: u32 = 60_000;
 
-/// Too many: how long until the next request would be let through.
+/// Too many requests. Contains the time until the next request would be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests; wait {ms} ms")]
 pub struct RetryAfter {
@@ -29,7 +29,7 @@ impl From<RetryAfter> for Problem {
     }
 }
 
-/// What one window belongs to. A proxy's window is apart from that of a client with its address.
+/// The key of a window. A proxy's window is separate from that of a client with the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Bucket {
     class: ThrottleClass,
@@ -42,7 +42,7 @@ impl Bucket {
         self.class.limit().saturating_mul(self.factor)
     }
 
-    /// Where clients are counted together when there is no room to tell them apart.
+    /// The bucket for clients that cannot be tracked separately because the table is full.
     const fn shared(self) -> Self {
         Self {
             client: None,
@@ -54,7 +54,7 @@ impl Bucket {
 /// The client's window and its proxy's.
 type Places = [Option<Place<Bucket>>; 2];
 
-/// A place that was taken before it was known whether it counts. It counts unless it is given back.
+/// A slot reserved before it is known whether the request counts. It counts unless it is released.
 #[derive(Debug)]
 #[must_use = "a place that is not given back counts"]
 pub struct Reserved<'a> {
@@ -64,7 +64,7 @@ pub struct Reserved<'a> {
 }
 
 impl Reserved<'_> {
-    /// It does not count after all.
+    /// Releases the slot: the request does not count.
     pub fn give_back(self) {
         let mut windows = self.throttle.lock();
         for place in self.places.iter().flatten() {
@@ -73,8 +73,8 @@ impl Reserved<'_> {
     }
 }
 
-/// Counts requests per class and client: no 60 seconds admit more than the limit, and a refused
-/// request is not counted.
+/// Counts requests per class and client. Any 60-second window admits at most the limit; refused
+/// requests are not counted.
 #[derive(Debug)]
 pub struct Throttle {
     clock: Arc<dyn Clock>,
@@ -82,20 +82,20 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// An empty throttle that tells at most `capacity` keys apart ([`DEFAULT_CAPACITY`]).
+    /// Creates a throttle that tracks at most `capacity` keys separately ([`DEFAULT_CAPACITY`]).
     pub fn new(clock: Arc<dyn Clock>, capacity: usize) -> Self {
         let windows = Mutex::new(KeyedWindows::new(WINDOW_MS, capacity, clock.monotonic_ms()));
         Self { clock, windows }
     }
 
-    /// Counts one request, or says how long to wait. While the table is full a new client shares
-    /// its class's bucket; behind an unnamed proxy the proxy's bucket must have room as well.
+    /// Counts one request, or returns how long to wait. While the table is full, a new client
+    /// shares its class's bucket. Behind an unlisted proxy, the proxy's bucket must have room too.
     pub fn admit(&self, class: ThrottleClass, client: &Client) -> Result<(), RetryAfter> {
         self.decide(class, client, true).map(drop)
     }
 
-    /// As [`Self::admit`], where only some outcomes count: takes the place before the work begins, so
-    /// that work in parallel is no more than work in a row.
+    /// Like [`Self::admit`], for requests whose outcome decides whether they count. Reserves the
+    /// slot before the work starts, so concurrent requests cannot exceed the limit.
     pub fn reserve(
         &self,
         class: ThrottleClass,
@@ -109,21 +109,22 @@ impl Throttle {
             })
     }
 
-    /// What [`Self::admit`] would answer, without counting.
+    /// The result of [`Self::admit`], without counting.
     pub fn would_refuse(&self, class: ThrottleClass, client: &Client) -> Option<RetryAfter> {
         self.decide(class, client, false).err()
     }
 
-    /// Forgets clients whose window has passed. Requests do this as they come; a timer that calls
-    /// it too gives the memory of a flood back while nothing comes.
+    /// Removes clients whose window has passed. Requests also do this; a timer should call it to
+    /// free memory after a flood.
     pub fn sweep(&self) {
         let mut windows = self.lock();
-        // Read under the lock, here as below: a time read before it could lie behind a newer stamp.
+        // Read the clock under the lock, here and below: an earlier reading could be older than a
+        // recorded timestamp.
         let now = self.clock.monotonic_ms();
         windows.sweep(now);
     }
 
-    /// When and where it was counted, if it was.
+    /// Returns the time and the slots of a request that is admitted. Counts it if `count` is set.
     fn decide(
         &self,
         class: ThrottleClass,
@@ -168,7 +169,7 @@ impl Throttle {
     }
 
     fn lock(&self) -> MutexGuard<'_, KeyedWindows<Bucket>> {
-        // Counts stay usable whatever a panicking holder left half done.
+        // The counts stay usable even if a thread panicked while holding the lock.
         self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

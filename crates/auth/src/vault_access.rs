@@ -1,5 +1,5 @@
-//! The vault's endpoints as the gate sees them: who may, how recently confirmed, how often wrong.
-//! What the vault does is the room `secrets`.
+//! The vault's endpoints: required scope, recent confirmation and wrong-password limit. The crate
+//! `secrets` implements the operations.
 
 use crate::api::{
     EmptyRequest, VaultAnswer, VaultDisableAnswer, VaultDisableReport, VaultOptionalPassword,
@@ -13,13 +13,13 @@ use gatehouse_domain::{Actor, Scope};
 use gatehouse_secrets::{Secrets, Status, VaultError};
 use secrecy::{ExposeSecret, SecretString};
 
-/// What a request to the vault carries that may prove its person.
+/// The proof of identity in a vault request.
 enum Sent {
     /// No password.
     Nothing,
-    /// The login's password; it was checked.
+    /// The login password, already verified.
     Login,
-    /// A password that the vault takes; whether it is the login's too is not known.
+    /// The vault's password. It may differ from the login password.
     Vault(SecretString),
 }
 
@@ -31,8 +31,8 @@ impl Auth {
         }
     }
 
-    /// Runs an operation of the vault to its end. A wrong password or key is counted against the
-    /// credential and noted; the login's password counts as a confirmation.
+    /// Runs a vault operation to completion. A wrong password or key counts against the credential
+    /// and is recorded in the audit log; the login password counts as a confirmation.
     async fn with_vault<T, F, W>(&self, visit: &Visit, sent: Sent, work: W) -> Result<T, AuthError>
     where
         T: Send + 'static,
@@ -48,7 +48,8 @@ impl Auth {
                     tried.give_back();
                 }
                 let value = outcome?;
-                // The answer may hold a key that is shown once: nothing after it may fail.
+                // The result may contain a key that is returned only once: nothing may fail after
+                // it.
                 if let Err(error) = self.confirm_by(visit, sent).await {
                     tracing::warn!(%error, "a confirmation was not noted");
                 }
@@ -57,8 +58,9 @@ impl Auth {
         }
     }
 
-    /// Renews the confirmation if what was sent is the login's password. The vault's may be another one,
-    /// after a reset or a change while it was sealed: it opens the vault and proves nothing else.
+    /// Renews the confirmation if the request contained the login password. The vault's password
+    /// may differ, after a reset or after a change while it was sealed; it then opens the vault but
+    /// confirms nothing.
     async fn confirm_by(&self, visit: &Visit, sent: Sent) -> Result<(), AuthError> {
         let has_session = visit.identity()?.as_session().is_some();
         let is_login = match sent {
@@ -104,7 +106,7 @@ impl Auth {
         AuthError::VaultBadKey
     }
 
-    /// `POST /api/auth/vault/initialize`: with the current login password, and no other.
+    /// `POST /api/auth/vault/initialize`. Accepts only the current login password.
     pub async fn vault_initialize(
         &self,
         caller: &Caller<'_>,
@@ -112,7 +114,7 @@ impl Auth {
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Admin)?;
         let secrets = self.0.secrets.for_request();
-        // Where there is a record the answer is a conflict, whatever the password.
+        // If a record exists, the result is a conflict for any password.
         let exists = matches!(self.0.secrets.status(), Status::Sealed | Status::Unsealed);
         let sent = if exists {
             Sent::Nothing
@@ -206,7 +208,7 @@ impl Auth {
         if let Some(password) = &password
             && !self.has_vault_record().await?
         {
-            // A new vault is made of it: as with initialize, only the login password will do.
+            // This creates a vault: as with initialize, accept only the login password.
             self.must_be_login_password(caller.visit, password).await?;
             sent = Sent::Login;
         }
@@ -225,7 +227,7 @@ impl Auth {
         _request: EmptyRequest,
     ) -> Result<VaultAnswer, AuthError> {
         caller.visit.require(Scope::Admin)?;
-        // No password is sent: whoever was wrong too often may still seal.
+        // No password is checked, so the wrong-password limit does not prevent a seal.
         let (secrets, actor) = (self.0.secrets.clone(), caller.visit.actor());
         self.durable(async move { Ok(secrets.seal(&actor).await?) })
             .await?;

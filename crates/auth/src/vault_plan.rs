@@ -1,5 +1,5 @@
-//! Changes of the password that change the vault with it: one transaction, then the vault's memory,
-//! in the order of the commits.
+//! Password changes that also change the vault: one transaction, then the vault's memory, in commit
+//! order.
 
 use crate::error::AuthError;
 use crate::state::{Auth, AuthInner, BoxFuture};
@@ -9,7 +9,8 @@ use secrecy::ExposeSecret;
 use std::sync::Arc;
 
 impl Auth {
-    /// As [`Auth::change`], and then concludes the plan; answers the recovery key, once.
+    /// Like [`Auth::change`], then concludes the plan. Returns the recovery key, if one was
+    /// created.
     pub(crate) async fn change_with_plan<T, J, A>(
         &self,
         job: J,
@@ -26,7 +27,7 @@ impl Auth {
             let _turn = auth.0.changing.lock().await;
             let value = auth.0.store.write(job).await?;
             apply(&auth.0, &value);
-            // Belongs to what was committed, also where that ended the identity of the caller.
+            // Completes the commit even if it ended the caller's identity.
             let recovery_key = unguarded(auth.0.secrets.conclude(plan)).await;
             Ok(recovery_key.map(|key| key.expose_secret().to_owned()))
         })

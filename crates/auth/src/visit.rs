@@ -1,4 +1,4 @@
-//! A request as far as the gate is concerned: what is known of it after it was recognised once.
+//! An authenticated request: everything known about it after the check.
 
 use crate::client_address::Client;
 use crate::error::AuthError;
@@ -11,28 +11,25 @@ use gatehouse_store::StoreError;
 use http::{HeaderMap, Method, Uri};
 use std::net::IpAddr;
 
-/// What the server knows of a request before it is recognised.
+/// The facts about a request before authentication.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestFacts<'a> {
-    /// Its method.
     pub method: &'a Method,
-    /// Its target.
+    /// The request target.
     pub uri: &'a Uri,
-    /// Its headers.
     pub headers: &'a HeaderMap,
     /// The TCP source address.
     pub peer: IpAddr,
-    /// It came over our own TLS.
+    /// Whether the request came over the server's own TLS.
     pub over_tls: bool,
 }
 
-/// A request could not be recognised.
+/// Why a request could not be authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum RecogniseError {
-    /// It names two hosts.
     #[error("the request names two hosts")]
     HostConflict,
-    /// The database failed: the gate stays shut.
+    /// The database failed, so the request is refused.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -44,7 +41,8 @@ impl From<RecogniseError> for Problem {
                 ErrorCode::InvalidRequest,
                 "The request names two different hosts.",
             ),
-            // Whatever the database said: shut, and worth another try.
+            // Report any database error as unavailable storage: the request is refused, and a retry
+            // may succeed.
             RecogniseError::Store(error) if error.is_unavailable() => error.into(),
             RecogniseError::Store(_) => Self::new(
                 ErrorCode::StorageUnavailable,
@@ -54,25 +52,24 @@ impl From<RecogniseError> for Problem {
     }
 }
 
-/// A request that was recognised.
+/// A request after authentication.
 #[derive(Clone, Debug)]
 pub struct Visit {
-    /// Where it comes from.
     pub locality: Locality,
-    /// Who it counts against.
+    /// The client for rate limits.
     pub client: Client,
-    /// The browser spoke TLS.
+    /// Whether the browser used TLS.
     pub https: bool,
-    /// The host it named, where that can be read.
+    /// The host of the request, if it is valid.
     pub host: Option<Authority<'static>>,
-    /// What `check_auth()` decided.
+    /// The result of `check_auth()`.
     pub decision: Decision,
-    /// Its limit.
+    /// The rate limit that applies.
     pub class: Option<ThrottleClass>,
 }
 
 impl Visit {
-    /// Who is asking.
+    /// The caller's identity, or why there is none.
     pub fn identity(&self) -> Result<&AuthIdentity, AuthError> {
         match &self.decision {
             Decision::Allowed(identity) => Ok(identity),
@@ -81,7 +78,7 @@ impl Visit {
         }
     }
 
-    /// Who is asking, when they hold the scope.
+    /// The caller's identity, if it has the scope.
     pub fn require(&self, scope: Scope) -> Result<&AuthIdentity, AuthError> {
         let identity = self.identity()?;
         if identity.allows(scope) {
@@ -91,7 +88,7 @@ impl Visit {
         }
     }
 
-    /// Who is asking, for audit rows and limits.
+    /// The actor for audit rows and limits.
     pub fn actor(&self) -> Actor {
         let name = self.decision.identity().map(AuthIdentity::actor_name);
         Actor {
@@ -101,8 +98,8 @@ impl Visit {
         }
     }
 
-    /// The same, where its address decides: a rule about networks looks at no address that the client
-    /// may have written itself.
+    /// The actor with a verified address, for network rules: it never contains an address that the
+    /// client can forge.
     pub fn vouched_actor(&self) -> Actor {
         Actor {
             client_ip: Some(self.client.vouched_ip),
@@ -110,7 +107,7 @@ impl Visit {
         }
     }
 
-    /// What wrong passwords count by: the credential, or the client where there is none.
+    /// The key for counting wrong passwords: the credential, or the client if there is none.
     pub(crate) fn credential_id(&self) -> String {
         use crate::identity::Subject;
         match self.decision.identity().map(|identity| &identity.subject) {
@@ -122,25 +119,23 @@ impl Visit {
     }
 }
 
-/// Who calls an operation.
+/// The caller of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'a> {
-    /// The request.
     pub visit: &'a Visit,
-    /// What the browser calls itself.
+    /// The browser's User-Agent header.
     pub user_agent: Option<&'a str>,
 }
 
-/// What an operation answers: a body, and Set-Cookie values.
+/// The result of an operation: a body and Set-Cookie values.
 pub struct Outcome<T> {
-    /// The body.
     pub body: T,
-    /// Values of Set-Cookie headers; secrets.
+    /// Values of Set-Cookie headers. They are secrets.
     pub cookies: Vec<String>,
 }
 
 impl<T> Outcome<T> {
-    /// Whether the browser that asked has no session any more.
+    /// Whether the response deletes the browser's session cookie.
     pub fn ends_browser_session(&self) -> bool {
         let forgets = |line: &String| line.starts_with("service_session=;");
         self.cookies.iter().any(forgets)

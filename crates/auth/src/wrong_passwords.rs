@@ -1,19 +1,20 @@
-//! How many wrong passwords one credential may send, over all endpoints that take one: a stolen
-//! session must not become a way to guess the password. Each try takes a place before the password is
-//! looked at, so that tries in parallel are no more than tries in a row. Does not know what was wrong.
+//! Limits the wrong passwords of one credential across all endpoints that check one, so a stolen
+//! session cannot be used to guess the password. Each attempt reserves a slot before the password
+//! is checked, so concurrent attempts cannot exceed the limit. Does not know what was wrong.
 
 use crate::throttle::RetryAfter;
 use gatehouse_domain::{Clock, KeyedWindows, Place};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Wrong passwords of one credential that are still answered as such.
+/// The maximum number of wrong passwords per credential and window.
 const MAX_WRONG: u32 = 30;
-/// In this time.
+/// The length of the window.
 const WINDOW_MS: u32 = 600_000;
-/// Credentials told apart; only recognised ones get here, so this is far more than there are.
+/// The maximum number of tracked credentials. Only authenticated ones are tracked, so this is far
+/// more than needed.
 const CAPACITY: usize = 10_000;
 
-/// Counts wrong passwords by the id of the credential that sent them.
+/// Counts wrong passwords by the id of the sending credential.
 #[derive(Debug)]
 pub struct WrongPasswords {
     clock: Arc<dyn Clock>,
@@ -21,14 +22,13 @@ pub struct WrongPasswords {
 }
 
 impl WrongPasswords {
-    /// Nobody has been wrong yet.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let windows = Mutex::new(KeyedWindows::new(WINDOW_MS, CAPACITY, clock.monotonic_ms()));
         Self { clock, windows }
     }
 
-    /// Takes a place for one try; call before the password is looked at. The try counts as a wrong one
-    /// unless its place is given back.
+    /// Reserves a slot for one attempt. Call it before the password is checked. The attempt counts
+    /// as wrong unless the slot is released.
     pub fn begin(&self, credential_id: &str) -> Result<Try<'_>, RetryAfter> {
         let mut windows = self.lock();
         let now = self.clock.monotonic_ms();
@@ -50,7 +50,7 @@ impl WrongPasswords {
     }
 }
 
-/// The place of one try.
+/// The reserved slot of one attempt.
 #[derive(Debug)]
 #[must_use = "a try that is not given back counts as a wrong password"]
 pub struct Try<'a> {
@@ -60,7 +60,7 @@ pub struct Try<'a> {
 }
 
 impl Try<'_> {
-    /// The password was right, or was not looked at.
+    /// Releases the slot: the password was correct or was not checked.
     pub fn give_back(self) {
         self.counts.lock().take_back(&self.place, self.at_ms);
     }

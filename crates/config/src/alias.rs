@@ -1,15 +1,15 @@
-//! Second spellings of keys: a provider's table may be named after its vendor, and a key that was renamed
-//! keeps its old name. One spelling is stored and shown, that of the id and the new name; here the other is
-//! turned into it.
+//! Alternative spellings of keys. A provider's table may use the vendor's name, and a renamed key
+//! keeps its old name. Only the canonical spelling (the id, the new name) is stored and shown; this
+//! module converts the other.
 
 use crate::key::{KeySpec, describe};
 use crate::section::voice::providers::{Named, SECTIONS};
 use std::borrow::Cow;
 
-/// Keys that were renamed: the old name, and the present one.
+/// Renamed keys: the old name and the current one.
 pub(crate) const RENAMED: [(&str, &str); 1] = [("webhooks.workers", "webhooks.agent_workers")];
 
-/// The present name of a key that was renamed.
+/// The current name of a renamed key.
 pub(crate) fn renamed(key: &str) -> Option<&'static str> {
     RENAMED
         .iter()
@@ -24,12 +24,12 @@ fn old_name(key: &str) -> Option<&'static str> {
         .map(|(old, _)| *old)
 }
 
-/// The warning about an old name.
+/// The warning for an old name.
 pub(crate) fn renamed_warning(place: &str, old: &str, new: &str) -> String {
     format!("{place}: `{old}` is the old name of `{new}`; use the new one")
 }
 
-/// The one spelling of a key or a section; what has only one stays as it is.
+/// The canonical spelling of a key or section. Returns a key with only one spelling unchanged.
 pub fn canonical_key(key: &str) -> Cow<'_, str> {
     if let Some(new) = renamed(key) {
         return Cow::Borrowed(new);
@@ -37,7 +37,7 @@ pub fn canonical_key(key: &str) -> Cow<'_, str> {
     respelled(key, by_id).map_or(Cow::Borrowed(key), Cow::Owned)
 }
 
-/// The other spelling of a key or a section that has two.
+/// The other spelling of a key or section, if it has two.
 pub(crate) fn other_spelling(key: &str) -> Option<String> {
     let name = renamed(key).or_else(|| old_name(key));
     name.map(str::to_owned)
@@ -45,7 +45,7 @@ pub(crate) fn other_spelling(key: &str) -> Option<String> {
         .or_else(|| respelled(key, by_alias))
 }
 
-/// The key's path with the vendor's name replaced by the id.
+/// The key's path with a vendor's name replaced by the id.
 pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
     if let Some(new) = renamed(&path.join(".")) {
         return Cow::Owned(new.split('.').map(str::to_owned).collect());
@@ -66,7 +66,7 @@ pub(crate) fn canonical_path(path: &[String]) -> Cow<'_, [String]> {
     Cow::Owned(path)
 }
 
-/// The one name of a variable. In names of variables hyphens are underscores.
+/// The canonical name of a variable. Hyphens become underscores in variable names.
 pub(crate) fn canonical_variable(name: &str) -> Cow<'_, str> {
     let found = describe()
         .iter()
@@ -74,7 +74,7 @@ pub(crate) fn canonical_variable(name: &str) -> Cow<'_, str> {
     found.map_or(Cow::Borrowed(name), |spec| Cow::Owned(spec.env_name("")))
 }
 
-/// The other variable that sets a key.
+/// The second variable that sets this key, if any.
 pub(crate) fn other_variable(spec: &KeySpec) -> Option<String> {
     if let Some(old) = old_name(spec.key) {
         return Some(crate::key::variable(old));
@@ -83,7 +83,7 @@ pub(crate) fn other_variable(spec: &KeySpec) -> Option<String> {
     Some(crate::key::variable(&key))
 }
 
-/// The sections that have a second name: the section above, the id, the vendor's name.
+/// The sections with a second name, as (parent section, id, vendor's name).
 pub(crate) fn tables() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     SECTIONS.into_iter().flat_map(|(section, providers)| {
         providers

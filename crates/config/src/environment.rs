@@ -1,4 +1,4 @@
-//! A snapshot of the process's environment: the only place that reads it.
+//! A snapshot of the process environment. No other module reads the environment.
 
 use crate::error::ConfigError;
 use crate::layers::setting_of_variable;
@@ -10,10 +10,10 @@ use std::fmt;
 use std::path::PathBuf;
 use zeroize::Zeroize;
 
-/// Set where the secret variables were moved from the environment to standard input.
+/// Set when the secret variables were moved from the environment to standard input.
 const ON_STDIN: &str = "GATEHOUSE_SECRETS_ON_STDIN";
 
-/// Variables that hold a secret and are no setting.
+/// Variables that contain a secret but are not settings.
 const SECRETS: [&str; 4] = [
     "SERVICE_VAULT_AUTO_UNSEAL_KEY",
     "SERVICE_API_KEY",
@@ -21,7 +21,7 @@ const SECRETS: [&str; 4] = [
     "ANTHROPIC_API_KEY",
 ];
 
-/// Variables of others that we look at.
+/// Variables outside `SERVICE_*` that Gatehouse reads.
 const FOREIGN: [&str; 9] = [
     ON_STDIN,
     "PATH",
@@ -34,10 +34,10 @@ const FOREIGN: [&str; 9] = [
     "NO_COLOR",
 ];
 
-/// What programs that the service starts are given of its own environment.
+/// The variables passed on to child processes.
 pub(crate) const FOR_CHILDREN: [&str; 4] = ["PATH", "HOME", "LANG", "TZ"];
 
-/// Our variables that are no setting, or a second name of one.
+/// `SERVICE_*` variables that are not settings, or are second names of settings.
 pub(crate) const NAMES: [&str; 11] = [
     "SERVICE_DATA_DIR",
     "SERVICE_CONFIG",
@@ -52,8 +52,8 @@ pub(crate) const NAMES: [&str; 11] = [
     "SERVICE_VAULT_AUTO_UNSEAL_KEY",
 ];
 
-/// What the environment said at one moment. Holds only the variables that concern us; an empty
-/// value counts as unset. The values are wiped when it is dropped.
+/// The environment at one moment. Contains only the variables that Gatehouse uses; an empty value
+/// counts as unset. The values are wiped on drop.
 pub struct Environment(BTreeMap<String, OsString>);
 
 impl Drop for Environment {
@@ -65,12 +65,12 @@ impl Drop for Environment {
 }
 
 impl Environment {
-    /// The environment of this process.
+    /// Reads the environment of this process.
     pub fn from_process() -> Self {
         Self::from_pairs(std::env::vars_os())
     }
 
-    /// An environment made of these pairs.
+    /// Builds an environment from pairs.
     pub fn from_pairs<K, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Self
     where
         K: Into<OsString>,
@@ -85,8 +85,8 @@ impl Environment {
         Self(variables)
     }
 
-    /// The variables whose value is a secret: a key of the vault or of a service, a database URL with a
-    /// password, a setting that is never shown.
+    /// The variables whose value is a secret: a key of the vault or of a service, a database URL
+    /// other than `sqlite:` (it may contain a password), or a secret setting.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &OsStr)> {
         let all = self.0.iter();
         let pairs = all.map(|(name, value)| (name.as_str(), value.as_os_str()));
@@ -103,7 +103,7 @@ impl Environment {
         (ON_STDIN, "1")
     }
 
-    /// Adds the variables that were moved.
+    /// Adds the variables that were moved to standard input.
     pub fn extend<K, V>(&mut self, pairs: impl IntoIterator<Item = (K, V)>)
     where
         K: Into<OsString>,
@@ -120,7 +120,7 @@ impl Environment {
             .filter(|name| name.starts_with("SERVICE_"))
     }
 
-    /// A text; blank is unset.
+    /// A variable's text; blank counts as unset.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ConfigError> {
         let Some(value) = self.0.get(name) else {
             return Ok(None);
@@ -131,12 +131,12 @@ impl Environment {
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
 
-    /// A secret, without white space around it.
+    /// A secret, trimmed.
     pub(crate) fn secret(&self, name: &str) -> Result<Option<SecretString>, ConfigError> {
         Ok(self.text(name)?.map(|text| SecretString::from(text.trim())))
     }
 
-    /// True or false; unset is false.
+    /// A boolean; unset is `false`.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, ConfigError> {
         let Some(text) = self.text(name)? else {
             return Ok(false);
@@ -149,7 +149,7 @@ impl Environment {
         self.0.get(name).map(PathBuf::from)
     }
 
-    /// What programs that the service starts are given.
+    /// The variables passed on to child processes.
     pub(crate) fn for_children(&self) -> Vec<(String, OsString)> {
         let given = |name: &str| Some((name.to_owned(), self.0.get(name)?.clone()));
         FOR_CHILDREN.into_iter().filter_map(given).collect()

@@ -1,21 +1,21 @@
-//! Why the settings cannot be used: one sentence that says where, what, and what was meant.
+//! Why the settings cannot be used: one sentence with the place, the mistake and a suggestion.
 
 use crate::value::InvalidValue;
 use std::fmt::Write as _;
 
-/// A setting is unknown or wrong, or its file cannot be read. Shown to the operator at start.
+/// An unknown or invalid setting, or an unreadable file. Shown to the operator at start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct ConfigError {
-    /// Where: the file's name, a variable's name, or a flag.
+    /// The source: a file's name, a variable's name or a flag.
     pub place: String,
     /// Line in the file, from 1.
     pub line: Option<usize>,
     /// The setting, as a dotted key or a variable's name.
     pub key: Option<String>,
-    /// What is wrong, without the value where that may be a secret.
+    /// What is wrong. Omits the value where it may be a secret.
     pub reason: String,
-    /// The nearest name that is known.
+    /// The closest known name.
     pub suggestion: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl ConfigError {
         }
     }
 
-    /// One setting in both of its spellings.
+    /// A setting that is present in both of its spellings.
     pub(crate) fn twice(place: &str, key: &str, other: &str) -> Self {
         let (first, second) = (key.min(other), key.max(other));
         Self {

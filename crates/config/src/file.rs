@@ -1,4 +1,4 @@
-//! Reads the TOML file into dotted keys with their lines.
+//! Reads the TOML file into dotted keys with their line numbers.
 
 use crate::alias::{canonical_key, canonical_path, other_spelling, renamed};
 use crate::error::ConfigError;
@@ -9,21 +9,21 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-/// A value and the line it stands on.
+/// A value and its line.
 pub(crate) struct Located {
     pub(crate) value: Value,
     pub(crate) line: usize,
-    /// The old name under which it was given.
+    /// The old name, if the file uses it.
     pub(crate) old_name: Option<String>,
 }
 
 /// The settings of a file by dotted key.
 pub(crate) type FileValues = BTreeMap<String, Located>;
 
-/// Reads a file's text. Of several mistakes the first is reported.
+/// Parses a file's text. Reports the first mistake if there are several.
 pub(crate) fn read(name: &str, text: &str) -> Result<FileValues, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| {
-        // Only the message: the error's own text shows the line, and with it maybe a secret.
+        // Only the message: the error's full text quotes the line, which may contain a secret.
         let line = error.span().map(|span| line_at(text, span.start));
         ConfigError::new(name, error.message().lines().next().unwrap_or("not TOML")).at(line)
     })?;
@@ -48,7 +48,7 @@ fn line_at(text: &str, offset: usize) -> usize {
         + 1
 }
 
-/// What stands at a path in the table of settings.
+/// What a path refers to in the table of settings.
 enum Place {
     Setting(&'static KeySpec),
     Section,
@@ -135,7 +135,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A key that has two spellings stands once, in the one or the other.
+    /// Stores a value under its canonical key. Reports a key that is present in both spellings.
     fn insert(&mut self, key: &str, located: Located) {
         let canonical = canonical_key(key).into_owned();
         let line = located.line;
@@ -148,7 +148,7 @@ impl Walk<'_> {
     }
 }
 
-/// What JSON has no word for becomes `null`, which no setting accepts.
+/// Converts a TOML value. Values without a JSON equivalent become `null`, which no setting accepts.
 fn to_json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::from(text.as_ref()),

@@ -1,5 +1,5 @@
-//! The table of settings. What a key is, who may change it and when the change holds are data here;
-//! the sample, the schema and the scope rules only read it.
+//! The table of settings. It defines each key, who may change it and when a change takes effect;
+//! the sample, the schema and the scope rules are derived from it.
 
 use crate::alias::canonical_key;
 use crate::section;
@@ -7,9 +7,10 @@ use crate::section::voice::providers::Named;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// Stands in a key's pattern for a name that the operator chooses.
+/// The placeholder in a key pattern for a name that the operator chooses.
 pub(crate) const ID: &str = "<id>";
-/// Sections whose settings, also those of a later version, are guarded as a whole.
+/// Sections in which unknown keys, such as those of a later version, require a confirmation to
+/// change.
 const GUARDED_SECTIONS: [&str; 8] = [
     "audit", "auth", "vault", "server", "proxy", "network", "database", "mcp",
 ];
@@ -17,20 +18,19 @@ const GUARDED_SECTIONS: [&str; 8] = [
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct KeySpec {
-    /// Dotted key; `<id>` stands for a name of `[A-Za-z0-9_.-]{1,64}`.
+    /// Dotted key; `<id>` represents a name of `[A-Za-z0-9_.-]{1,64}`.
     pub key: &'static str,
-    /// What its value is.
     pub kind: Kind,
-    /// What it is when nobody sets it.
+    /// The value when the setting is unset.
     pub default: Initial,
-    /// One line for people.
+    /// One-line description for the operator.
     pub doc: &'static str,
-    /// A value in TOML for the sample of a setting that has no default.
+    /// A TOML value for the sample, if the setting has no default.
     pub example: &'static str,
-    /// Who may change it at run time. A test refuses a weaker guard than `StepUp` for whatever names a
-    /// program, a file or an address.
+    /// Who may change the setting at run time. A test requires `StepUp` for every setting that
+    /// names a program, a file or an address.
     pub guard: Guard,
-    /// Whether and when a change at run time holds.
+    /// Whether and when a run-time change takes effect.
     pub change: Change,
 }
 
@@ -41,59 +41,51 @@ pub enum Guard {
     Write,
     /// A caller with `operator.admin`.
     Admin,
-    /// A caller with `operator.admin` and a recent confirmation: the setting decides who gets in, which
-    /// programs run, which files are read, or where connections and keys go.
+    /// A caller with `operator.admin` and a recent confirmation. For settings that decide who may
+    /// log in, which programs run, which files are read, or where connections and keys are sent.
     StepUp,
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// True or false.
     Flag,
-    /// A whole number within bounds, both allowed.
+    /// An integer; both bounds are inclusive.
     Whole {
-        /// The least.
         min: i64,
-        /// The most.
         max: i64,
     },
-    /// A number within bounds, both allowed.
+    /// A number; both bounds are inclusive.
     Number {
-        /// The least, in thousandths.
         min_thousandths: i32,
-        /// The most, in thousandths.
         max_thousandths: i32,
     },
-    /// Text of a certain form.
     Text(Rule),
-    /// A list of such texts; in the environment separated by commas, or a JSON array.
+    /// A list of texts; in the environment comma-separated, or a JSON array.
     List(Rule),
-    /// Environment variables by name. A value is a secret text, or `{ vault = "KEY" }` for the value of
-    /// a variable in the vault. In the environment `A=1,B=2`, or a JSON object.
+    /// Environment variables by name. A value is a secret text, or `{ vault = "KEY" }` for the
+    /// value of a variable in the vault. In the environment `A=1,B=2`, or a JSON object.
     Variables,
 }
 
-/// What a text must look like.
+/// The required format of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// An IP address and a port.
     Address,
     /// An http or https URL.
     WebUrl,
-    /// The base URL of an API; one without a path means `/v1`.
+    /// The base URL of an API. `/v1` is appended if the URL has no path.
     BaseUrl,
     /// `scheme://host[:port]` or `host:port`.
     Origin,
-    /// An address or a CIDR network.
+    /// An IP address or a CIDR network.
     Network,
-    /// The name of an HTTP header.
     HeaderName,
-    /// One of these words.
     OneOf(&'static [&'static str]),
-    /// One of these providers, by id or by the vendor's name; becomes the id.
+    /// A provider, by id or by the vendor's name. Stored as the id.
     Provider(&'static [Named]),
-    /// A path; a relative one counts from the data directory.
+    /// A path; a relative one is resolved against the data directory.
     File,
     /// `provider/model`.
     ModelPath,
@@ -101,9 +93,9 @@ pub enum Rule {
     Line,
     /// A program, by name or path: any text.
     Argument,
-    /// What a program is called with: any text, never shown, because arguments often carry tokens.
+    /// A program's argument: any text. Never shown, because arguments often contain tokens.
     SecretArgument,
-    /// A secret: never shown.
+    /// Never shown.
     Secret,
     /// A level, or `target=level` directives separated by commas.
     LogFilter,
@@ -111,36 +103,33 @@ pub enum Rule {
     DatabaseUrl,
 }
 
-/// What a setting is when nobody sets it.
+/// The value of a setting that nobody has set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
-    /// Nothing, or worked out from other settings.
+    /// No value, or one derived from other settings.
     Unset,
-    /// True or false.
     Flag(bool),
-    /// A number.
     Whole(i64),
-    /// A text.
     Text(&'static str),
     /// The empty list.
     Empty,
 }
 
-/// Whether and when a change at run time holds.
+/// Whether and when a run-time change takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// At once.
+    /// Immediately.
     Live,
     /// At the next start.
     Restart,
-    /// Stored like any run-time change, but another operation does it; the text says which.
+    /// Stored like any run-time change, but applied by another operation, which the text names.
     Elsewhere(&'static str),
-    /// Not at run time; the text says why. A stored value is ignored.
+    /// Not changeable at run time; the text gives the reason. A stored value is ignored.
     Never(&'static str),
 }
 
 impl KeySpec {
-    /// Whether its value is never shown.
+    /// Whether the value is never shown.
     pub fn is_secret(&self) -> bool {
         match self.kind {
             Kind::Variables => true,
@@ -151,17 +140,17 @@ impl KeySpec {
         }
     }
 
-    /// Whether changing it needs `operator.admin`.
+    /// Whether changing it requires `operator.admin`.
     pub fn needs_admin(&self) -> bool {
         self.guard != Guard::Write
     }
 
-    /// Whether changing it needs a recent confirmation.
+    /// Whether changing it requires a recent confirmation.
     pub fn needs_step_up(&self) -> bool {
         self.guard == Guard::StepUp
     }
 
-    /// The key with a name put in for `<id>`, as the sample shows it.
+    /// The key with `<id>` replaced, as the sample shows it.
     pub(crate) fn sample_key(&self) -> String {
         // An MCP server is a program or a URL, never both.
         let id = match self.key.split_once(ID) {
@@ -172,12 +161,12 @@ impl KeySpec {
         self.key.replace(ID, id)
     }
 
-    /// Whether a change holds only after a restart.
+    /// Whether a change takes effect only after a restart.
     pub fn restart_required(&self) -> bool {
         !matches!(self.change, Change::Live)
     }
 
-    /// The default as JSON; `null` when it has none of its own.
+    /// The default as JSON; `null` if there is none.
     pub fn default_json(&self) -> Value {
         match self.default {
             Initial::Unset => Value::Null,
@@ -188,7 +177,8 @@ impl KeySpec {
         }
     }
 
-    /// The id in a key of this pattern: empty for a pattern without one, none for another key.
+    /// The id in a key of this pattern. Empty for a pattern without an id; `None` if the key does
+    /// not match.
     pub(crate) fn id_in<'k>(&self, key: &'k str) -> Option<&'k str> {
         match self.key.split_once(ID) {
             None => (self.key == key).then_some(""),
@@ -199,7 +189,7 @@ impl KeySpec {
         }
     }
 
-    /// The variable that sets it. Dots and hyphens within an id become underscores.
+    /// The variable that sets it. Dots and hyphens in an id become underscores.
     pub(crate) fn env_name(&self, id: &str) -> String {
         let id = id.replace(['.', '-'], "_");
         variable(self.key).replace(&ID.to_ascii_uppercase(), &id.to_ascii_uppercase())
@@ -221,7 +211,7 @@ impl KeySpec {
     }
 }
 
-/// The variable that sets a key which has no id in it, or that of the pattern.
+/// The variable for a key without an id, or for a pattern.
 pub(crate) fn variable(key: &str) -> String {
     let name = key.replace('.', "__").replace('-', "_");
     format!("SERVICE_{}", name.to_ascii_uppercase())
@@ -233,7 +223,7 @@ pub fn describe() -> &'static [KeySpec] {
     &KEYS
 }
 
-/// The setting that a dotted key names, in whichever spelling.
+/// Finds the setting for a dotted key, in either spelling.
 pub fn find_key(key: &str) -> Option<&'static KeySpec> {
     let key = canonical_key(key);
     describe().iter().find(|spec| spec.id_in(&key).is_some())
@@ -247,7 +237,7 @@ pub fn env_name(key: &str) -> Option<String> {
         .find_map(|spec| spec.id_in(&key).map(|id| spec.env_name(id)))
 }
 
-/// Who may change a key. A key that is not known goes by its section.
+/// Who may change a key. For an unknown key, the section decides.
 fn guard_of(key: &str) -> Guard {
     match find_key(key) {
         Some(spec) => spec.guard,
@@ -256,12 +246,12 @@ fn guard_of(key: &str) -> Guard {
     }
 }
 
-/// Whether changing a key needs `operator.admin`.
+/// Whether changing a key requires `operator.admin`.
 pub fn key_needs_admin(key: &str) -> bool {
     guard_of(key) != Guard::Write
 }
 
-/// Whether changing a key needs a recent confirmation.
+/// Whether changing a key requires a recent confirmation.
 pub fn key_needs_step_up(key: &str) -> bool {
     guard_of(key) == Guard::StepUp
 }
@@ -276,7 +266,7 @@ pub(crate) fn section_of(key: &str) -> &str {
     key.split('.').next().unwrap_or(key)
 }
 
-/// `[A-Za-z0-9_.-]{1,64}`.
+/// Whether the id matches `[A-Za-z0-9_.-]{1,64}`.
 pub(crate) fn is_valid_id(id: &str) -> bool {
     (1..=64).contains(&id.len())
         && id
@@ -348,8 +338,8 @@ mod tests {
         assert!(!key_is_secret("models.providers.openai.kind"));
     }
 
-    /// A setting that names a program, a file or an address, or that opens the way in or out, cannot be
-    /// added without asking for a confirmation.
+    /// Every setting that names a program, a file or an address, or that affects access, requires a
+    /// confirmation.
     #[test]
     fn what_steers_the_server_needs_a_confirmation() {
         for spec in describe() {

@@ -1,4 +1,4 @@
-//! The sources of settings as they were at start, each validated: flags, environment, file.
+//! The sources of settings at start: flags, environment and file, each validated.
 
 use crate::alias::{RENAMED, canonical_key, canonical_variable, other_variable, renamed_warning};
 use crate::environment::{Environment, NAMES};
@@ -22,7 +22,7 @@ const ALIASES: [(&str, &str); 2] = [
     ("SERVICE_LOG", "SERVICE_LOG__LEVEL"),
 ];
 
-/// What the command line says; it wins over everything.
+/// The command-line flags. They take precedence over all other sources.
 #[derive(Default)]
 pub struct Invocation {
     /// `--config`
@@ -36,7 +36,7 @@ pub struct Invocation {
 }
 
 impl fmt::Debug for Invocation {
-    /// The database's URL may hold a password.
+    /// Omits the database URL, which may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Invocation")
             .field("config", &self.config)
@@ -46,18 +46,18 @@ impl fmt::Debug for Invocation {
     }
 }
 
-/// A variable's value, and the variable itself, which may be an alias.
+/// A variable's value and its name, which may be an alias.
 pub(crate) struct Variable {
     pub(crate) value: Value,
     pub(crate) name: String,
 }
 
-/// The sources of settings, validated one by one and together.
+/// The sources of settings, validated separately and together.
 pub struct Layers {
     pub(crate) data_dir: PathBuf,
     pub(crate) config_path: PathBuf,
     pub(crate) command_line: BTreeMap<&'static str, Value>,
-    /// By the variable's proper name, because an id cannot be told from it for certain.
+    /// Keyed by the variable's canonical name, because the id cannot be recovered from it reliably.
     pub(crate) environment: BTreeMap<String, Variable>,
     pub(crate) file: FileValues,
     process: Process,
@@ -65,7 +65,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Reads all sources. A mistake in any of them is an error: the service does not start.
+    /// Reads all sources. Any mistake is an error: the service does not start.
     pub fn load(environment: &Environment, invocation: &Invocation) -> Result<Self, ConfigError> {
         let data_dir = data_dir(environment, invocation)?;
         let named = invocation
@@ -101,27 +101,27 @@ impl Layers {
         Ok(layers)
     }
 
-    /// What the operator should know, one line each.
+    /// Warnings for the operator, one line each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The data directory, absolute.
+    /// The data directory, as an absolute path.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// The file of settings, whether it exists or not.
+    /// The settings file; it need not exist.
     pub fn config_path(&self) -> &Path {
         &self.config_path
     }
 
-    /// What only the environment says.
+    /// The options that only the environment can set.
     pub fn process(&self) -> &Process {
         &self.process
     }
 
-    /// The source that fixes a key against changes at run time.
+    /// The source that prevents run-time changes of a key.
     pub fn fixed_by(&self, key: &str) -> Option<Origin> {
         if self.command_line.contains_key(&*canonical_key(key)) {
             return Some(Origin::CommandLine);
@@ -132,7 +132,7 @@ impl Layers {
             .then_some(Origin::Environment)
     }
 
-    /// Names the source of a value in an error.
+    /// Builds an error that names the source of the value.
     pub(crate) fn error_at(&self, key: &str, reason: &InvalidValue) -> ConfigError {
         let variable = env_name(key).and_then(|name| self.environment.get(&name));
         if let Some(flag) = FLAGS.iter().find(|flag| flag.1 == key).map(|flag| flag.0)
@@ -149,7 +149,7 @@ impl Layers {
 }
 
 impl fmt::Debug for Layers {
-    /// Values may be secrets.
+    /// Omits values: they may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Layers")
             .field("data_dir", &self.data_dir)
@@ -159,7 +159,7 @@ impl fmt::Debug for Layers {
 }
 
 fn data_dir(environment: &Environment, invocation: &Invocation) -> Result<PathBuf, ConfigError> {
-    // The XDG specification has relative paths ignored.
+    // The XDG specification requires ignoring relative paths.
     let xdg = || {
         environment
             .path("XDG_DATA_HOME")
@@ -208,7 +208,7 @@ fn read_file(path: &Path) -> Result<Option<String>, ConfigError> {
     }
 }
 
-/// The flags that set something.
+/// The flags that set a key.
 const FLAGS: [(&str, &str); 2] = [
     ("--bind", "server.bind"),
     ("--database-url", "database.url"),
@@ -251,7 +251,7 @@ fn read_environment(
             value,
             name: name.to_owned(),
         };
-        // The short name wins: it is the one in every document. Of two names of a provider none wins.
+        // The short name wins: the documentation uses it. Two names of one provider are an error.
         let (winner, loser) = match variables.remove(&*proper) {
             None => (variable, None),
             Some(earlier) if other_variable(spec).is_some() => {
@@ -275,7 +275,7 @@ fn read_environment(
     Ok(variables)
 }
 
-/// The setting that a variable sets, by whichever of its names.
+/// The setting that a variable sets, by any of its names.
 pub(crate) fn setting_of_variable(name: &str) -> Option<&'static KeySpec> {
     spec_of_variable(&proper_name(name))
 }
@@ -293,7 +293,8 @@ fn spec_of_variable(name: &str) -> Option<&'static KeySpec> {
         .find(|spec| spec.key_of_env(name).is_some())
 }
 
-/// With `__` it was meant for us; without, it may be anyone's (Kubernetes sets such names).
+/// A name with `__` is meant for Gatehouse, so an unknown one is an error. Others may belong to
+/// something else (Kubernetes sets such names) and cause only a warning.
 fn unknown_variable(name: &str, warnings: &mut Vec<String>) -> Result<(), ConfigError> {
     if NAMES.contains(&name) {
         return Ok(());

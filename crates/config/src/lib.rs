@@ -1,9 +1,9 @@
-//! Every setting: files, environment, precedence, schema. The only room that reads the environment.
+//! Every setting: files, environment, precedence, schema. No other crate reads the environment.
 //!
-//! One table, [`describe`], names each key with its type, default and one line of explanation; the
-//! sample file, the JSON schema, the rules about who may change what, and the reading itself all
-//! follow from it. Each section's keys and typed struct stand together in one file below `section`.
-//! This room knows nothing of HTTP or SQL: run-time changes come in as a map of dotted keys.
+//! One table, [`describe`], gives each key its type, default and a one-line description. The sample
+//! file, the JSON schema, the rules about who may change what, and the parser are derived from it.
+//! Each section has one file below `section` with its keys and its typed struct. This crate does
+//! not know HTTP or SQL: run-time changes arrive as a map of dotted keys.
 
 mod alias;
 mod environment;

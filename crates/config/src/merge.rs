@@ -1,4 +1,4 @@
-//! Where a value comes from, and the typed reading of values that have been put together.
+//! The origin of each value, and typed access to the merged values.
 
 use crate::value::InvalidValue;
 use secrecy::SecretString;
@@ -9,24 +9,24 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where a value comes from; an earlier one wins.
+/// The source of a value, highest precedence first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A flag of this start.
+    /// A command-line flag.
     CommandLine,
-    /// A variable.
+    /// An environment variable.
     Environment,
-    /// A change at run time, from the database.
+    /// A run-time change, from the database.
     Settings,
-    /// The file.
+    /// The settings file.
     Toml,
-    /// Nobody set it.
+    /// The built-in default.
     Default,
 }
 
 impl Origin {
-    /// The name on the wire.
+    /// The name in API answers.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CommandLine => "command_line",
@@ -38,17 +38,17 @@ impl Origin {
     }
 }
 
-/// A value and where it comes from; `null` when there is none.
+/// A value and its origin; the value is `null` if there is none.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) value: Value,
     pub(crate) origin: Origin,
 }
 
-/// Every key with the value that holds.
+/// Every key with its effective value.
 pub(crate) type Merged = BTreeMap<String, Entry>;
 
-/// Settings that are right one by one but not together.
+/// Settings that are valid individually but not in combination.
 #[derive(Debug)]
 pub(crate) struct Bad {
     pub(crate) key: String,
@@ -64,7 +64,7 @@ impl Bad {
     }
 }
 
-/// Reads typed values out of the merged ones.
+/// Reads typed values from the merged ones.
 pub(crate) struct Reader<'a> {
     merged: &'a Merged,
     data_dir: &'a Path,
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         number.ok_or_else(|| Bad::new(key, "expected a whole number"))
     }
 
-    /// A number; none when unset.
+    /// Returns `None` when unset.
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         self.value(key).as_f64()
     }
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// Environment variables by name, as JSON; none when unset.
+    /// Environment variables by name, as JSON; empty when unset.
     pub(crate) fn variables(&self, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
         self.value(key).as_object().into_iter().flatten()
     }
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// A path; a relative one counts from the data directory.
+    /// A path; a relative one is resolved against the data directory.
     pub(crate) fn file(&self, key: &str) -> Option<PathBuf> {
         self.text(key).map(|text| self.data_dir.join(text))
     }

@@ -1,4 +1,5 @@
-//! What only the environment says about this one process: no setting, never stored.
+//! Per-process options that only the environment can set. They are not settings and are never
+//! stored.
 
 use crate::environment::Environment;
 use crate::error::ConfigError;
@@ -9,21 +10,22 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use url::Url;
 
-/// What only the environment says.
+/// Options that only the environment can set.
 pub struct Process {
-    /// `SERVICE_BEHIND_PROXY`: every connection is remote.
+    /// `SERVICE_BEHIND_PROXY`: treat every connection as remote.
     pub behind_proxy: bool,
     /// `SERVICE_TRUST_DOCKER_LOOPBACK`: the first three local-connection checks suffice.
     pub trust_docker_loopback: bool,
-    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE`: holds the recovery key; goes before the next.
+    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY_FILE`: the file with the recovery key. Takes precedence over
+    /// `auto_unseal_key`.
     pub auto_unseal_key_file: Option<PathBuf>,
     /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key itself, until it is taken.
     auto_unseal_key: Mutex<Option<SecretString>>,
-    /// `SERVICE_LOG`; also stands in `log.level`.
+    /// `SERVICE_LOG`; also sets `log.level`.
     pub log_filter: Option<String>,
     /// `SERVICE_API_KEY`, for commands against a running server.
     pub api_key: Option<SecretString>,
-    /// `SERVICE_URL`, where that server is.
+    /// `SERVICE_URL`: the URL of that server.
     pub url: Option<Url>,
     /// `SERVICE_PASSWORD_FILE`, for commands that ask for the password.
     pub password_file: Option<PathBuf>,
@@ -31,14 +33,15 @@ pub struct Process {
     pub openai_api_key: Option<SecretString>,
     /// `ANTHROPIC_API_KEY`
     pub anthropic_api_key: Option<SecretString>,
-    /// `PATH`, `HOME`, `LANG`, `TZ`: all that programs which the service starts inherit.
+    /// `PATH`, `HOME`, `LANG` and `TZ`: the only variables that child processes inherit.
     pub child_variables: Vec<(String, OsString)>,
-    /// `NO_COLOR` is set.
+    /// Whether `NO_COLOR` is set.
     pub no_color: bool,
 }
 
 impl Process {
-    /// `SERVICE_VAULT_AUTO_UNSEAL_KEY`: the recovery key itself, once, so that no copy stays in memory.
+    /// Takes the recovery key of `SERVICE_VAULT_AUTO_UNSEAL_KEY`. Returns it only once, which
+    /// leaves no copy in memory.
     pub fn take_auto_unseal_key(&self) -> Option<SecretString> {
         let key = self.auto_unseal_key.lock();
         key.unwrap_or_else(PoisonError::into_inner).take()

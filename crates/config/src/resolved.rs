@@ -1,4 +1,4 @@
-//! Puts the sources together with the run-time changes: what holds, and where it comes from.
+//! Merges the sources with the run-time changes into the effective settings and their origins.
 
 use crate::alias::canonical_key;
 use crate::error::ConfigError;
@@ -13,36 +13,33 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Stands for a secret.
+/// Shown in place of a secret.
 pub const MASK: &str = "••••";
 
-/// The settings that hold.
+/// The effective settings.
 pub struct Resolved {
-    /// Typed.
     pub settings: Settings,
-    /// Keys whose value in the file does not hold, because something above it sets them.
+    /// Keys whose value in the file is overridden by a source of higher precedence.
     pub shadowed: Vec<String>,
-    /// Stored changes that were skipped, one line each.
+    /// Skipped run-time changes, one line each.
     pub warnings: Vec<String>,
     merged: Merged,
 }
 
-/// One setting as it is shown.
+/// One setting, as shown to the operator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SettingValue {
     /// Dotted key.
     pub key: String,
-    /// Its value; a secret is masked, `null` is unset.
+    /// Masked if the setting is secret; `null` if unset.
     pub value: Value,
-    /// Where it comes from.
     pub origin: Origin,
-    /// Whether it is a secret.
     pub secret: bool,
 }
 
 impl Layers {
-    /// Puts the run-time changes (table `settings`, by dotted key) between environment and file. A
-    /// change that does not hold any more is skipped with a warning: it must not stop a start.
+    /// Merges the run-time changes (table `settings`, by dotted key) between environment and file.
+    /// Skips a change that is no longer valid with a warning: it must not prevent a start.
     pub fn resolve(&self, overrides: &BTreeMap<String, Value>) -> Result<Resolved, ConfigError> {
         let (mut accepted, mut warnings) = accept(overrides);
         loop {
@@ -63,8 +60,8 @@ impl Layers {
                     });
                 }
                 Err(bad) => {
-                    // Right one by one, wrong together: without its stored changes the section is
-                    // what was validated at start.
+                    // The values are invalid in combination. Without its stored changes, the
+                    // section is what was validated at start.
                     let before = accepted.len();
                     accepted.retain(|key, _| section_of(key) != section_of(&bad.key));
                     if accepted.len() == before {
@@ -76,13 +73,12 @@ impl Layers {
         }
     }
 
-    /// The settings as people wrote them: on the command line, in the environment and in the file,
-    /// without the changes at run time.
+    /// The settings from the command line, the environment and the file, without run-time changes.
     pub fn written(&self) -> Result<Resolved, ConfigError> {
         self.resolve(&BTreeMap::new())
     }
 
-    /// What is wrong with the settings once these changes hold.
+    /// Checks the settings with these changes applied.
     pub(crate) fn check_together(&self, changes: &BTreeMap<String, Value>) -> Result<(), Bad> {
         let merged = self.merge(changes);
         Settings::read(&Reader::new(&merged, &self.data_dir)).map(drop)
@@ -122,14 +118,15 @@ impl Layers {
         merged
     }
 
-    /// Every key there is: those of the table, with every id that some source names.
+    /// Every key: the fixed keys, plus the pattern keys for each id that a source uses.
     fn keys(&self, overrides: &BTreeMap<String, Value>) -> BTreeSet<String> {
         let fixed = describe().iter().filter(|spec| !spec.key.contains(ID));
         let mut keys: BTreeSet<String> = fixed.map(|spec| spec.key.to_owned()).collect();
         for key in self.file.keys().chain(overrides.keys()) {
             keys.extend(siblings(key));
         }
-        // A variable belongs to the ids that are spelled like it; else it makes its own.
+        // A variable belongs to every id with the same spelling. If there is none, it creates an
+        // id.
         let known: BTreeSet<String> = keys.iter().filter_map(|key| env_name(key)).collect();
         for name in self
             .environment
@@ -143,7 +140,7 @@ impl Layers {
     }
 }
 
-/// The keys of the same id, or the key alone.
+/// The keys with the same id, and the key itself.
 fn siblings(key: &str) -> Vec<String> {
     let Some((spec, id)) = describe()
         .iter()
@@ -165,7 +162,7 @@ fn skipped(key: &str, reason: &str) -> String {
     format!("the stored change of `{key}` is skipped: {reason}")
 }
 
-/// The stored changes that hold by themselves, and a line for each that does not.
+/// Returns the stored changes that are valid individually, and a warning for each of the others.
 pub(crate) fn accept(
     overrides: &BTreeMap<String, Value>,
 ) -> (BTreeMap<String, Value>, Vec<String>) {
@@ -184,22 +181,22 @@ pub(crate) fn accept(
 }
 
 impl Resolved {
-    /// Where a key's value comes from.
+    /// The origin of a key's value.
     pub fn origin(&self, key: &str) -> Origin {
         self.merged
             .get(&*canonical_key(key))
             .map_or(Origin::Default, |entry| entry.origin)
     }
 
-    /// Where each value comes from.
+    /// The origin of every value.
     pub fn origins(&self) -> impl Iterator<Item = (&str, Origin)> {
         self.merged
             .iter()
             .map(|(key, entry)| (key.as_str(), entry.origin))
     }
 
-    /// The settings as they are shown: all, or those that are named by key or section. A key that
-    /// is not known is left out; [`crate::check_key`] refuses it.
+    /// The settings as shown: all, or those named by key or section. Skips unknown keys;
+    /// [`crate::check_key`] rejects them.
     pub fn values(&self, keys: Option<&[String]>) -> Vec<SettingValue> {
         let Some(keys) = keys else {
             return self
@@ -233,7 +230,7 @@ fn shown(key: &str, entry: &Entry) -> SettingValue {
     let secret = find_key(key).is_none_or(KeySpec::is_secret);
     let value = match &entry.value {
         Value::Null => Value::Null,
-        // There is nothing to hide, and a mask would say that something is set.
+        // An empty list hides nothing, and a mask would suggest that a value is set.
         Value::Array(items) if secret && items.is_empty() => Value::Null,
         _ if secret => json!(MASK),
         Value::String(text) if key == "database.url" && entry.origin != Origin::Default => text
@@ -250,7 +247,7 @@ fn shown(key: &str, entry: &Entry) -> SettingValue {
 }
 
 impl fmt::Debug for Resolved {
-    /// Values may be secrets.
+    /// Omits values: they may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolved")
             .field("shadowed", &self.shadowed)

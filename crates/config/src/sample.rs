@@ -8,7 +8,7 @@ const HEAD: &str = "\
 ## one # to set it. An environment variable SERVICE_<SECTION>__<KEY> wins over this file.
 ";
 
-/// The sample. Taking away the first `#` of every line leaves a valid file.
+/// The sample file. Removing the first `#` of every line leaves a valid file.
 pub fn sample() -> String {
     let mut text = HEAD.to_owned();
     let mut section = String::new();
@@ -26,7 +26,7 @@ pub fn sample() -> String {
     text
 }
 
-/// JSON spells the defaults that there are as TOML does.
+/// JSON and TOML spell the existing defaults the same way.
 fn in_toml(spec: &KeySpec) -> String {
     match spec.default_json() {
         serde_json::Value::Null => spec.example.to_owned(),

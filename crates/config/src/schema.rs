@@ -11,7 +11,7 @@ pub fn json_schema() -> Value {
         let parts: Vec<&str> = spec.key.split('.').collect();
         insert(&mut properties, &parts, spec);
     }
-    // A table that has two names is described under both.
+    // A table with two names is described under both.
     for (section, id, name) in alias::tables() {
         let above = format!("/{}/properties", section.replace('.', "/properties/"));
         let mut all = Value::Object(std::mem::take(&mut properties));
@@ -47,7 +47,7 @@ fn object(properties: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-/// Puts a setting where its path says, making the tables on the way.
+/// Inserts a setting at its path and creates missing tables.
 fn insert(into: &mut Map<String, Value>, path: &[&str], spec: &KeySpec) {
     match path {
         [] => {}

@@ -1,4 +1,4 @@
-//! Whether a change at run time may be stored. Storing it is the caller's business.
+//! Checks whether a run-time change may be stored. The caller stores it.
 
 use crate::alias::canonical_key;
 use crate::key::{Change, describe, find_key};
@@ -14,34 +14,27 @@ use std::collections::BTreeMap;
 /// Why a change is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// There is no such setting.
     #[error("unknown key `{key}`{}", did_you_mean(suggestion.as_deref()))]
     UnknownKey {
-        /// What was asked for.
+        /// The requested key.
         key: String,
-        /// The nearest that there is.
+        /// The closest known key.
         suggestion: Option<String>,
     },
-    /// A flag or a variable says what it is.
+    /// A flag or a variable fixes the value.
     #[error("`{key}` is fixed by {by} of the server")]
     FixedByEnvironment {
-        /// The setting.
         key: String,
         /// "the environment" or "the command line".
         by: &'static str,
     },
-    /// The value is not one that this setting takes.
     #[error("invalid value: {reason}")]
-    Invalid {
-        /// What was expected.
-        reason: InvalidValue,
-    },
-    /// This setting is not changed this way.
+    Invalid { reason: InvalidValue },
+    /// The setting cannot be changed with this operation.
     #[error("`{key}` cannot be changed here: {reason}")]
     NotSettable {
-        /// The setting.
         key: String,
-        /// Which way then.
+        /// The reason, or the operation to use instead.
         reason: &'static str,
     },
 }
@@ -65,7 +58,7 @@ impl From<SetError> for Problem {
     }
 }
 
-/// Whether a key, or a section, is known.
+/// Whether the key or section is known.
 pub fn check_key(key: &str) -> Result<(), SetError> {
     let section = format!("{}.", canonical_key(key));
     if find_key(key).is_some() || describe().iter().any(|spec| spec.key.starts_with(&section)) {
@@ -76,7 +69,7 @@ pub fn check_key(key: &str) -> Result<(), SetError> {
 }
 
 fn unknown(key: &str) -> SetError {
-    // A caller's key may be as long as a message; there is no need to repeat it all.
+    // A caller's key may be as long as a message; the error does not repeat all of it.
     let key: String = key.chars().take(128).collect();
     SetError::UnknownKey {
         suggestion: suggest::key(&key),
@@ -85,8 +78,8 @@ fn unknown(key: &str) -> SetError {
 }
 
 impl Layers {
-    /// Whether a key may be set to a value at run time, given the changes stored so far: the value in
-    /// its one spelling, to be stored. `null` takes a stored change back.
+    /// Checks whether a key may be set to a value at run time, given the changes stored so far.
+    /// Returns the canonical value to store; `null` removes a stored change.
     pub fn check_set(
         &self,
         key: &str,

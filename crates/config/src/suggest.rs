@@ -1,11 +1,11 @@
-//! The known name that a mistaken one was probably meant to be.
+//! Suggests the known name that an unknown one was probably meant to be.
 
 use crate::alias;
 use crate::key::{ID, describe};
 use std::collections::BTreeSet;
 use strsim::damerau_levenshtein;
 
-/// The nearest of the names.
+/// The closest name.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     known
         .into_iter()
@@ -13,12 +13,12 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(str::to_owned)
 }
 
-/// The nearest, when it is near enough to be a slip of the finger.
+/// The closest name within two edits, likely a typing error.
 pub(crate) fn close<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(name, known).filter(|known| damerau_levenshtein(name, known) <= 2)
 }
 
-/// The nearest setting.
+/// The closest setting.
 pub(crate) fn key(name: &str) -> Option<String> {
     let keys: Vec<String> = describe()
         .iter()
@@ -30,7 +30,7 @@ pub(crate) fn key(name: &str) -> Option<String> {
     nearest(name, keys.iter().map(String::as_str))
 }
 
-/// The nearest section.
+/// The closest section.
 pub(crate) fn section(name: &str) -> Option<String> {
     let aliases: Vec<String> = alias::tables()
         .map(|(section, _, alias)| format!("{section}.{alias}"))
@@ -48,7 +48,7 @@ pub(crate) fn section(name: &str) -> Option<String> {
     nearest(name, sections)
 }
 
-/// The right name in the wrong section is nearer than a wrong name.
+/// A correct name in the wrong section counts as closer than a wrong name.
 fn distance(name: &str, known: &str) -> usize {
     let tail = |text: &str| {
         text.rsplit(['.', '/'])
@@ -60,7 +60,8 @@ fn distance(name: &str, known: &str) -> usize {
     damerau_levenshtein(name, known).min(moved)
 }
 
-/// `models.providers.<id>.kind` with the id that the mistaken name already has.
+/// Replaces `<id>` in a pattern such as `models.providers.<id>.kind` with the id from the unknown
+/// name.
 fn with_id_of(name: &str, pattern: &str) -> String {
     let given = pattern
         .split_once(ID)

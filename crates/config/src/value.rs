@@ -1,5 +1,5 @@
-//! Checks one value against its kind and brings it to one spelling. Reasons name what was expected
-//! and never repeat the value, which may be a secret.
+//! Validates one value against its kind and normalizes its spelling. Error reasons name what was
+//! expected and never quote the value, which may be a secret.
 
 use crate::key::{Kind, Rule};
 use crate::section::voice::providers;
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use url::Url;
 
-/// The longest text that any setting takes, in bytes.
+/// The maximum length of a text value.
 const MAX_TEXT_BYTES: usize = 8192;
-/// The most entries of a list.
+/// The maximum number of entries in a list or table.
 const MAX_ENTRIES: usize = 1000;
 
-/// What is wrong with a value.
+/// Why a value is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidValue(String);
@@ -30,7 +30,7 @@ impl InvalidValue {
     }
 }
 
-/// Checks a value as it stands in TOML, in JSON or in the database.
+/// Validates a value from TOML, JSON or the database.
 pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue> {
     match kind {
         Kind::Flag => match value {
@@ -57,7 +57,7 @@ pub(crate) fn from_json(kind: Kind, value: &Value) -> Result<Value, InvalidValue
     }
 }
 
-/// Checks a value as it stands in the environment or on the command line.
+/// Validates a value from the environment or the command line.
 pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, InvalidValue> {
     let text = text.trim();
     match kind {
@@ -73,7 +73,7 @@ pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, InvalidValue> {
     }
 }
 
-/// A JSON array, or texts separated by commas. `[::1]:80` is no array.
+/// Parses a JSON array or comma-separated texts. `[::1]:80` is not an array.
 fn list(text: &str) -> Result<Value, InvalidValue> {
     match serde_json::from_str(text) {
         Ok(items @ Value::Array(_)) => Ok(items),
@@ -90,11 +90,11 @@ fn list(text: &str) -> Result<Value, InvalidValue> {
     }
 }
 
-/// What stands in place of a value that is in the vault: `{ vault = "KEY" }`.
+/// The key of a reference to a value in the vault: `{ vault = "KEY" }`.
 pub(crate) const IN_VAULT: &str = "vault";
 
-/// Environment variables by name. A value is a text without a NUL, which no process takes, or names a
-/// variable of the vault.
+/// Validates environment variables by name. A value is a text without NUL (no process accepts one),
+/// or the name of a variable in the vault.
 fn variables(value: &Value) -> Result<Value, InvalidValue> {
     let Some(given) = value.as_object() else {
         return Err(InvalidValue::new("expected a table of variables"));
@@ -142,7 +142,7 @@ fn is_variable(name: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// A JSON object, or `A=1,B=2`.
+/// Parses a JSON object, or `A=1,B=2`.
 fn assignments(text: &str) -> Result<Value, InvalidValue> {
     if text.starts_with('{') {
         return serde_json::from_str(text)
@@ -161,7 +161,7 @@ fn assignments(text: &str) -> Result<Value, InvalidValue> {
     Ok(Value::Object(pairs.collect::<Result<_, _>>()?))
 }
 
-/// `true`/`1`, `false`/`0`, any case.
+/// Parses `true`/`1` or `false`/`0` in any case.
 pub(crate) fn flag(text: &str) -> Result<bool, InvalidValue> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "1" => Ok(true),
@@ -180,11 +180,11 @@ fn whole(number: Option<i64>, min: i64, max: i64) -> Result<Value, InvalidValue>
     }
 }
 
-/// A number within bounds; infinities and what is no number are within none.
+/// A number within the bounds. Rejects infinities and NaN.
 fn number(number: Option<f64>, min: i32, max: i32) -> Result<Value, InvalidValue> {
     let (min, max) = (f64::from(min) / 1000.0, f64::from(max) / 1000.0);
     match number {
-        // Minus zero is zero.
+        // Adding 0.0 turns minus zero into zero.
         Some(number) if (min..=max).contains(&number) => Ok(Value::from(number + 0.0)),
         _ => Err(InvalidValue(format!(
             "expected a number from {min} to {max}"
@@ -234,7 +234,7 @@ fn text(rule: Rule, value: &Value) -> Result<String, InvalidValue> {
     }
 }
 
-/// One line of 1 to 256 characters.
+/// Accepts one line of 1 to 256 characters.
 pub(crate) fn check_line(text: &str) -> Result<String, InvalidValue> {
     let length = text.chars().count();
     if (1..=256).contains(&length) && !text.chars().any(char::is_control) {
@@ -246,7 +246,8 @@ pub(crate) fn check_line(text: &str) -> Result<String, InvalidValue> {
     }
 }
 
-/// Secrets travel in headers: a line break, which a file leaves at its end, would break the request.
+/// Secrets are sent in headers: a line break, such as the one at the end of a file, would break the
+/// request.
 fn check_secret(text: &str) -> Result<String, InvalidValue> {
     let text = text.trim();
     if text.is_empty() || text.chars().any(char::is_control) {
@@ -256,7 +257,7 @@ fn check_secret(text: &str) -> Result<String, InvalidValue> {
     }
 }
 
-/// An http or https URL with a host and without credentials, query or fragment.
+/// Parses an http or https URL with a host and without credentials, query or fragment.
 pub(crate) fn web_url(text: &str) -> Result<Url, InvalidValue> {
     let wrong = || InvalidValue::new("expected a URL such as https://gatehouse.example.com");
     let url = Url::parse(text).map_err(|_| wrong())?;
@@ -276,7 +277,7 @@ pub(crate) fn web_url(text: &str) -> Result<Url, InvalidValue> {
     Ok(url)
 }
 
-/// A base URL as the vendor's SDK takes it; one without a path means `/v1`.
+/// A base URL in the form that the vendor's SDK expects. Appends `/v1` if there is no path.
 fn base_url(text: &str) -> Result<String, InvalidValue> {
     let url = web_url(text)?;
     let base = url.as_str().trim_end_matches('/');

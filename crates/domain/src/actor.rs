@@ -1,16 +1,16 @@
-//! Who does something, for audit rows and for limits per client.
+//! The identity recorded in audit rows and used for per-client limits.
 
 use crate::ClientKey;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Who does something.
+/// The identity behind an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     /// Such as `session as_…`, `api_key key_…`, `loopback`, `anonymous`, `cli`, `system`.
     pub name: String,
-    /// From where, when it came over the network.
+    /// `None` when the action did not come over the network.
     pub client_ip: Option<IpAddr>,
-    /// What limits count by.
+    /// The key that per-client limits count by.
     pub client: ClientKey,
 }
 
@@ -24,12 +24,12 @@ impl Actor {
         }
     }
 
-    /// Gatehouse itself, such as at an automatic unseal.
+    /// Gatehouse itself, for example during an automatic unseal.
     pub fn system() -> Self {
         Self::inside("system")
     }
 
-    /// Somebody at the command line of this machine, with the server stopped.
+    /// A user at this machine's command line while the server is stopped.
     pub fn cli() -> Self {
         Self::inside("cli")
     }

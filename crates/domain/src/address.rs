@@ -1,4 +1,4 @@
-//! Client addresses: one spelling for each, the key that limits count by, and CIDR lists.
+//! Client addresses: canonical form, the key for per-client limits, and CIDR lists.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// One spelling per address: an IPv4 address mapped into IPv6 is the IPv4 address.
+/// Converts an IPv4-mapped IPv6 address to its IPv4 address, so each address has one form.
 pub fn canonical_ip(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }
 
-/// What per-client limits count by: an IPv4 address, or the /64 of an IPv6 address, because one
-/// household or attacker holds a whole /64. `::1` stands by itself.
+/// The key that per-client limits count by: an IPv4 address, or the /64 of an IPv6 address, because one
+/// household or attacker usually controls a whole /64. `::1` keeps its full address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientKey(IpAddr);
 
 impl ClientKey {
-    /// The key of an address.
+    /// Returns the key for an address.
     pub fn of(ip: IpAddr) -> Self {
         match canonical_ip(ip) {
             IpAddr::V6(v6) if v6 != Ipv6Addr::LOCALHOST => {
@@ -30,8 +30,8 @@ impl ClientKey {
 }
 
 impl ClientKey {
-    /// The network around it that one holder commonly has whole: a /48 of IPv6, a /24 of IPv4. For
-    /// deciding who has taken most of something, not for limits.
+    /// Returns the surrounding network that one owner commonly controls: a /48 for IPv6, a /24 for IPv4.
+    /// Used to find the heaviest user of a resource, not for limits.
     pub fn network(self) -> String {
         match self.0 {
             IpAddr::V4(v4) => {
@@ -55,22 +55,22 @@ impl fmt::Display for ClientKey {
     }
 }
 
-/// A network such as `10.0.0.0/8`; a bare address is a network of one.
+/// A network such as `10.0.0.0/8`. A bare address is a network with one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cidr(ipnet::IpNet);
 
-/// The text is no network.
+/// The text is not an address or a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an address or a network such as 10.0.0.0/8")]
 pub struct InvalidCidr(pub String);
 
 impl Cidr {
-    /// Whether the address lies in it, whichever way either is spelled.
+    /// Whether the network contains the address. IPv4-mapped addresses count as IPv4.
     pub fn contains(self, ip: IpAddr) -> bool {
         self.0.contains(&canonical_ip(ip))
     }
 
-    /// Whether every address of the other network lies in it.
+    /// Whether the network contains every address of `other`.
     pub fn covers(self, other: Self) -> bool {
         self.0.contains(&other.0)
     }
@@ -88,7 +88,7 @@ impl FromStr for Cidr {
     }
 }
 
-/// `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+/// Converts `::ffff:10.0.0.0/104` to `10.0.0.0/8`.
 fn unmapped(net: ipnet::IpNet) -> ipnet::IpNet {
     let (IpAddr::V6(v6), Some(prefix)) = (net.addr(), net.prefix_len().checked_sub(96)) else {
         return net;

@@ -1,4 +1,4 @@
-//! Time as an injected value, so that tests move it instead of sleeping.
+//! Time as an injected value, so tests can move it instead of sleeping.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,17 +11,15 @@ use std::time::{Duration, Instant};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From Unix milliseconds.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Unix milliseconds.
     pub const fn as_millis(self) -> i64 {
         self.0
     }
 
-    /// This moment and `duration` more.
+    /// Returns this moment plus `duration`, saturating.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         Self(
@@ -30,7 +28,7 @@ impl Timestamp {
         )
     }
 
-    /// How long before `later` this was; zero when it was not before.
+    /// The duration from this moment to `later`; zero when `later` is earlier.
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
@@ -77,24 +75,24 @@ impl JsonSchema for Timestamp {
     }
 }
 
-/// Where the time comes from. Two implementations ship: the system's clock, and one that tests and
-/// replays set by hand.
+/// The source of time. Two implementations ship: the system clock, and a manual clock for tests and
+/// replays.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// The time of day.
+    /// The wall-clock time.
     fn now(&self) -> Timestamp;
 
-    /// Milliseconds that only ever grow, for windows and time-outs; its zero has no meaning.
+    /// Milliseconds that never decrease, for windows and timeouts. The origin is arbitrary.
     fn monotonic_ms(&self) -> u64;
 }
 
-/// The machine's clocks.
+/// The system's wall clock and monotonic clock.
 #[derive(Debug)]
 pub struct SystemClock {
     start: Instant,
 }
 
 impl SystemClock {
-    /// A clock whose monotonic time begins now.
+    /// Creates a clock whose monotonic time starts at zero.
     pub fn new() -> Self {
         Self {
             start: Instant::now(),
@@ -124,7 +122,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told to move.
+/// A clock that only changes when a test moves it.
 #[derive(Debug)]
 pub struct ManualClock {
     millis: AtomicI64,
@@ -132,7 +130,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Starts at this moment.
+    /// Starts the wall clock at `now` and the monotonic clock at zero.
     pub const fn at(now: Timestamp) -> Self {
         Self {
             millis: AtomicI64::new(now.0),
@@ -147,7 +145,7 @@ impl ManualClock {
         self.monotonic.fetch_add(millis, Ordering::SeqCst);
     }
 
-    /// Sets the time of day alone, forward or back, as an operator or NTP may.
+    /// Sets only the wall clock, forward or back, as an operator or NTP can.
     pub fn set_wall(&self, now: Timestamp) {
         self.millis.store(now.0, Ordering::SeqCst);
     }

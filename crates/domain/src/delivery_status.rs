@@ -1,4 +1,4 @@
-//! Where a webhook's delivery stands, under the names that the database, the API and the metrics use.
+//! The status of a webhook delivery, under the names that the database, the API and the metrics use.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 macro_rules! statuses {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
-        /// Where a delivery stands.
+        /// The status of a webhook delivery.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
         )]
@@ -20,7 +20,7 @@ macro_rules! statuses {
             /// Every status, in the order of the specification's table.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The name on the wire and in the database.
+            /// The name in the API and in the database.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
@@ -29,37 +29,37 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// Persisted, not yet queued.
+    /// Stored, not yet queued.
     Received = "received";
-    /// Its event type is not let through by the filter.
+    /// The webhook's filter excludes its event type.
     Filtered = "filtered";
-    /// Its key came before.
+    /// A delivery with the same idempotency key already exists.
     Deduplicated = "deduplicated";
     /// It failed verification or broke a rule.
     Rejected = "rejected";
-    /// It waits for the worker.
+    /// Waiting for a worker.
     Queued = "queued";
-    /// It is being worked on.
+    /// A worker is processing it.
     Processing = "processing";
-    /// It ended well.
+    /// Processing succeeded.
     Completed = "completed";
-    /// It ended in an error.
+    /// Processing failed.
     Failed = "failed";
 }
 
 impl DeliveryStatus {
-    /// Whether work on it is still to be done.
+    /// Whether work on the delivery remains.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Received | Self::Queued | Self::Processing)
     }
 
-    /// Whether it never gets to the worker, and so keeps no payload.
+    /// Whether the delivery never reaches a worker. Such a delivery keeps no payload.
     pub const fn is_refused(self) -> bool {
         matches!(self, Self::Filtered | Self::Deduplicated | Self::Rejected)
     }
 }
 
-/// The text names no status.
+/// The text is not a delivery status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a delivery status")]
 pub struct UnknownStatus;

@@ -1,10 +1,10 @@
-//! Names of environment variables that decide which code a program runs, which files it loads, or where
-//! it connects. A value from the vault is changed with `operator.write`, so it must never reach a
-//! program under such a name: that would turn `operator.write` into the execution of code.
+//! Names of environment variables that control which code a program runs, which files it loads, or where it
+//! connects. `operator.write` is enough to change a value in the vault, so such a value must never reach a
+//! program under one of these names: that would turn `operator.write` into code execution.
 //!
 //! The list covers dynamic loaders, shells, language runtimes, package managers, version control, TLS
-//! libraries and proxies. Names are compared without regard to case, because some consumers (npm, curl's
-//! proxies, every program on Windows) read them that way.
+//! libraries and proxies. The comparison ignores case, because some consumers (npm, curl's proxies, every
+//! program on Windows) do.
 
 /// Exact names, in upper case.
 const NAMES: &[&str] = &[
@@ -129,7 +129,7 @@ const NAMES: &[&str] = &[
     "WGETRC",
 ];
 
-/// Beginnings of names, in upper case.
+/// Prefixes, in upper case.
 const BEGINNINGS: &[&str] = &[
     "BASH_FUNC_",
     "BUNDLE_",
@@ -182,11 +182,11 @@ const BEGINNINGS: &[&str] = &[
     "YARN_",
 ];
 
-/// Ends of names, in upper case.
+/// Suffixes, in upper case.
 const ENDS: &[&str] = &["_PROXY"];
 
-/// What `go` reads that names programs, files, flags or servers. `GO` alone begins many harmless names
-/// (`GOOGLE_API_KEY`), so these are listed.
+/// Variables of the `go` tool that name programs, files, flags or servers. The prefix `GO` would also match
+/// harmless names (`GOOGLE_API_KEY`), so these are listed one by one.
 const GO: &[&str] = &[
     "GO111MODULE",
     "GOARCH",
@@ -218,11 +218,11 @@ const GO: &[&str] = &[
     "GOWORK",
 ];
 
-/// Names that begin like a runtime's but carry a credential for a registry or service, in upper case.
+/// Names that match a runtime's prefix but hold a credential for a registry or service, in upper case.
 const CREDENTIALS: &[&str] = &["NODE_AUTH_TOKEN", "NPM_TOKEN"];
 
-/// Whether a variable of this name decides which code a program runs, which files it loads, or where it
-/// connects. Compares without regard to ASCII case.
+/// Whether a variable with this name controls which code a program runs, which files it loads, or where it
+/// connects. Ignores ASCII case.
 pub fn steers_a_program(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let name = name.as_str();

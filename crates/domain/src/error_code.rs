@@ -1,11 +1,11 @@
-//! The closed list of error codes. HTTP status, RPC number and socket close code derive from it,
-//! and so does the table in docs/API.md.
+//! The closed list of error codes. The HTTP status, RPC number and WebSocket close code derive from it, and
+//! so does the table in docs/API.md.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! error_codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $http:literal, $rpc:literal;)+) => {
-        /// Why a request was refused or failed, for programs.
+        /// The machine-readable reason why a request was refused or failed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum ErrorCode {
             $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+
@@ -15,12 +15,11 @@ macro_rules! error_codes {
             /// Every code, in the order of the documented table.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The name on the wire.
+            /// The name in responses.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// The HTTP status that carries it.
             pub const fn http_status(self) -> u16 {
                 match self { $(Self::$variant => $http,)+ }
             }
@@ -30,7 +29,7 @@ macro_rules! error_codes {
                 match self { $(Self::$variant => $rpc,)+ }
             }
 
-            /// What it means, one line for the documents.
+            /// The one-line description for the documentation.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc),+),)+ }
             }
@@ -39,54 +38,54 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    /// The body or frame is not JSON.
+    /// The body or frame is not valid JSON.
     ParseError = "PARSE_ERROR", 400, -32700;
-    /// The request is malformed before its content is looked at.
+    /// The request is malformed.
     InvalidRequest = "INVALID_REQUEST", 400, -32600;
-    /// There is no such RPC method.
+    /// The RPC method does not exist.
     MethodNotFound = "METHOD_NOT_FOUND", 404, -32601;
-    /// The path exists, but not for this HTTP method.
+    /// The path does not support this HTTP method.
     MethodNotAllowed = "METHOD_NOT_ALLOWED", 405, -32017;
     /// A field is missing, unknown, of the wrong type or out of range.
     InvalidParams = "INVALID_PARAMS", 400, -32602;
-    /// A fault of ours; the log has more under the same request id.
+    /// An internal error; the log has details under the same request id.
     Internal = "INTERNAL", 500, -32603;
-    /// No valid credential came with the request.
+    /// The request has no valid credential.
     NotAuthenticated = "AUTH_NOT_AUTHENTICATED", 401, -32001;
     /// Setup is not complete, and this connection is not local.
     SetupRequired = "AUTH_SETUP_REQUIRED", 401, -32002;
     /// The password, passkey or signature is wrong.
     InvalidCredentials = "INVALID_CREDENTIALS", 401, -32003;
-    /// Recognised, but not allowed to do this.
+    /// The identity is valid but lacks permission.
     Forbidden = "FORBIDDEN", 403, -32004;
-    /// There is no such thing.
+    /// The resource does not exist.
     NotFound = "NOT_FOUND", 404, -32005;
-    /// The state does not allow it, or it exists already.
+    /// The current state does not allow this, or the resource already exists.
     Conflict = "CONFLICT", 409, -32006;
-    /// The body or frame is over its limit.
+    /// The body or frame exceeds its limit.
     PayloadTooLarge = "PAYLOAD_TOO_LARGE", 413, -32007;
-    /// The body is not of a content type that is understood here.
+    /// The endpoint does not support the body's content type.
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", 415, -32008;
     /// The vault is sealed.
     VaultSealed = "VAULT_SEALED", 423, -32009;
     /// The password or recovery key does not open the vault.
     VaultBadKey = "VAULT_BAD_KEY", 423, -32010;
-    /// Too many requests; try again after the time given.
+    /// Too many requests; retry after the given time.
     RateLimited = "RATE_LIMITED", 429, -32011;
-    /// Something that is needed has not been set up.
+    /// A required feature or service is not configured.
     NotConfigured = "NOT_CONFIGURED", 503, -32012;
-    /// A provider outside failed.
+    /// An external provider failed.
     ProviderFailed = "PROVIDER_FAILED", 502, -32013;
-    /// It took too long.
+    /// The operation timed out.
     Timeout = "TIMEOUT", 504, -32014;
-    /// A recent confirmation of the password or a passkey is needed.
+    /// This needs a recent confirmation with the password or a passkey.
     ConfirmationRequired = "CONFIRMATION_REQUIRED", 403, -32015;
-    /// The database cannot be written or read right now.
+    /// The database is currently unavailable.
     StorageUnavailable = "STORAGE_UNAVAILABLE", 503, -32016;
 }
 
 impl ErrorCode {
-    /// The WebSocket close code for a connection that ends because of this error.
+    /// The WebSocket close code for a connection that ends with this error.
     pub const fn close_code(self) -> u16 {
         match self {
             Self::NotAuthenticated | Self::SetupRequired | Self::InvalidCredentials => 4401,

@@ -1,5 +1,5 @@
-//! Ids as newtypes with their prefix: a session id cannot stand where a key id belongs, in the code
-//! or in a log. The text after the prefix is a `UUIDv7`, so that ids sort by the time they were made.
+//! Typed ids with a prefix, so a session id cannot be mistaken for a key id in code or in a log. The text
+//! after the prefix is a `UUIDv7`, so ids sort by creation time.
 
 use crate::{Clock, Random};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ fn new_uuid(clock: &dyn Clock, random: &dyn Random) -> uuid::Uuid {
     uuid::Builder::from_unix_timestamp_millis(millis, &random.bytes()).into_uuid()
 }
 
-/// Made for each request: without the formatting machinery.
+/// Avoids the formatting machinery, because every request generates an id.
 fn named(prefix: &str, id: uuid::Uuid) -> String {
     let mut digits = [0; uuid::fmt::Simple::LENGTH];
     let digits = id.simple().encode_lower(&mut digits);
@@ -29,17 +29,17 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// A new one.
+            /// Generates a new id.
             pub fn generate(clock: &dyn Clock, random: &dyn Random) -> Self {
                 Self(named($prefix, new_uuid(clock, random)))
             }
 
-            /// From a caller's text. Any text is taken: one that names nothing is simply not found.
+            /// Wraps text from a caller without validation. A lookup simply does not find an invalid id.
             pub fn from_text(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
 
-            /// The text, prefix included.
+            /// The id including its prefix.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -54,25 +54,25 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A login session (the cookie's record, never its secret).
+    /// A login session: the id of its record, not the cookie's secret.
     AuthSessionId = "as_";
-    /// An API key's record.
+    /// An API key.
     ApiKeyId = "key_";
-    /// A passkey's record.
+    /// A passkey.
     PasskeyId = "pk_";
-    /// A `WebAuthn` ceremony that waits for its answer.
+    /// A `WebAuthn` ceremony that is waiting for its response.
     ChallengeId = "ch_";
     /// A chat session.
     SessionId = "ses_";
-    /// A message of a chat session.
+    /// A message in a chat session.
     MessageId = "msg_";
-    /// One turn of an agent: from a text to its answer.
+    /// One turn of an agent, from input to answer.
     TurnId = "turn_";
-    /// Something that was said aloud in a chat session.
+    /// A spoken recording in a chat session.
     AudioId = "aud_";
-    /// A tool call that waits for somebody's yes.
+    /// A tool call that is waiting for approval.
     ApprovalId = "apr_";
-    /// A webhook's record; senders know it by its public id.
+    /// A webhook. Senders use its public id instead.
     WebhookId = "hook_";
     /// One delivery to a webhook.
     DeliveryId = "del_";

@@ -1,12 +1,12 @@
-//! Reads a JSON object into a typed request and, when that fails, names the field and the reason.
-//! Both HTTP bodies and RPC params come through here, so both refuse in the same words.
+//! Deserializes a JSON object into a typed request and reports the field and the reason on failure. HTTP
+//! bodies and RPC params both use it, so their errors match.
 
 use crate::{ErrorCode, Problem};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads bytes: not JSON is `PARSE_ERROR`, not the expected object is `INVALID_PARAMS`. The whole text is
-/// looked at first, so that a field is not blamed for what follows it.
+/// Deserializes bytes. Invalid JSON is `PARSE_ERROR`; anything but the expected object is `INVALID_PARAMS`.
+/// Checks the syntax of the whole text first, so a syntax error further on is not reported against a field.
 pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes).map_err(|_| parse_error())?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).map_err(|_| parse_error())?;
@@ -18,7 +18,7 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         .map_err(|error| problem_of(&error.path().to_string(), error.inner()))
 }
 
-/// Reads a value that has been parsed already. `null` counts as the empty object.
+/// Deserializes a parsed value. `null` counts as the empty object.
 pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     let value = match value {
         Value::Null => Value::Object(serde_json::Map::new()),
@@ -39,7 +39,7 @@ fn not_an_object() -> Problem {
         .with("reason", "expected a JSON object")
 }
 
-/// serde reports unknown, missing and duplicate fields only as text: the name stands in backticks.
+/// serde reports unknown, missing and duplicate fields only as text, with the name in backticks.
 fn problem_of(path: &str, error: &serde_json::Error) -> Problem {
     if !error.is_data() {
         return parse_error();
@@ -58,7 +58,7 @@ fn problem_of(path: &str, error: &serde_json::Error) -> Problem {
     Problem::invalid_params(bare_name(path), reason_of(&text))
 }
 
-/// The bare name of the field that a path such as `scopes[1]` or `auth.api_key` leads to.
+/// Returns the last field name in a path such as `scopes[1]` or `auth.api_key`.
 fn bare_name(path: &str) -> &str {
     let last = path.rsplit('.').next().unwrap_or(path);
     last.split('[')
@@ -67,7 +67,7 @@ fn bare_name(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// The message without its position, and without the caller's own value, which may be a secret.
+/// Returns the message without its position and without the caller's value, which may be a secret.
 fn reason_of(text: &str) -> String {
     let text = text
         .rsplit_once(" at line ")

@@ -1,22 +1,22 @@
-//! The one rule for stored keys: a key belongs to the kind of service and to the origin (scheme, host
-//! and port) that it was entered for, and is sent nowhere else.
+//! The rule for stored keys: a key belongs to the kind of service and the origin (scheme, host and port) it
+//! was entered for, and is never sent anywhere else.
 
 use std::fmt;
 use std::str::FromStr;
 use url::Url;
 
-/// A service that a key is sent to: what it is, and where it is.
+/// The kind and origin of a service that receives a key.
 ///
-/// As text: the kind, a space, and the origin, such as `openai https://api.openai.com:443`.
+/// The text form is the kind, a space and the origin, such as `openai https://api.openai.com:443`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBinding {
-    /// `None` for a key that was stored before kinds were.
+    /// `None` for keys stored before kinds existed.
     kind: Option<String>,
     origin: String,
 }
 
 impl KeyBinding {
-    /// The service of this kind at this URL. The path does not count.
+    /// The service of this kind at this URL. The path is ignored.
     pub fn of_url(kind: &str, url: &Url) -> Self {
         let host = url.host_str().unwrap_or_default();
         let port = url.port_or_known_default().unwrap_or_default();
@@ -31,7 +31,7 @@ impl KeyBinding {
         }
     }
 
-    /// The service at this URL, whatever it is: for keys that were stored before kinds were.
+    /// The service at this URL with any kind, for keys stored before kinds existed.
     pub fn of_any_kind(url: &Url) -> Self {
         Self {
             kind: None,
@@ -39,14 +39,13 @@ impl KeyBinding {
         }
     }
 
-    /// Whether a key that was entered for this service may be sent to `service`. The only place where
-    /// this is decided.
+    /// Whether a key entered for this binding may be sent to `service`. Nothing else decides this.
     pub fn admits(&self, service: &Self) -> bool {
         let kind_fits = self.kind.is_none() || self.kind == service.kind;
         kind_fits && self.origin == service.origin
     }
 
-    /// Scheme, host and port, for people.
+    /// Scheme, host and port, for display.
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -59,7 +58,7 @@ impl fmt::Display for KeyBinding {
     }
 }
 
-/// The text is not one that [`KeyBinding`] writes.
+/// The text is not a valid key binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the text of a key binding")]
 pub struct InvalidKeyBinding;

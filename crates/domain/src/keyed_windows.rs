@@ -1,13 +1,13 @@
-//! A bounded table of sliding windows. When it is full, keys it does not know share a window.
+//! A bounded table of sliding windows. When the table is full, new keys share a window.
 
 use crate::sliding_window::SlidingWindow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// While the table is full, how often it is searched for room at most.
+/// The minimum interval between sweeps while the table is full, in milliseconds.
 const FULL_SWEEP_MS: u64 = 1_000;
 
-/// Windows of one length by key.
+/// Sliding windows of one length, by key.
 #[derive(Debug)]
 pub struct KeyedWindows<K> {
     own: HashMap<K, SlidingWindow>,
@@ -17,17 +17,17 @@ pub struct KeyedWindows<K> {
     swept_at_ms: u64,
 }
 
-/// Where a key is counted.
+/// The window that counts a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place<K> {
-    /// In a window of its own.
+    /// The key's own window.
     Own(K),
-    /// Together with others, because the table is full.
+    /// A window shared with other keys, because the table is full.
     Shared(K),
 }
 
 impl<K: Eq + Hash> KeyedWindows<K> {
-    /// An empty table for at most `capacity` keys.
+    /// Creates an empty table for at most `capacity` keys.
     pub fn new(window_ms: u32, capacity: usize, now_ms: u64) -> Self {
         let (own, shared) = (HashMap::new(), HashMap::new());
         Self {
@@ -39,19 +39,19 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         }
     }
 
-    /// Call before anything else with the same time, which must never go back. Forgets what has
-    /// passed once per window, so each event is looked at a bounded number of times.
+    /// Call this before any other method, with the same time, which must never decrease. Drops expired
+    /// windows once per window length, which bounds the work per event.
     pub fn tick(&mut self, now_ms: u64) {
         if now_ms.saturating_sub(self.swept_at_ms) >= u64::from(self.window_ms) {
             self.sweep(now_ms);
         }
     }
 
-    /// Forgets every window that has passed and gives back memory no longer needed.
+    /// Drops every expired window and releases unused memory.
     pub fn sweep(&mut self, now_ms: u64) {
         let window_ms = self.window_ms;
-        // Every event was recorded less than one window after the last sweep (see `tick`). After
-        // two windows all have passed; saying so here keeps 32-bit ages from wrapping.
+        // Every event was recorded less than one window after the last sweep (see `tick`), so after two
+        // windows all have expired. This check keeps 32-bit ages from wrapping.
         let all_passed = now_ms.saturating_sub(self.swept_at_ms) >= 2 * u64::from(window_ms);
         for windows in [&mut self.own, &mut self.shared] {
             windows.retain(|_, window| !all_passed && !window.is_idle(window_ms, now_ms));
@@ -62,7 +62,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         self.swept_at_ms = now_ms;
     }
 
-    /// Where `key` is counted, with `promised` places already spoken for.
+    /// Returns the window that counts `key`, with `promised` slots already reserved.
     pub fn place(&mut self, key: K, shared: K, promised: usize, now_ms: u64) -> Place<K> {
         if self.own.contains_key(&key) || self.has_room(promised, now_ms) {
             Place::Own(key)
@@ -71,12 +71,12 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         }
     }
 
-    /// Whether recording there takes one more place.
+    /// Whether recording at `place` takes another slot.
     pub fn is_new(&self, place: &Place<K>) -> bool {
         matches!(place, Place::Own(key) if !self.own.contains_key(key))
     }
 
-    /// How long until `limit` allows one more; `None` is now.
+    /// Milliseconds until `limit` allows one more event; `None` means now.
     pub fn wait(&self, place: &Place<K>, limit: u32, now_ms: u64) -> Option<u64> {
         let window = match place {
             Place::Own(key) => self.own.get(key),
@@ -94,8 +94,7 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         window.record(self.window_ms, now_ms);
     }
 
-    /// Takes back an event that was counted there at this moment. Nothing happens when its window was
-    /// forgotten since.
+    /// Removes an event counted at `at_ms`. Does nothing if its window has been dropped since.
     pub fn take_back(&mut self, place: &Place<K>, at_ms: u64) {
         let window = match place {
             Place::Own(key) => self.own.get_mut(key),
@@ -114,19 +113,18 @@ impl<K: Eq + Hash> KeyedWindows<K> {
         !is_full(self)
     }
 
-    /// How many keys have a window of their own.
+    /// The number of keys with their own window.
     pub fn len(&self) -> usize {
         self.own.len()
     }
 
-    /// Whether no key has one.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty()
     }
 
-    /// An estimate of the memory held, from the table's layout of 7 entries per 8 slots.
+    /// Estimates the heap memory in bytes, assuming the hash table stores 7 entries per 8 slots.
     pub fn heap_bytes(&self) -> usize {
-        // A heap block costs 16 bytes beside what it holds.
+        // An allocation costs about 16 bytes of overhead.
         let windows: usize = self
             .own
             .values()

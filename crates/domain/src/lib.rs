@@ -1,5 +1,5 @@
-//! What every room speaks of: ids, scopes, error codes, client addresses, and time and randomness
-//! as injected values. Nothing here does I/O, and nothing here knows HTTP, SQL or RPC.
+//! Types that every crate shares: ids, scopes, error codes, client addresses, and injected time and
+//! randomness. This crate does no I/O and knows nothing about HTTP, SQL or RPC.
 
 pub mod actor;
 pub mod address;

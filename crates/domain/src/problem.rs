@@ -1,24 +1,21 @@
-//! What a caller is told when something did not work: the one shape behind the HTTP body and the
-//! RPC error. Rooms have their own error enums; each says here what of it a caller may see.
+//! The error that callers see, in the HTTP body and in the RPC error. Each crate has its own error enum and
+//! decides here what a caller may see of it.
 
 use crate::ErrorCode;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A refusal or failure as a caller sees it. The message is a sentence for a person and never
-/// contains a secret, a path, SQL or a vendor's raw answer.
+/// A refusal or failure as the caller sees it. The message is a sentence for people and never contains a
+/// secret, a path, SQL or a vendor's raw response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// For programs.
     pub code: ErrorCode,
-    /// For people.
     pub message: String,
-    /// The extra fields that belong to the code.
+    /// The extra fields defined for the code.
     pub details: Map<String, Value>,
 }
 
 impl Problem {
-    /// A problem without extra fields.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -34,7 +31,7 @@ impl Problem {
         self
     }
 
-    /// A field of the input is missing, unknown or wrong.
+    /// A field of the input is missing, unknown or invalid.
     pub fn invalid_params(field: &str, reason: impl Into<String>) -> Self {
         let reason = reason.into();
         Self::new(
@@ -45,12 +42,12 @@ impl Problem {
         .with("reason", reason)
     }
 
-    /// There is no such thing. `what` is a noun such as "session".
+    /// The resource does not exist. `what` is a noun such as "session".
     pub fn not_found(what: &str) -> Self {
         Self::new(ErrorCode::NotFound, format!("There is no such {what}."))
     }
 
-    /// Too many requests. The wait is rounded up to whole seconds, at least one.
+    /// Too many requests. Rounds the wait up to whole seconds, at least one.
     pub fn rate_limited(retry_after_ms: u64) -> Self {
         let seconds = retry_after_ms.div_ceil(1000).max(1);
         Self::new(
@@ -60,7 +57,7 @@ impl Problem {
         .with("retry_after_seconds", seconds)
     }
 
-    /// The vault is sealed and this needs what is in it.
+    /// The vault is sealed, and the request needs its contents.
     pub fn vault_sealed() -> Self {
         Self::new(
             ErrorCode::VaultSealed,
@@ -69,7 +66,7 @@ impl Problem {
         .with("status", "sealed")
     }
 
-    /// A fault of ours. What it was is in the log, under the request id that the edge adds.
+    /// An internal error. The log has the cause, under the request id that the HTTP layer adds.
     pub fn internal() -> Self {
         Self::new(
             ErrorCode::Internal,

@@ -3,22 +3,21 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where random bytes come from. Two implementations ship: the system's generator, and a seeded one
-/// that lets tests and fuzzers repeat a run.
+/// A source of random bytes. Two implementations ship: the operating system's generator, and a seeded one
+/// for reproducible tests and fuzzing.
 pub trait Random: Send + Sync + fmt::Debug {
-    /// Fills the buffer.
     fn fill(&self, buffer: &mut [u8]);
 }
 
 impl dyn Random + '_ {
-    /// An array of random bytes.
+    /// Returns an array of random bytes.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.fill(&mut bytes);
         bytes
     }
 
-    /// A number below `bound`, every one as likely (rejection sampling).
+    /// Returns a uniformly distributed number below `bound` (rejection sampling).
     pub fn below(&self, bound: u32) -> u32 {
         let bound = bound.max(1);
         let limit = u32::MAX - u32::MAX % bound;
@@ -36,8 +35,7 @@ impl dyn Random + '_ {
 pub struct SystemRandom;
 
 impl Random for SystemRandom {
-    /// A system that cannot give random bytes can keep no secret: the process ends at once rather
-    /// than go on with predictable keys.
+    /// Aborts the process when the system returns no random bytes, because predictable keys are worse.
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that asks the system"
@@ -49,12 +47,12 @@ impl Random for SystemRandom {
     }
 }
 
-/// A repeatable generator (`SplitMix64`). Never for keys outside tests.
+/// A reproducible generator (`SplitMix64`). Never use it for keys outside tests.
 #[derive(Debug)]
 pub struct SeededRandom(AtomicU64);
 
 impl SeededRandom {
-    /// The same seed gives the same bytes.
+    /// The same seed produces the same bytes.
     pub const fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }

@@ -1,4 +1,4 @@
-//! What an identity may do. `operator.admin` contains every scope; no other contains another.
+//! What an identity may do. `operator.admin` includes every scope; no other scope includes another.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Scope {
         Self::Pairing,
     ];
 
-    /// The name on the wire.
+    /// The name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "operator.read",
@@ -52,7 +52,7 @@ impl Scope {
     }
 }
 
-/// The text names no scope.
+/// The text is not a scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown scope `{0}`")]
 pub struct UnknownScope(pub String);
@@ -68,47 +68,45 @@ impl FromStr for Scope {
     }
 }
 
-/// The scopes that an identity holds.
+/// The scopes of an identity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ScopeSet(u8);
 
 impl ScopeSet {
-    /// No scope at all.
     pub const EMPTY: Self = Self(0);
 
-    /// Every scope: what a session or a Loopback identity holds.
+    /// Every scope, as held by sessions and loopback identities.
     pub fn all() -> Self {
         Scope::ALL.into_iter().collect()
     }
 
-    /// Whether an identity with these scopes may do what needs `required`.
+    /// Whether these scopes permit an action that requires `required`.
     pub const fn allows(self, required: Scope) -> bool {
         self.0 & (required.bit() | Scope::Admin.bit()) != 0
     }
 
-    /// Whether an identity with these scopes may hand out all of `wanted`.
+    /// Whether an identity with these scopes may grant all of `wanted`.
     pub fn may_grant(self, wanted: Self) -> bool {
         wanted.iter().all(|scope| self.allows(scope))
     }
 
-    /// Whether there is none.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The scopes named in it, in the specification's order.
+    /// The scopes in the set, in the specification's order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL
             .into_iter()
             .filter(move |scope| self.0 & scope.bit() != 0)
     }
 
-    /// One text for the database: names separated by a space.
+    /// The text form for the database: names separated by spaces.
     pub fn to_text(self) -> String {
         self.iter().map(Scope::name).collect::<Vec<_>>().join(" ")
     }
 
-    /// Reads [`ScopeSet::to_text`].
+    /// Parses the output of [`ScopeSet::to_text`].
     pub fn from_text(text: &str) -> Result<Self, UnknownScope> {
         text.split_whitespace().map(Scope::from_str).collect()
     }

@@ -1,26 +1,26 @@
-//! One exact sliding window: when each counted event happened, and nothing older.
+//! An exact sliding window: the times of the counted events and nothing older.
 
 use std::collections::VecDeque;
 
-/// The moments that count, oldest first, as the low 32 bits of a millisecond clock: 4 bytes each,
-/// so that a flood of clients stays small. Right as long as no window is left alone for 49 days,
-/// which its holder rules out by dropping windows that are idle (`KeyedWindows::sweep`).
+/// The event times, oldest first, as the low 32 bits of a millisecond clock. 4 bytes per event keep a flood
+/// of clients small. Ages are correct as long as no window is idle for 49 days; `KeyedWindows::sweep` drops
+/// idle windows long before that.
 #[derive(Clone, Debug, Default)]
 pub struct SlidingWindow {
     moments: VecDeque<u32>,
 }
 
 impl SlidingWindow {
-    /// How long until one more event keeps every `window_ms` at or below `limit`; `None` is now.
+    /// Milliseconds until one more event keeps every `window_ms` at or below `limit`; `None` means now.
     pub fn wait(&self, limit: u32, window_ms: u32, now_ms: u64) -> Option<u64> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        // The event that must have left the window before another may enter.
+        // The event that must leave the window before another may enter.
         let blocking = self.moments.get(self.moments.len().checked_sub(limit)?)?;
         let left = window_ms.checked_sub(age(*blocking, now_ms))?;
         (left > 0).then_some(u64::from(left))
     }
 
-    /// Counts one event and drops those that no longer matter.
+    /// Counts one event and drops expired ones.
     pub fn record(&mut self, window_ms: u32, now_ms: u64) {
         while self
             .moments
@@ -32,7 +32,7 @@ impl SlidingWindow {
         self.moments.push_back(low_bits(now_ms));
     }
 
-    /// Takes back an event that was counted at this moment, because it did not happen after all.
+    /// Removes an event counted at `at_ms` that did not happen after all.
     pub fn take_back(&mut self, at_ms: u64) {
         let at = low_bits(at_ms);
         if let Some(place) = self.moments.iter().rposition(|moment| *moment == at) {
@@ -40,14 +40,14 @@ impl SlidingWindow {
         }
     }
 
-    /// Whether nothing in it counts any more.
+    /// Whether every event has expired.
     pub fn is_idle(&self, window_ms: u32, now_ms: u64) -> bool {
         self.moments
             .back()
             .is_none_or(|moment| age(*moment, now_ms) >= window_ms)
     }
 
-    /// What it holds on the heap.
+    /// The heap memory in bytes.
     pub fn heap_bytes(&self) -> usize {
         self.moments.capacity() * size_of::<u32>()
     }

@@ -1,27 +1,26 @@
-//! The time of day as far as it may be trusted for removing what is old. A clock that jumps ahead must not
-//! make everything old at once.
+//! The time that retention sweeps use. A clock that jumps ahead must not make everything expire at once.
 
 use crate::{Clock, Timestamp};
 
-/// How far the clock may be from the expected time without being doubted: an hour.
+/// The tolerated difference between the clock and the expected time: one hour.
 const TOLERANCE_MS: i64 = 3_600_000;
-/// For how long a clock must be ahead or behind until it is believed: a day.
+/// How long the clock must stay ahead or behind before it is trusted: one day.
 const BELIEVED_AFTER_MS: u64 = 86_400_000;
 
-/// The time that sweeps go by. It advances with monotonic time from a mark that outlives the process, and
-/// follows the clock while that is near. A clock that jumped ahead is believed after it has been ahead for a
-/// day of running; until then less is removed than the clock says. The same is true after the process was
-/// not running for more than an hour.
+/// The time for retention sweeps. It advances with monotonic time from a mark that survives restarts, and
+/// follows the wall clock while the two differ by at most an hour. A larger jump ahead is trusted only
+/// after a day of uptime; until then sweeps remove less than the wall clock would allow. The same applies
+/// after the process was down for more than an hour.
 #[derive(Clone, Debug)]
 pub struct SweepTime {
     mark: i64,
     at_monotonic_ms: u64,
-    /// Since when the clock is off, by the monotonic clock.
+    /// The monotonic time at which the wall clock became implausible.
     off_since: Option<u64>,
 }
 
 impl SweepTime {
-    /// From the mark that was stored last; without one the clock is believed.
+    /// Starts from the last stored mark. Without a mark, trusts the wall clock.
     pub fn new(mark: Option<Timestamp>, clock: &dyn Clock) -> Self {
         Self {
             mark: mark.unwrap_or_else(|| clock.now()).as_millis(),
@@ -30,7 +29,7 @@ impl SweepTime {
         }
     }
 
-    /// The moment up to which sweeps may take it to be; never later than the clock's.
+    /// The current time for sweeps, never later than the wall clock.
     pub fn now(&mut self, clock: &dyn Clock) -> Timestamp {
         let (wall, monotonic) = (clock.now().as_millis(), clock.monotonic_ms());
         let elapsed = monotonic.saturating_sub(self.at_monotonic_ms);
@@ -50,12 +49,12 @@ impl SweepTime {
         Timestamp::from_millis(self.mark.min(wall))
     }
 
-    /// What is to be stored for the next start.
+    /// The mark to store for the next start.
     pub const fn mark(&self) -> Timestamp {
         Timestamp::from_millis(self.mark)
     }
 
-    /// Whether the clock is doubted.
+    /// Whether the wall clock is currently not trusted.
     pub const fn doubts_the_clock(&self) -> bool {
         self.off_since.is_some()
     }
@@ -110,7 +109,7 @@ mod tests {
         assert_eq!(time.now(&clock), at(START));
         clock.advance(Duration::from_hours(48));
         assert_eq!(time.now(&clock), clock.now());
-        // Set back, nothing is removed that the clock calls young.
+        // With the clock set back, a sweep removes nothing that is recent by the clock.
         clock.set_wall(at(START - 5 * HOUR));
         assert_eq!(time.now(&clock), clock.now());
     }

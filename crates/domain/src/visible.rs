@@ -1,35 +1,34 @@
-//! Text for a person who decides on it: characters that do not show, or that change how others show,
-//! become visible escapes such as `\u{202E}`.
+//! Text that a person reviews before a decision. Characters that are invisible, or that change how others
+//! are displayed, become visible escapes such as `\u{202E}`.
 //!
-//! Escaped are control characters, bidirectional controls, characters without a glyph, tags, variation
-//! selectors, private characters and noncharacters. Joiners are among them, also where a script or an
-//! emoji sequence needs them: whoever decides sees what is there, not what is meant. The escapes are not
-//! injective: a text that holds the six characters `\u{41}` looks like an escape. The number of escapes
-//! tells the two apart.
+//! The escaped characters are control characters, bidirectional controls, characters without a glyph, tags,
+//! variation selectors, private-use characters and noncharacters. Joiners are escaped even where a script
+//! or an emoji sequence needs them: the reviewer sees the exact characters. The escaping is not injective,
+//! because text that contains the six characters `\u{41}` looks like an escape. The number of escapes
+//! distinguishes the two.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A text in which every character shows.
+/// Text in which every character is visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visible<'a> {
-    /// The text.
     pub text: Cow<'a, str>,
-    /// How many characters were escaped.
+    /// The number of escaped characters.
     pub hidden: usize,
 }
 
-/// A text of one line.
+/// Escapes text that must fit on one line.
 pub fn line(text: &str) -> Visible<'_> {
     keeping(text, |_| false)
 }
 
-/// A text that may have lines and tabs.
+/// Escapes text that may contain newlines and tabs.
 pub fn lines(text: &str) -> Visible<'_> {
     keeping(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// A text that may have these characters, although they do not show.
+/// Escapes text but keeps the invisible characters for which `is_kept` returns true.
 pub fn keeping(text: &str, is_kept: impl Fn(char) -> bool) -> Visible<'_> {
     let is_escaped = |c: char| hides(c) && !is_kept(c);
     let hidden = text.chars().filter(|c| is_escaped(*c)).count();
@@ -40,7 +39,7 @@ pub fn keeping(text: &str, is_kept: impl Fn(char) -> bool) -> Visible<'_> {
     let mut escaped = String::with_capacity(text.len() + hidden * 8);
     for c in text.chars() {
         if is_escaped(c) {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(escaped, "\\u{{{:X}}}", u32::from(c));
         } else {
             escaped.push(c);
@@ -50,8 +49,8 @@ pub fn keeping(text: &str, is_kept: impl Fn(char) -> bool) -> Visible<'_> {
     Visible { text, hidden }
 }
 
-/// Whether a character does not show, or changes how others show (Unicode 17: general categories Cc, Cf,
-/// Zl, Zp and Co, the property `Default_Ignorable_Code_Point`, and blanks that are letters).
+/// Whether a character is invisible or changes how others are displayed (Unicode 17: general categories Cc,
+/// Cf, Zl, Zp and Co, the property `Default_Ignorable_Code_Point`, and letters that render blank).
 pub fn hides(c: char) -> bool {
     if c.is_control() {
         return true;
@@ -60,7 +59,7 @@ pub fn hides(c: char) -> bool {
         return false;
     }
     matches!(u32::from(c),
-        // Soft hyphen, grapheme joiner.
+        // Soft hyphen, combining grapheme joiner.
         0xAD | 0x34F
         // Arabic number signs and letter mark, Syriac and Arabic format characters.
         | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2
@@ -68,15 +67,15 @@ pub fn hides(c: char) -> bool {
         | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x3164 | 0xFFA0
         // Mongolian variation selectors.
         | 0x180B..=0x180F
-        // Zero width, direction, line and paragraph separators, invisible operators.
+        // Zero-width characters, directional controls, line and paragraph separators, invisible operators.
         | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
-        // A blank Braille pattern.
+        // The blank Braille pattern.
         | 0x2800
-        // Variation selectors, byte order mark, interlinear annotation, the object replacement.
+        // Variation selectors, byte order mark, interlinear annotations, object replacement character.
         | 0xFE00..=0xFE0F | 0xFEFF | 0xFFF0..=0xFFFC
-        // Private characters.
+        // Private-use characters.
         | 0xE000..=0xF8FF | 0xF0000..=0x0010_FFFF
-        // Format characters of Kaithi, hieroglyphs, shorthand and music.
+        // Format characters of Kaithi, hieroglyphs, shorthand and musical notation.
         | 0x110BD | 0x110CD | 0x13430..=0x1343F | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
         // Tags and further variation selectors.
         | 0xE0000..=0xE0FFF
@@ -148,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Any character, those that hide more often than chance would have it.
+    /// Any character, with invisible ones more frequent than by chance.
     fn character() -> impl Strategy<Value = char> {
         let hidden: Vec<char> = ('\0'..=char::MAX)
             .filter(|c| hides(*c))

@@ -1,5 +1,5 @@
-//! The rooms, opened in their order. Each step needs the one before it; what needs an open vault comes
-//! after the automatic unseal.
+//! Opens the crates in order. Each step depends on the previous one; steps that need an open vault come after
+//! the automatic unseal.
 
 use crate::data_dir::{self, DataDirError, Locks};
 use gatehouse_auth::{Auth, AuthError};
@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What persisted secrets are for, in the order of the specification; all of it comes after the automatic
-/// unseal. Each is read where it is used: variables and MCP settings when `serve` starts the servers,
-/// accounts when something is sent. There is no cron yet.
+/// The uses of persisted secrets, in the order of the specification, all after the automatic unseal. Each is
+/// read on demand: variables and MCP settings when `serve` starts the servers, accounts when a message is
+/// sent. There is no cron yet.
 const AFTER_UNSEAL: [&str; 4] = [
     "environment variables",
     "MCP configuration",
@@ -25,33 +25,29 @@ const AFTER_UNSEAL: [&str; 4] = [
     "channel accounts",
 ];
 
-/// What is injected.
+/// The injected dependencies.
 #[derive(Debug)]
 pub struct Parts {
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub random: Arc<dyn Random>,
 }
 
-/// What the rooms are opened for.
+/// Why the crates are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To serve: an unseal key that is configured is used.
+    /// To serve. Uses the configured unseal key.
     Serve,
-    /// For one command of the operator; the vault stays as it is.
+    /// For one operator command. Leaves the vault as it is.
     Command,
-    /// For one command while a server of this very version has the lock.
+    /// For one command while a server of the same version holds the lock.
     Beside,
 }
 
-/// The service could not be put together.
+/// Why the service could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The data directory.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
-    /// The settings.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The database cannot be opened.
@@ -60,31 +56,27 @@ pub enum OpenError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The secrets.
     #[error("cannot open the secrets")]
     Secrets(#[from] SecretsError),
-    /// The credentials.
     #[error("cannot open the credentials")]
     Auth(#[from] AuthError),
-    /// The certificate.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The rooms on the ways in and out.
+    /// The HTTP clients, the agents or the webhooks.
     #[error(transparent)]
     Ways(#[from] WaysError),
 }
 
-/// What the rooms stand on: the data directory, its lock, the database.
+/// What every crate needs: the data directory, its lock, the database.
 #[derive(Debug)]
 pub struct Ground {
-    /// The database.
     pub store: Store,
-    /// Given up last, by whoever closes the store.
+    /// Released last, after the store is closed.
     locks: Mutex<Option<Locks>>,
 }
 
 impl Ground {
-    /// Opens data directory, lock and database, in this order.
+    /// Opens the data directory, the lock and the database, in this order.
     pub async fn open(layers: &Layers, purpose: Purpose) -> Result<Self, OpenError> {
         data_dir::prepare(layers.data_dir())?;
         let (location, locks) = location(layers, purpose)?;
@@ -94,7 +86,7 @@ impl Ground {
         })
     }
 
-    /// Lets writes finish, closes the database and gives up the locks.
+    /// Lets writes finish, closes the database and releases the locks.
     pub async fn close(&self) {
         self.store.close().await;
         drop(
@@ -106,16 +98,15 @@ impl Ground {
     }
 }
 
-/// The rooms, open.
+/// The opened crates and their database.
 #[derive(Debug)]
 pub struct House {
-    /// The rooms.
     pub rooms: Arc<Rooms>,
     ground: Ground,
 }
 
 impl House {
-    /// Opens the ground, settings, secrets and auth, in this order.
+    /// Opens [`Ground`], then settings, secrets, auth and the other crates.
     pub async fn open(layers: Layers, parts: Parts, purpose: Purpose) -> Result<Self, OpenError> {
         let Parts { clock, random } = parts;
         let started_at_ms = clock.monotonic_ms();
@@ -173,7 +164,7 @@ impl House {
         })
     }
 
-    /// Lets writes finish, closes the database and gives up the locks.
+    /// Lets writes finish, closes the database and releases the locks.
     pub async fn close(&self) {
         self.ground.close().await;
     }
@@ -185,7 +176,7 @@ const BUILD: Build = Build {
     voice: cfg!(feature = "voice"),
 };
 
-/// State such as `auth_disabled` lives in the same table; a setting's key has a section.
+/// Keeps only settings, whose keys have a section. State such as `auth_disabled` is in the same table.
 fn settings_of(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     rows.retain(|key, _| key.contains('.'));
     rows
@@ -202,7 +193,7 @@ fn report(config: &LiveConfig) {
     }
 }
 
-/// Where the database is; a SQLite file is made first, with the permissions that its log files inherit.
+/// The database's location. Creates a SQLite file first, with the permissions that its journal files inherit.
 fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks>), OpenError> {
     let fixed = layers.resolve(&BTreeMap::new())?;
     let data_dir = layers.data_dir();
@@ -220,7 +211,7 @@ fn location(layers: &Layers, purpose: Purpose) -> Result<(Location, Option<Locks
     }
 }
 
-/// The service, ready to serve. A cheap handle.
+/// The service, ready to serve. Cheap to clone.
 #[derive(Clone)]
 pub struct App(pub(crate) Arc<Inner>);
 
@@ -251,7 +242,7 @@ impl App {
         Ok(Self(Arc::new(Inner { house, rpc, tls })))
     }
 
-    /// The rooms.
+    /// The opened crates.
     pub fn rooms(&self) -> &Arc<Rooms> {
         &self.0.house.rooms
     }
@@ -270,7 +261,7 @@ fn tls_source(settings: &Settings, data_dir: &Path) -> Option<TlsSource> {
                 .external_url
                 .as_ref()
                 .and_then(|url| url.host_str());
-            // A certificate names an IPv6 address without the brackets of a URL.
+            // A certificate contains an IPv6 address without the brackets of a URL.
             let external = external.map(|host| host.trim_matches(['[', ']']));
             let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"]
                 .into_iter()
@@ -286,8 +277,8 @@ fn tls_source(settings: &Settings, data_dir: &Path) -> Option<TlsSource> {
     }
 }
 
-/// What secrets takes of the settings. A build without the vault never makes one: there would be no
-/// endpoint to open it with.
+/// The settings for secrets. A build without the vault feature never creates a vault, because it has no
+/// endpoint to open one.
 fn secrets_settings(config: &LiveConfig) -> SecretsSettings {
     let settings = config.secrets_settings();
     if cfg!(feature = "vault") {

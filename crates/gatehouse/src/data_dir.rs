@@ -1,5 +1,5 @@
-//! The data directory and the files in it before any room opens them: who may read them, and who may
-//! use them at the same time. All of this blocks: it is done once, at start.
+//! Permissions and locks of the data directory and its files. These functions block; they run once, at
+//! startup.
 
 use rustix::process::geteuid;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -7,41 +7,31 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file that a running Gatehouse holds.
+/// The file that a running Gatehouse locks.
 pub const LOCK_FILE: &str = "gatehouse.lock";
-/// What is in a directory that is ours.
+/// The files that identify a data directory.
 const OURS: [&str; 2] = [LOCK_FILE, DATABASE];
-/// The database's name, unless the settings say another.
+/// The default name of the database.
 const DATABASE: &str = "gatehouse.db";
 
-/// The data directory cannot be used.
+/// Why the data directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
-    /// It cannot be made or looked at.
+    /// It cannot be created or read.
     #[error("cannot use the data directory {}", path.display())]
-    Directory {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A file in it cannot be made or opened.
+    Directory { path: PathBuf, source: io::Error },
+    /// A file in it cannot be created or opened.
     #[error("cannot open {}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// Another process holds the lock.
     #[error("another Gatehouse is running on this data directory ({})", path.display())]
     Locked {
-        /// The lock's file.
+        /// The lock file.
         path: PathBuf,
     },
 }
 
-/// Makes the directory with mode 0700, or sees to it that one that is ours has it.
+/// Creates the directory with mode 0700, or sets that mode on an existing Gatehouse directory.
 pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     let fail = |source| DataDirError::Directory {
         path: path.to_owned(),
@@ -57,7 +47,7 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     if !is_open_to_others(mode) {
         return Ok(());
     }
-    // Somebody may have named a directory that is also used for something else: that is left alone.
+    // Do not change a directory that is also used for something else.
     if found.uid() == geteuid().as_raw() && is_ours(path).map_err(fail)? {
         return std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(fail);
     }
@@ -65,7 +55,7 @@ pub fn prepare(path: &Path) -> Result<(), DataDirError> {
     Ok(())
 }
 
-/// Whether the mode gives anything to the group or to others.
+/// Whether the mode grants any access to the group or others.
 pub const fn is_open_to_others(mode: u32) -> bool {
     mode & 0o077 != 0
 }
@@ -77,8 +67,8 @@ fn is_ours(path: &Path) -> io::Result<bool> {
     Ok(path.read_dir()?.next().is_none())
 }
 
-/// Opens a file for its owner alone, making it when it is not there; an existing one of ours loses the
-/// permissions of others.
+/// Opens a file for its owner only and creates it if missing. Removes the permissions of group and others
+/// from an existing file of this user.
 pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     let fail = |source| DataDirError::File {
         path: path.to_owned(),
@@ -100,15 +90,15 @@ pub fn open_private(path: &Path) -> Result<File, DataDirError> {
     Ok(file)
 }
 
-/// The locks of this process; given up when dropped, also by the death of the process.
+/// The locks of this process. Dropping them, or the end of the process, releases them.
 #[derive(Debug)]
 pub struct Locks {
-    /// Only held, never read.
+    /// Held, never read.
     _files: Vec<File>,
 }
 
 impl Locks {
-    /// Takes the lock of the data directory, and the database's when that is another one.
+    /// Locks the data directory, and the database's lock file if it is a different one.
     pub fn take(data_dir: &Path, database: &Path) -> Result<Self, DataDirError> {
         let own = real(data_dir).join(LOCK_FILE);
         let beside = lock_of(&real(database));
@@ -120,7 +110,7 @@ impl Locks {
     }
 }
 
-/// Whoever uses a database takes the same lock, whatever its data directory is.
+/// The lock file of a database. It depends only on the database, not on the data directory.
 fn lock_of(database: &Path) -> PathBuf {
     if database.file_name().is_some_and(|name| name == DATABASE) {
         return database.with_file_name(LOCK_FILE);
@@ -130,7 +120,7 @@ fn lock_of(database: &Path) -> PathBuf {
     beside.into()
 }
 
-/// One place has one name, without links. The file itself need not be there yet.
+/// Resolves symbolic links, so that one file has one name. The file may not exist yet.
 fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;

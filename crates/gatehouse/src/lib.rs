@@ -1,6 +1,5 @@
-//! The composition root: puts the rooms together in their order, serves, and goes down cleanly. It
-//! decides nothing about a request; that is `web` and the rooms below it. The command line stands in
-//! the binary beside it.
+//! The composition root: opens the crates in order, serves, and shuts down cleanly. Requests are handled by
+//! `web` and the crates below it. The command line is part of the binary.
 
 mod compose;
 pub mod data_dir;

@@ -1,10 +1,10 @@
-//! What the system lets this process have.
+//! Process limits and protections.
 
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit,
 };
 
-/// Keeps other programs of the same user from reading this process's memory and initial environment, and
+/// Prevents other programs of the same user from reading this process's memory and initial environment, and
 /// the system from writing either into a core file. Root can still read both.
 pub fn keep_memory_private() {
     if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
@@ -12,7 +12,7 @@ pub fn keep_memory_private() {
     }
 }
 
-/// No core file of this process or of the programs that it starts.
+/// Disables core files for this process and the programs that it starts.
 pub fn forbid_core_files() {
     let none = Rlimit {
         current: Some(0),
@@ -23,8 +23,8 @@ pub fn forbid_core_files() {
     }
 }
 
-/// Raises the number of files that may be open to what the system allows at most: each connection is
-/// one, and the usual soft limit of 1,024 is for programs of another time.
+/// Raises the limit of open files to the hard limit: each connection needs one, and the usual soft limit of
+/// 1,024 is too low.
 pub fn raise_open_files() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current == maximum {
@@ -41,7 +41,7 @@ pub fn raise_open_files() {
     }
 }
 
-/// How many files may be open now.
+/// The current limit of open files.
 pub fn open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

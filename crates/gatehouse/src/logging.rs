@@ -1,5 +1,5 @@
-//! Log lines on standard error, as text or JSON, with times in milliseconds. Starts with what file and
-//! environment say, as the database is not open yet; what was changed at run time follows.
+//! Log lines on standard error, as text or JSON, with times in milliseconds. Starts with the settings of file
+//! and environment, because the database is not open yet; [`Logging::apply`] adds those changed at run time.
 
 mod line;
 
@@ -14,7 +14,7 @@ use tracing_subscriber::{Layer, Registry, reload};
 type Lines = Box<dyn Layer<Registry> + Send + Sync>;
 type WithLines = Layered<reload::Layer<Lines, Registry>, Registry>;
 
-/// The log, to be told of other settings.
+/// The log output, whose settings can change at run time.
 pub struct Logging {
     lines: reload::Handle<Lines, Registry>,
     filter: reload::Handle<EnvFilter, WithLines>,
@@ -22,7 +22,7 @@ pub struct Logging {
 }
 
 impl Logging {
-    /// Starts logging, once per process.
+    /// Starts logging. Call it once per process.
     pub fn start(log: &Log, no_color: bool) -> Result<Self, TryInitError> {
         let (lines, lines_handle) = reload::Layer::new(lines(log.format, no_color));
         let (filter, filter_handle) = reload::Layer::new(filter(&log.level));
@@ -37,7 +37,7 @@ impl Logging {
         })
     }
 
-    /// Takes over other settings.
+    /// Applies new settings.
     pub fn apply(&self, log: &Log) {
         let lines = self.lines.reload(lines(log.format, self.no_color));
         if let Err(error) = lines.and_then(|()| self.filter.reload(filter(&log.level))) {
@@ -46,10 +46,10 @@ impl Logging {
     }
 }
 
-/// The configuration has checked the directives; one that is not understood here is left out.
+/// Builds the filter. The configuration has already validated the directives; invalid ones are ignored here.
 ///
-/// `rmcp` writes at `info` what the servers of strangers say, whole. So it is heard from `warn` on,
-/// unless a directive names it.
+/// `rmcp` logs messages of third-party servers in full at `info`. It is therefore limited to `warn`, unless a
+/// directive names it.
 fn filter(directives: &str) -> EnvFilter {
     let overall = directives.split(',').rfind(|part| !part.contains('='));
     let hears_info = overall.is_some_and(|level| {
@@ -59,7 +59,7 @@ fn filter(directives: &str) -> EnvFilter {
     });
     let builder = EnvFilter::builder();
     if hears_info {
-        // A later directive of the same target takes the place of an earlier one.
+        // A later directive for the same target overrides an earlier one.
         builder.parse_lossy(format!("rmcp=warn,{directives}"))
     } else {
         builder.parse_lossy(directives)
@@ -88,7 +88,8 @@ mod tests {
     use super::*;
     use tracing::{Level, enabled, subscriber::with_default};
 
-    /// Whether these are heard: `info` and `warn` of `rmcp`, `info` of a module of it, `info` of ours.
+    /// Whether each is enabled: `info` and `warn` of `rmcp`, `info` of one of its modules, `info` of a crate
+    /// of ours.
     fn heard(directives: &str) -> [bool; 4] {
         let subscriber = tracing_subscriber::registry().with(filter(directives));
         with_default(subscriber, || {

@@ -1,4 +1,4 @@
-//! The binary: reads the command line and runs one command.
+//! The binary: parses the command line and runs one command.
 
 mod cli;
 

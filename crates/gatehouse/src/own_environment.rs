@@ -1,7 +1,7 @@
-//! Secrets in the environment of the process itself. The block of memory that a process is started with
-//! keeps its variables to the end, and others can read it in `/proc`. So a process that finds a secret
-//! there starts its own program anew, under the same process id, with the secrets on standard input and
-//! not in the environment.
+//! Removes secrets from the process's own environment. The memory block that a process is started with keeps
+//! its variables until the end, and others can read it in `/proc`. So a process that finds a secret there
+//! executes its own program again, with the same process id, and passes the secrets on standard input
+//! instead.
 
 use anyhow::{Context, Result};
 use gatehouse_config::Environment;
@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use zeroize::Zeroizing;
 
-/// The environment of this process, whose own block of memory holds no secret when this returns. It does
-/// not return where there is one: the program starts anew.
+/// Returns the environment, once this process's initial memory block contains no secret. If it does contain
+/// one, this restarts the program and does not return.
 pub fn without_secrets() -> Result<Environment> {
     let mut environment = Environment::from_process();
     if environment.secrets_are_on_stdin() {
@@ -27,7 +27,7 @@ pub fn without_secrets() -> Result<Environment> {
         return Ok(environment);
     }
     let names: Vec<OsString> = environment.secrets().map(|(name, _)| name.into()).collect();
-    // Where a process cannot find its own program there is no `/proc`, and nobody reads it there.
+    // A process that cannot find its own program has no `/proc`, so nothing can be read there.
     let Some(program) = own_program().filter(|_| !names.is_empty()) else {
         return Ok(environment);
     };
@@ -53,7 +53,7 @@ pub fn without_secrets() -> Result<Environment> {
     )
 }
 
-/// A file in memory with `NAME=VALUE` entries, each ended by a NUL byte.
+/// A memory file with `NAME=VALUE` entries, each ended by a NUL byte.
 fn moved_file(environment: &Environment) -> Result<File> {
     let mut text = Zeroizing::new(Vec::with_capacity(64 * 1024));
     for (name, value) in environment.secrets() {
@@ -68,13 +68,13 @@ fn moved_file(environment: &Environment) -> Result<File> {
     Ok(file)
 }
 
-/// Reads standard input to its end and replaces it by nothing, which frees the file.
+/// Reads standard input to its end and replaces it with `/dev/null`, which frees the file.
 fn read_moved() -> Result<Zeroizing<Vec<u8>>> {
     let mut file = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     let metadata = file.metadata()?;
     let mut text = Zeroizing::new(Vec::new());
     if metadata.is_file() {
-        // At once: a buffer that grows leaves copies behind.
+        // Allocate once: a growing buffer leaves copies behind.
         text.resize(usize::try_from(metadata.len())?, 0);
         file.read_exact(&mut text)?;
     }
@@ -92,7 +92,7 @@ fn pair(entry: &[u8]) -> Option<(OsString, OsString)> {
     ))
 }
 
-/// Where this very program is, also after its file was replaced.
+/// The path of this program, even if its file was replaced.
 fn own_program() -> Option<PathBuf> {
     let path = std::env::current_exe().ok()?;
     let moved = || Path::new("/proc/self/exe").to_owned();

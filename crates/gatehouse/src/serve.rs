@@ -1,4 +1,4 @@
-//! Serving, from the first line on standard output to the closed database.
+//! Serving, from the first line on standard output until the database is closed.
 
 use crate::compose::App;
 use crate::limits::open_files;
@@ -9,20 +9,20 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often the recorder of metrics tidies up: until then it keeps every single duration.
+/// How often the metrics recorder aggregates; until then it keeps every duration.
 const UPKEEP: Duration = Duration::from_secs(1);
-/// How long background tasks may take to end: the programs of MCP servers have a few seconds.
+/// How long background tasks may take to end: the programs of MCP servers get a few seconds.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl App {
-    /// Serves until told to stop; then lets what is in progress end, closes the database and gives up
-    /// the lock. Standard output carries the address and each new setup code, and nothing else.
+    /// Serves until `shutdown`, then drains requests and tasks, closes the database and releases the lock.
+    /// Standard output contains only the address and each new setup code.
     pub async fn serve(&self, listener: TcpListener, shutdown: CancellationToken) {
         let limits = ConnectionLimits::for_open_files(open_files());
         self.serve_within(listener, limits, shutdown).await;
     }
 
-    /// The same with other limits of connections.
+    /// Like [`Self::serve`], with other connection limits.
     pub async fn serve_within(
         &self,
         listener: TcpListener,
@@ -31,7 +31,7 @@ impl App {
     ) {
         let rooms = self.rooms();
         let tasks = TaskTracker::new();
-        // First: what a room says of its metrics before there is a recorder is lost.
+        // First, because metrics reported before the recorder exists are lost.
         let wanted = rooms.config.resolved().settings.metrics.enabled;
         let metrics = wanted.then(install_metrics).and_then(|made| {
             made.inspect_err(|error| tracing::warn!(%error, "metrics cannot be set up"))
@@ -41,7 +41,7 @@ impl App {
             upkeep(move || recorder.run_upkeep(), &shutdown, &tasks);
         }
         self.announce(&listener, &shutdown, &tasks);
-        // Listens before the first look at what other nodes changed.
+        // Subscribes before the first poll for changes of other nodes.
         gatehouse_rpc::events::bridge(rooms, &shutdown, &tasks).await;
         rooms.auth.background(shutdown.clone(), &tasks);
         rooms.tools.background(shutdown.clone(), &tasks);
@@ -130,7 +130,7 @@ fn say_code(code: &str) {
     say(&format!("Setup code: {code}"));
 }
 
-/// A line for the operator; that nobody reads it is no reason to stop.
+/// Prints a line for the operator. A closed pipe is not an error.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     drop(writeln!(out, "{line}").and_then(|()| out.flush()));

@@ -1,4 +1,4 @@
-//! Anthropic's messages: how a conversation is written.
+//! Anthropic Messages: encoding requests.
 //!
 //! Format: <https://platform.claude.com/docs/en/api/messages>, tools:
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>, models:
@@ -19,14 +19,14 @@ use std::collections::BTreeSet;
 const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The limit that must be there, when the caller has none. The oldest models refuse more than 4096.
+/// Default for the required `max_tokens`. The oldest models reject more than 4096.
 const MAX_TOKENS: u32 = 8192;
 const MAX_TOKENS_OF_OLD_MODELS: u32 = 4096;
 
-/// The vendor refuses empty text.
+/// Placeholder: the vendor rejects empty text.
 const NOTHING: &str = "(empty)";
 
-/// The family.
+/// The Anthropic Messages family.
 #[derive(Debug)]
 pub(crate) struct Anthropic;
 
@@ -55,7 +55,7 @@ impl Family for Anthropic {
             body.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
         if let Some(temperature) = request.temperature {
-            // From 0 to 1 here; the other family goes to 2.
+            // This family accepts 0 to 1; the other accepts up to 2.
             let temperature = temperature.clamp(0.0, 1.0);
             body.insert("temperature".to_owned(), temperature.into());
         }
@@ -100,8 +100,8 @@ fn max_tokens(model: &str) -> u32 {
     }
 }
 
-/// User and assistant take turns, the user begins, and the answers to all calls of one message stand
-/// together at the beginning of the next.
+/// Roles must alternate, starting with the user, and the results of all calls of one message must come
+/// together at the start of the next.
 fn messages(said: &[ChatMessage]) -> Value {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in paired(said) {
@@ -156,8 +156,8 @@ fn blocks(message: &ChatMessage) -> (&'static str, Vec<Value>) {
     }
 }
 
-/// The vendor refuses calls and their answers in a request that names no tools: those that were called are
-/// named then, and none may be called.
+/// The vendor rejects calls and results in a request without tools. In that case this names the tools that
+/// were called, and the request forbids calling them.
 fn tools_of_history(request: &ChatRequest) -> Option<Value> {
     if !request.tools.is_empty() {
         return None;
@@ -178,7 +178,7 @@ fn tools_of_history(request: &ChatRequest) -> Option<Value> {
     (!names.is_empty()).then(|| names.into_iter().map(placeholder).collect())
 }
 
-/// The vendor takes `[a-zA-Z0-9_-]+` only; a conversation may have begun with another.
+/// The vendor accepts only `[a-zA-Z0-9_-]+`; a conversation may contain ids of another vendor.
 fn id(given: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let replaced: String = given

@@ -1,4 +1,4 @@
-//! One chat: sent, and sent again while nothing of the answer has come and it may still help.
+//! One chat request, with retries until the first chunk of the answer arrives.
 
 use crate::candidates::Endpoint;
 use crate::catalogue::unknown_provider;
@@ -18,10 +18,10 @@ use reqwest::{Method, Request, Response};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use url::Url;
 
-/// Of an error's body this much is looked at.
+/// How much of an error body is read.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// What is sent, as often as needed.
+/// The parts of a request that every attempt reuses.
 struct Prepared<'a> {
     provider: &'a str,
     key: &'a Key<'a>,
@@ -32,11 +32,11 @@ struct Prepared<'a> {
 }
 
 impl Models {
-    /// Sends a conversation; the answer comes piece by piece, and the last piece is `End`. Returns when the
-    /// first piece is there. Dropping the future or the stream closes the connection.
+    /// Sends a conversation. Returns once the first chunk has arrived; the last chunk is `End`. Dropping the
+    /// future or the stream closes the connection.
     ///
-    /// A refusal that may pass (429, 5xx, no connection) is tried again three times within 20 seconds, as
-    /// long as nothing of the answer has come.
+    /// Transient failures (429, 5xx, no connection) are retried up to three times within 20 seconds, until
+    /// the first chunk has arrived.
     pub async fn chat(
         &self,
         model: &ModelRef,
@@ -121,7 +121,7 @@ impl Inner {
         })
     }
 
-    /// One try, until the first piece of the answer is there.
+    /// One attempt. Returns once the first chunk has arrived.
     async fn attempt(&self, prepared: &Prepared<'_>, body: Bytes) -> Result<Reply, Failure> {
         let timed_out = || Failure::timeout(prepared.provider);
         let mut request = Request::new(Method::POST, prepared.url.clone());
@@ -150,7 +150,7 @@ impl Inner {
     async fn refused(&self, prepared: &Prepared<'_>, response: Response) -> Failure {
         let status = response.status().as_u16();
         let wait = asked_wait(response.headers(), self.clock.now());
-        // A body that does not come tells nothing more; the status is enough.
+        // If the body does not arrive, the status is enough.
         let body = timeout(
             self.tuning.patience.list,
             read_capped(response, MAX_ERROR_BYTES),
@@ -167,9 +167,9 @@ impl Inner {
     }
 }
 
-/// What a refusal becomes.
+/// Converts a refusal into an error.
 pub(crate) fn refused(provider: &str, refusal: Refusal, key: &Key<'_>) -> ModelError {
-    // A local server that wants a key which the sealed vault may hold.
+    // A local server requires a key, and the sealed vault may contain it.
     if key.is_sealed() && matches!(refusal.status(), Some(401 | 403)) {
         return ModelError::Sealed;
     }

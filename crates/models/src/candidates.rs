@@ -1,4 +1,4 @@
-//! Which providers there are: what the settings describe, the two vendors themselves, and a local server.
+//! The known providers: those in the settings, the two vendors, and a local server.
 
 use crate::{ModelsSettings, ProviderKind};
 use gatehouse_domain::KeyBinding;
@@ -7,39 +7,39 @@ use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
-/// The id of the local server that nobody configured.
+/// The id of the auto-detected local server.
 pub(crate) const LOCAL: &str = "ollama";
 
-/// A provider and where it is.
+/// A provider and its address.
 #[derive(Clone)]
 pub(crate) struct Endpoint<'s> {
     pub(crate) id: Cow<'s, str>,
     pub(crate) kind: ProviderKind,
     pub(crate) base_url: Cow<'s, Url>,
-    /// The models that the owner named.
+    /// The models listed in the settings.
     pub(crate) models: &'s [String],
     pub(crate) settings_key: Option<&'s SecretString>,
     pub(crate) environment_key: Option<&'s SecretString>,
 }
 
 impl Endpoint<'_> {
-    /// Whether it is in the owner's own network, where servers commonly ask for no key.
+    /// Whether it is in a private network, where servers usually require no key.
     pub(crate) fn is_local(&self) -> bool {
         is_local(&self.base_url)
     }
 
-    /// The service that its key must have been entered for.
+    /// The service that its stored key must be bound to.
     pub(crate) fn service(&self) -> KeyBinding {
         KeyBinding::of_url(self.kind.as_str(), &self.base_url)
     }
 
-    /// Whether it bears a vendor's name.
+    /// Whether its id is a vendor's name.
     pub(crate) fn is_vendor(&self) -> bool {
         self.id == self.kind.as_str()
     }
 }
 
-/// Where to look for providers.
+/// The sources of providers.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidates<'s> {
     pub(crate) settings: &'s ModelsSettings,
@@ -47,15 +47,14 @@ pub(crate) struct Candidates<'s> {
 }
 
 impl<'s> Candidates<'s> {
-    /// The provider of this id.
     pub(crate) fn find(&self, id: &str) -> Option<Endpoint<'s>> {
         let mut all = self.all().into_iter();
         all.find(|endpoint| endpoint.id == id)
             .or_else(|| self.local().filter(|_| id == LOCAL))
     }
 
-    /// What the settings describe, by id; then the vendors that they do not describe. This is the order of
-    /// "first configured".
+    /// The providers of the settings, sorted by id, then the vendors that the settings do not override.
+    /// "First configured" refers to this order.
     pub(crate) fn all(&self) -> Vec<Endpoint<'s>> {
         let settings = self.settings;
         let described = settings.providers.iter().map(|(id, given)| Endpoint {
@@ -82,7 +81,7 @@ impl<'s> Candidates<'s> {
         described.chain(vendors).collect()
     }
 
-    /// The local server, unless the settings describe one of its name.
+    /// The local server, unless the settings define a provider with its name.
     pub(crate) fn local(&self) -> Option<Endpoint<'s>> {
         let base_url = self.local?;
         (!self.settings.providers.contains_key(LOCAL)).then_some(Endpoint {
@@ -105,8 +104,8 @@ impl<'s> Candidates<'s> {
     }
 }
 
-/// Judged by the text alone: an address that is not of the public internet, or a name that only a local
-/// network knows.
+/// Decides from the URL alone, without DNS: an address outside the public internet, or a name that only a
+/// local network resolves.
 fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(v4)) => is_local_v4(v4),
@@ -123,7 +122,7 @@ fn is_local(url: &Url) -> bool {
 }
 
 fn is_local_v4(v4: Ipv4Addr) -> bool {
-    // 100.64.0.0/10 (RFC 6598) is what private overlay networks use.
+    // Private overlay networks use 100.64.0.0/10 (RFC 6598).
     let [a, b, ..] = v4.octets();
     v4.is_loopback() || v4.is_private() || v4.is_link_local() || (a == 100 && b & 0xc0 == 64)
 }

@@ -1,4 +1,4 @@
-//! Which models there are to choose from: what providers told is remembered here for some minutes.
+//! The models to choose from. Caches each provider's list for five minutes.
 
 use crate::ModelError;
 use crate::candidates::{Endpoint, LOCAL};
@@ -16,25 +16,25 @@ const REMEMBERED_MS: u64 = 300_000;
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ModelInfo {
-    /// `provider/model`, as `models.default` and agents take it.
+    /// `provider/model`, the form used by `models.default` and by agents.
     pub id: String,
-    /// The provider.
+    /// The provider's id.
     pub provider: String,
-    /// The model as the provider calls it.
+    /// The provider's name for the model.
     pub name: String,
-    /// How many tokens it reads and writes together, where that is known.
+    /// The context window in tokens (input and output), if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<u64>,
 }
 
-/// That a provider answers and takes its key.
+/// The result of a successful connection test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProviderTest {
-    /// Always true: what does not work is an error.
+    /// Always true; a failed test is an error.
     pub ok: bool,
-    /// How long its answer took.
+    /// Response time in milliseconds.
     pub latency_ms: u64,
-    /// How many models it has.
+    /// How many models the provider offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<u64>,
 }
@@ -45,7 +45,7 @@ struct Entry {
     listed: Arc<Vec<Listed>>,
 }
 
-/// What providers told, by id.
+/// The cached model lists, by provider id.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue(Mutex<HashMap<String, Entry>>);
 
@@ -74,8 +74,8 @@ impl Catalogue {
 }
 
 impl Models {
-    /// Every model that can be chosen, by id: those that the settings name, else those that the provider
-    /// tells. A provider that does not answer is left out, and so is one without a key.
+    /// Every available model, sorted by id: the models named in the settings, otherwise those that the
+    /// provider lists. Providers that do not answer or have no key are left out.
     pub async fn list(&self) -> Vec<ModelInfo> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings).all();
@@ -93,7 +93,7 @@ impl Models {
         all
     }
 
-    /// Asks a provider for its models, whatever is remembered of it.
+    /// Requests a provider's model list, bypassing the cache.
     pub async fn test(&self, provider: &str) -> Result<ProviderTest, ModelError> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings);
@@ -109,8 +109,8 @@ impl Models {
         })
     }
 
-    /// How many tokens the model reads and writes together: as its provider told lately, else as its name
-    /// tells.
+    /// The context window in tokens (input and output): as last reported by the provider, otherwise derived
+    /// from the model's name.
     pub fn context_tokens(&self, model: &ModelRef) -> Option<u64> {
         let now = self.inner.clock.monotonic_ms();
         let listed = self.inner.catalogue.get(&model.provider, now, u64::MAX);
@@ -162,7 +162,7 @@ impl Inner {
         }
     }
 
-    /// The models of a provider, asked for when they are not remembered.
+    /// The models of a provider, from the cache if possible.
     pub(crate) async fn models_of(
         &self,
         endpoint: &Endpoint<'_>,

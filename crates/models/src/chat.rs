@@ -1,20 +1,20 @@
-//! What goes to a model and what comes back, in no vendor's words.
+//! Vendor-neutral request and response types.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChatRequest {
-    /// Instructions that stand before the conversation.
+    /// The system prompt.
     pub system: Option<String>,
-    /// The conversation, oldest first.
+    /// Oldest first.
     pub messages: Vec<ChatMessage>,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// How freely it chooses; the provider's own when absent.
+    /// Sampling temperature. When absent, the provider's default applies.
     pub temperature: Option<f64>,
-    /// How long its answer may be, in tokens; the provider's own limit when absent.
+    /// Limit on the answer in tokens. When absent, the provider's limit applies.
     pub max_tokens: Option<u32>,
 }
 
@@ -22,37 +22,32 @@ pub struct ChatRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum ChatMessage {
-    /// A person, or what stands for one.
-    User {
-        /// What was said.
-        text: String,
-    },
+    /// A person, or a program in that role.
+    User { text: String },
     /// The model.
     Assistant {
-        /// What it said; may be empty when it only called tools.
+        /// May be empty when there are tool calls.
         text: String,
-        /// What it called.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
     },
-    /// What a tool answered.
+    /// The result of a tool call.
     Tool {
-        /// The call that it answers.
+        /// The id of the call.
         call_id: String,
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// Its answer.
         text: String,
     },
 }
 
-/// A tool as the model called it. Nothing here has been checked: the tool may not exist, and the arguments
-/// may not be JSON.
+/// A tool call as the model wrote it. Nothing is validated: the tool may not exist, and the arguments may not
+/// be JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The provider's id of this call, or one made here when it gave none.
+    /// The provider's id of this call, or a generated one.
     pub id: String,
-    /// The tool.
+    /// The tool's name.
     pub name: String,
     /// JSON text as the model wrote it; `{}` when it wrote nothing.
     pub arguments: String,
@@ -61,49 +56,43 @@ pub struct ToolCall {
 /// A tool as it is described to the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// Its name. Both vendors take `[a-zA-Z0-9_-]{1,64}` only.
+    /// Both vendors accept only `[a-zA-Z0-9_-]{1,64}`.
     pub name: String,
-    /// What it is for.
     pub description: String,
-    /// JSON Schema of its arguments, an object.
+    /// JSON Schema of the arguments object.
     pub parameters: serde_json::Value,
 }
 
-/// What an answer cost, as the provider counts; zeros when it does not say.
+/// Token counts reported by the provider; zero when it reports none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
-    /// Tokens that were read, those from a cache included.
+    /// Tokens that were read, including cached ones.
     pub input_tokens: u64,
     /// Tokens that were written.
     pub output_tokens: u64,
 }
 
-/// A piece of an answer. Exactly one `End` comes, and last.
+/// A piece of an answer. Exactly one `End` arrives, as the last chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chunk {
     /// More text; never empty.
     Text(String),
-    /// A whole call.
+    /// A complete call.
     ToolCall(ToolCall),
     /// The answer is complete.
-    End {
-        /// What it cost.
-        usage: Usage,
-        /// Why it ended.
-        stop: StopReason,
-    },
+    End { usage: Usage, stop: StopReason },
 }
 
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It was said.
+    /// The answer is complete.
     End,
-    /// The model waits for its tools.
+    /// The model waits for tool results.
     ToolUse,
-    /// It reached the limit of tokens.
+    /// The token limit was reached.
     Length,
-    /// Something else, such as a content filter.
+    /// Another reason, such as a content filter.
     Other,
 }

@@ -1,5 +1,5 @@
-//! Which model answers: what the agent says, else the default of the settings, else the first provider that
-//! can be used, else a server on this machine.
+//! Chooses the model: the agent's, otherwise the default of the settings, otherwise the first usable
+//! provider, otherwise a local server.
 
 use crate::candidates::{Candidates, LOCAL};
 use crate::catalogue::unknown_provider;
@@ -12,8 +12,8 @@ const HINT: &str = "No language model is configured. Set OPENAI_API_KEY or ANTHR
                     model.";
 
 impl Models {
-    /// Chooses. `model` may be `provider/model`; when `provider` is given too, the model is that
-    /// provider's, because names of models contain slashes of their own.
+    /// Chooses a model. `model` may be `provider/model`, but with an explicit `provider` it is a model of
+    /// that provider, because model names may contain slashes.
     pub async fn choose(
         &self,
         provider: Option<&str>,
@@ -116,7 +116,7 @@ fn wanted<'a>(
     }
 }
 
-/// `provider/model` beside the provider is the model, unless the owner named one just so.
+/// Strips the provider prefix from `provider/model`, unless the settings name a model exactly so.
 fn without_prefix<'a>(candidates: &Candidates<'_>, id: &str, model: &'a str) -> &'a str {
     let named = candidates
         .find(id)
@@ -175,7 +175,7 @@ mod tests {
                     Some("openai"),
                     Some("gpt"),
                 ],
-                // A provider that resells names its models by their makers.
+                // Resellers prefix model names with the maker's name.
                 [
                     Some("router"),
                     Some("anthropic/claude"),

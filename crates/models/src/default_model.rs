@@ -1,4 +1,4 @@
-//! Which of a provider's models is meant when nobody said one.
+//! The model to use when none is specified.
 
 use crate::candidates::Endpoint;
 use crate::family::family;
@@ -7,7 +7,7 @@ use crate::listing::Listed;
 use crate::{ModelError, ProviderKind};
 
 impl Inner {
-    /// The model of a provider to take when nobody said one.
+    /// The provider's model to use when none is specified.
     pub(crate) async fn default_model(
         &self,
         endpoint: &Endpoint<'_>,
@@ -31,7 +31,7 @@ impl Inner {
             Ok(listed) => preferred(endpoint.kind, &listed)
                 .or(vendors)
                 .ok_or_else(none),
-            // A chat will tell what is wrong.
+            // The chat request will report the problem.
             Err(error) => match (vendors, error) {
                 (Some(model), _) => Ok(model),
                 (
@@ -47,7 +47,7 @@ impl Inner {
     }
 }
 
-/// What stands in the names of models that do not chat.
+/// Substrings of the names of models that do not chat.
 const OTHER_TRADES: &[&str] = &[
     "embed",
     "whisper",
@@ -65,7 +65,7 @@ const OTHER_TRADES: &[&str] = &[
     "instruct-0914",
 ];
 
-/// The family's usual model when the provider has it, else the first that seems to chat.
+/// The family's default model if the provider offers it, otherwise the first that appears to be a chat model.
 pub(crate) fn preferred(kind: ProviderKind, listed: &[Listed]) -> Option<String> {
     let usual = family(kind).default_model();
     if listed.iter().any(|listed| listed.name == usual) {

@@ -1,48 +1,37 @@
-//! What can go wrong with a model, and what a caller is told. Nothing of a vendor's answer but its status
-//! is kept: it may repeat the conversation or the key.
+//! Errors of models, and how the API reports them. Only the status of a vendor's error is kept, because its
+//! text may repeat the conversation or the key.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
 
-/// A model could not be chosen, or did not answer.
+/// Why a model could not be chosen or did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// There is no such model or provider, or its key is missing.
+    /// The model or provider does not exist, or its key is missing.
     #[error("{what} is not configured")]
     NotConfigured {
-        /// The setting that is missing.
+        /// The missing setting.
         what: String,
         /// A sentence that says what to do.
         hint: String,
     },
-    /// The provider refused, broke off, or answered what cannot be understood.
+    /// The provider refused, broke off, or sent an invalid response.
     #[error("the provider {provider} failed{}", status_text(*status))]
     Failed {
-        /// The provider.
         provider: String,
-        /// Its HTTP status, when it was not 200.
+        /// The HTTP status, when it was not 200.
         status: Option<u16>,
-        /// Whether the same request may work later.
+        /// Whether the same request may succeed later.
         retryable: bool,
     },
-    /// The conversation does not fit into the model: a shorter one may.
+    /// The conversation exceeds the model's context window. A shorter one may fit.
     #[error("the conversation is too long for the model of {provider}")]
-    ContextTooLong {
-        /// The provider.
-        provider: String,
-    },
-    /// The provider kept us waiting for too long.
+    ContextTooLong { provider: String },
     #[error("the provider {provider} took too long")]
-    Timeout {
-        /// The provider.
-        provider: String,
-    },
-    /// The provider's address may not be called.
+    Timeout { provider: String },
+    /// Policy forbids calls to the provider's address.
     #[error("the address of the provider {provider} is refused")]
-    RefusedAddress {
-        /// The provider.
-        provider: String,
-    },
+    RefusedAddress { provider: String },
     /// The key is in the vault, and the vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
@@ -63,7 +52,7 @@ impl ModelError {
         }
     }
 
-    /// Whether the same request may work later.
+    /// Whether the same request may succeed later.
     pub const fn is_retryable(&self) -> bool {
         match self {
             Self::Failed { retryable, .. } => *retryable,

@@ -1,30 +1,29 @@
-//! Server-sent events, taken apart as they come (WHATWG HTML, section 9.2.6 "Interpreting an event
-//! stream"). It knows nothing of models.
+//! An incremental parser for server-sent events (WHATWG HTML, section 9.2.6 "Interpreting an event stream").
 //!
-//! `sse-stream`, which another dependency brings, was looked at: it keeps a line without end in memory
-//! without a bound, and refuses lines that the standard allows.
+//! The crate `sse-stream`, already a transitive dependency, is not used: it buffers an unterminated line
+//! without limit and rejects lines that the standard allows.
 
-/// An event with data; others are of no use here.
+/// An event with data. Events without data are dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its name; empty when it has none.
+    /// The event name; empty when absent.
     pub name: String,
-    /// Its data lines, joined by line feeds.
+    /// The data lines, joined by line feeds.
     pub data: String,
 }
 
-/// A line or an event is over the limit.
+/// A line or an event exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
-/// A stream in the middle of its way.
+/// The state of a partially read stream.
 #[derive(Debug)]
 pub struct EventStream {
     line: Vec<u8>,
     name: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
-    /// The last byte was a carriage return: a line feed right after it belongs to it.
+    /// The last byte was a carriage return; a line feed after it belongs to the same line ending.
     after_return: bool,
     at_start: bool,
     max_bytes: usize,
@@ -33,7 +32,7 @@ pub struct EventStream {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl EventStream {
-    /// A stream of which no line and no event is longer than this.
+    /// Limits each line and each event to `max_bytes`.
     pub const fn new(max_bytes: usize) -> Self {
         Self {
             line: Vec::new(),
@@ -46,7 +45,7 @@ impl EventStream {
         }
     }
 
-    /// Reads on until an event is complete or the bytes are used up; `bytes` is what is left of them.
+    /// Reads until an event is complete or the input is consumed. Advances `bytes` past what was read.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, TooLong> {
         while let Some((&first, rest)) = bytes.split_first() {
             if std::mem::take(&mut self.after_return) && first == b'\n' {
@@ -72,8 +71,8 @@ impl EventStream {
         Ok(None)
     }
 
-    /// What stands unfinished when the stream has ended. The standard drops it; some servers leave out the
-    /// last blank line, so it is up to the caller whether it makes sense.
+    /// The unfinished event at the end of the stream. The standard discards it, but some servers omit the
+    /// last blank line, so the caller decides.
     pub fn end(&mut self) -> Result<Option<Event>, TooLong> {
         if !self.line.is_empty()
             && let Some(event) = self.end_line()?
@@ -103,7 +102,7 @@ impl EventStream {
             self.field(text)?;
             None
         };
-        // The room that the line took is used again.
+        // Reuse the line's allocation.
         self.line = line;
         self.line.clear();
         Ok(event)
@@ -132,7 +131,7 @@ impl EventStream {
                 self.name.clear();
                 self.name.extend_from_slice(value);
             }
-            // A comment (an empty name), `id`, `retry` and what is unknown.
+            // A comment (empty name), `id`, `retry` and unknown fields.
             _ => {}
         }
         Ok(())
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Everything, in these pieces, and what is left at the end.
+    /// Reads everything in these pieces; also returns the event left at the end.
     fn read<'a>(
         pieces: impl IntoIterator<Item = &'a [u8]>,
         max: usize,
@@ -231,7 +230,7 @@ mod tests {
         let line = |length: usize| format!("data:{}\n\n", "x".repeat(length - 5));
         assert!(!read([line(20).as_bytes()], 20).2);
         assert!(read([line(21).as_bytes()], 20).2);
-        // Without an end it is not kept either.
+        // An unterminated line is limited, too.
         let endless = vec![b'x'; 21];
         assert!(!read([&endless[..20]], 20).2);
         assert!(read([endless.as_slice()], 20).2);

@@ -1,4 +1,4 @@
-//! The one trait of both families: how a conversation is written, how a key is sent, how an answer is read.
+//! The trait that both provider families implement: encoding requests, sending keys, decoding responses.
 
 use crate::anthropic::Anthropic;
 use crate::chat::ChatRequest;
@@ -11,31 +11,28 @@ use serde_json::Value;
 use std::fmt;
 use url::Url;
 
-/// What is sent for a chat.
+/// The input of a chat request.
 pub(crate) struct ChatCall<'a> {
     pub(crate) base_url: &'a Url,
     pub(crate) model: &'a str,
     pub(crate) request: &'a ChatRequest,
-    /// Whether to ask for the count of tokens. Servers that do not know the question are asked again
-    /// without it.
+    /// Whether to request token counts. If a server rejects the option, the request is repeated without it.
     pub(crate) ask_usage: bool,
 }
 
-/// A family of providers.
+/// A provider family.
 pub(crate) trait Family: Send + Sync + fmt::Debug {
-    /// Where chats go, below the base.
+    /// The chat path below the base URL.
     fn chat_path(&self) -> &'static [&'static str];
-    /// The body of a chat.
     fn chat_body(&self, call: &ChatCall<'_>) -> Value;
-    /// The headers that every request carries. `None` when the key cannot stand in a header.
+    /// The headers of every request. `None` when the key is not a valid header value.
     fn headers(&self, key: Option<&str>) -> Option<HeaderMap>;
-    /// The parameters of a list of models.
+    /// The query string for listing models.
     fn list_query(&self) -> Option<&'static str>;
-    /// One entry of a list of models.
+    /// Parses one entry of a model list.
     fn listed(&self, entry: &Value) -> Option<Listed>;
-    /// What reads an answer.
     fn decoder(&self, limits: Limits) -> Box<dyn Decoder>;
-    /// The vendor's model to take when nothing is said.
+    /// The vendor's model to use when none is specified.
     fn default_model(&self) -> &'static str;
 }
 
@@ -46,7 +43,7 @@ pub(crate) fn family(kind: ProviderKind) -> &'static dyn Family {
     }
 }
 
-/// A path below a base URL; the base's own query stays.
+/// Appends a path to a base URL and keeps the base's query.
 pub(crate) fn below(base: &Url, path: &[&str]) -> Url {
     let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
@@ -55,7 +52,7 @@ pub(crate) fn below(base: &Url, path: &[&str]) -> Url {
     url
 }
 
-/// A header that is never printed.
+/// Inserts a header that is hidden from debug output.
 pub(crate) fn secret_header(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Option<()> {
     let mut value = HeaderValue::from_str(value).ok()?;
     value.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! The handle of the room, and what it holds.
+//! The handle of the models crate.
 
 use crate::candidates::Candidates;
 use crate::catalogue::Catalogue;
@@ -12,25 +12,21 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// What the room is made of.
+/// What the models crate needs.
 #[derive(Clone, Debug)]
 pub struct ModelsParts {
-    /// Where keys are stored.
+    /// Stores the provider keys.
     pub secrets: Secrets,
-    /// The way out.
     pub outbound: Outbound,
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub random: Arc<dyn Random>,
 }
 
-/// A model of a provider. Whether both exist is found out when it is used.
+/// A model of a provider. Neither is checked for existence before use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelRef {
-    /// The provider's id.
     pub provider: String,
-    /// The model as the provider calls it; may contain slashes.
+    /// The provider's name for the model; may contain slashes.
     pub model: String,
 }
 
@@ -40,7 +36,7 @@ impl fmt::Display for ModelRef {
     }
 }
 
-/// The models. A cheap handle; all clones share settings and what they know.
+/// Access to language models. Cheap to clone; clones share settings and caches.
 #[derive(Clone, Debug)]
 pub struct Models {
     pub(crate) inner: Arc<Inner>,
@@ -59,12 +55,11 @@ pub(crate) struct Inner {
 }
 
 impl Models {
-    /// The room with these settings.
     pub fn new(parts: ModelsParts, settings: ModelsSettings) -> Self {
         Self::with_tuning(parts, settings, Tuning::default())
     }
 
-    /// The same with other limits and another place of the local server, for tests.
+    /// Like [`Self::new`], with other limits and another local server address, for tests.
     pub fn with_tuning(parts: ModelsParts, settings: ModelsSettings, tuning: Tuning) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -80,7 +75,7 @@ impl Models {
         }
     }
 
-    /// Puts other settings in force. Answers that are under way go on with the old ones.
+    /// Applies new settings. Answers in progress keep the old ones.
     pub fn update_settings(&self, settings: ModelsSettings) {
         self.inner.settings.store(Arc::new(settings));
         self.inner.catalogue.forget();

@@ -1,13 +1,13 @@
-//! Makes a conversation one that vendors accept: each call of a tool is answered, and each answer has its
-//! call. A turn that was broken off, or a beginning that was cut away, leaves halves behind, and both
-//! vendors refuse the whole conversation for one of them.
+//! Makes a conversation valid for vendors: every tool call has a result, and every result a call. Interrupted
+//! turns and cut beginnings leave unmatched halves, and both vendors reject the whole conversation for one of
+//! them.
 
 use crate::chat::{ChatMessage, ToolCall};
 
-/// Told for a call whose answer was never given.
+/// The result of a call that was never answered.
 const BROKEN_OFF: &str = "There is no result: the turn was broken off before the tool answered.";
 
-/// The conversation with whole pairs only, in the same order.
+/// The conversation with complete pairs only, in the same order.
 pub(crate) fn paired(said: &[ChatMessage]) -> Vec<ChatMessage> {
     let mut out = Vec::with_capacity(said.len());
     let mut open: Vec<&ToolCall> = Vec::new();

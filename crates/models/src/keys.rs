@@ -1,4 +1,5 @@
-//! A provider's key: the one that was stored, else the one of the settings, else the one of the environment.
+//! Looks up a provider's key: the stored one, otherwise the one in the settings, otherwise the one in the
+//! environment.
 
 use crate::ModelError;
 use crate::candidates::Endpoint;
@@ -6,12 +7,12 @@ use crate::handle::Inner;
 use gatehouse_secrets::SecretsError;
 use secrecy::{ExposeSecret, SecretString};
 
-/// A key and where it came from.
+/// A key and its source.
 pub(crate) enum Key<'s> {
     Stored(SecretString),
     Given(&'s SecretString),
     Absent {
-        /// There may be one in the vault, which is sealed.
+        /// The vault is sealed and may contain the key.
         sealed: bool,
     },
 }
@@ -25,7 +26,7 @@ impl Key<'_> {
         }
     }
 
-    /// Whether a provider may be called with it.
+    /// Whether the provider can be called with this key.
     pub(crate) fn serves(&self, endpoint: &Endpoint<'_>) -> bool {
         self.text().is_some() || endpoint.is_local()
     }
@@ -34,7 +35,7 @@ impl Key<'_> {
         matches!(self, Self::Absent { sealed: true })
     }
 
-    /// The same, with what to do about it.
+    /// Like [`Self::serves`], but returns an error that says what to do.
     pub(crate) fn check(&self, endpoint: &Endpoint<'_>) -> Result<(), ModelError> {
         if self.serves(endpoint) {
             return Ok(());
@@ -51,7 +52,8 @@ impl Key<'_> {
 }
 
 impl Inner {
-    /// While the vault is sealed a stored key counts as absent: another one goes on serving.
+    /// While the vault is sealed, a stored key counts as absent, so that a key from another source is still
+    /// used.
     pub(crate) async fn key<'s>(&self, endpoint: &Endpoint<'s>) -> Result<Key<'s>, ModelError> {
         let stored = self
             .secrets

@@ -1,7 +1,7 @@
-//! The contexts of models whose providers do not tell them. Sources:
+//! Context windows of models whose providers do not report them. Sources:
 //! <https://platform.openai.com/docs/models>, <https://platform.claude.com/docs/en/about-claude/models>.
 
-/// By the beginning of the name; the longer beginnings stand first.
+/// By name prefix; longer prefixes come first.
 const KNOWN: &[(&str, u64)] = &[
     ("claude-", 200_000),
     ("gpt-4.1", 1_047_576),
@@ -15,9 +15,9 @@ const KNOWN: &[(&str, u64)] = &[
     ("o4-mini", 200_000),
 ];
 
-/// How many tokens the model reads and writes together, when its name tells.
+/// The context window in tokens (input and output), derived from the model's name.
 pub(crate) fn known_context(model: &str) -> Option<u64> {
-    // `OpenRouter` and others write the vendor before the name.
+    // `OpenRouter` and others prefix the name with the vendor.
     let name = model.rsplit('/').next().unwrap_or(model);
     let known = KNOWN.iter().find(|(start, _)| name.starts_with(start));
     known.map(|(_, tokens)| *tokens)

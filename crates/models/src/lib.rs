@@ -1,9 +1,9 @@
-//! Language models: two families of providers behind one trait, OpenAI-compatible chat completions and
-//! Anthropic Messages, both streaming and with tools. This room chooses a provider, finds its key, sends
-//! the conversation, and hands the answer back piece by piece.
+//! Language models: two provider families behind one trait, OpenAI-compatible chat completions and Anthropic
+//! Messages, both with streaming and tools. This crate chooses a provider, finds its key, sends the
+//! conversation and streams the answer.
 //!
-//! It must not know agents, sessions or the database: a conversation comes in whole with every call. It
-//! never shows a vendor's own words about a failure, because they may repeat what was sent.
+//! It must not know agents, sessions or the database: every call carries the whole conversation. It never
+//! shows a vendor's error text, because that may repeat the request.
 
 mod anthropic;
 mod attempt;

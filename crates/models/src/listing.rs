@@ -1,4 +1,5 @@
-//! Asks a provider which models it has. Nothing of its answer is trusted to be short or well formed.
+//! Requests a provider's model list. The response is untrusted: its size is limited and invalid entries are
+//! skipped.
 
 use crate::ModelError;
 use crate::attempt::{outbound_error, refused};
@@ -17,7 +18,7 @@ const MAX_LIST_BYTES: usize = 4 << 20;
 const MAX_MODELS: usize = 1_000;
 const MAX_NAME_BYTES: usize = 256;
 
-/// A model in a provider's list.
+/// An entry of a provider's model list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) name: String,
@@ -25,7 +26,7 @@ pub(crate) struct Listed {
 }
 
 impl Inner {
-    /// Asks within this time; nothing is remembered.
+    /// Requests the list with a timeout, without the cache.
     pub(crate) async fn ask_for_models(
         &self,
         endpoint: &Endpoint<'_>,
@@ -73,7 +74,7 @@ impl Inner {
         }
         let body = (!cut).then(|| serde_json::from_slice::<Value>(&body).ok());
         let body = body.flatten().ok_or_else(garbage)?;
-        // Most put the list under `data`, some send it bare.
+        // Most providers put the list under `data`; some send a bare array.
         let list = body.get("data").unwrap_or(&body);
         let list = list.as_array().ok_or_else(garbage)?;
         let listed = list.iter().filter_map(|entry| family.listed(entry));

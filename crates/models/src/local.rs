@@ -1,12 +1,12 @@
-//! Looks whether a model server runs on this machine that nobody configured. The look is short and is
-//! remembered for some seconds, so that no turn hangs on it.
+//! Detects an unconfigured model server on this machine. The probe is short and its result cached for some
+//! seconds, so that it never delays a turn.
 
 use crate::handle::Inner;
 use crate::listing::Listed;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// How long what was seen counts.
+/// How long a probe result is cached.
 const REMEMBERED_MS: u64 = 5_000;
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ struct Look {
     found: Option<Arc<Vec<Listed>>>,
 }
 
-/// What was seen last. The lock is held during a look: others wait for the same one.
+/// The last probe. The lock is held during a probe, so that concurrent callers share it.
 #[derive(Debug, Default)]
 pub(crate) struct LocalServer(Mutex<Option<Look>>);
 

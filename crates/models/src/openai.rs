@@ -1,4 +1,4 @@
-//! `OpenAI`'s chat completions and what is compatible with them: how a conversation is written.
+//! `OpenAI` chat completions and compatible APIs: encoding requests.
 //!
 //! Format: <https://platform.openai.com/docs/api-reference/chat/create>, models:
 //! <https://platform.openai.com/docs/api-reference/models/list>.
@@ -15,7 +15,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-/// The family.
+/// The OpenAI-compatible family.
 #[derive(Debug)]
 pub(crate) struct Openai;
 
@@ -63,9 +63,9 @@ impl Family for Openai {
         None
     }
 
-    /// `OpenAI` says nothing about the context; others do, each under another name: `OpenRouter`
-    /// `context_length`, Groq `context_window`, vLLM `max_model_len`, llama.cpp `meta.n_ctx` (what it was
-    /// started with) and `meta.n_ctx_train`.
+    /// `OpenAI` does not report the context window. Others do, under different names: `OpenRouter`
+    /// `context_length`, Groq `context_window`, vLLM `max_model_len`, llama.cpp `meta.n_ctx` (the value it
+    /// was started with) and `meta.n_ctx_train`.
     fn listed(&self, entry: &Value) -> Option<Listed> {
         let number = |path: &str| entry.pointer(path).and_then(Value::as_u64);
         let context = [
@@ -90,8 +90,8 @@ impl Family for Openai {
     }
 }
 
-/// `OpenAI` itself has renamed the limit, and its newer models refuse the old name, which is the only one
-/// that compatible servers know.
+/// `OpenAI` renamed the limit, and its newer models reject the old name. Compatible servers know only the old
+/// one.
 fn limit_name(base_url: &Url) -> &'static str {
     if base_url.host_str() == Some("api.openai.com") {
         "max_completion_tokens"
@@ -117,7 +117,8 @@ fn message(said: &ChatMessage) -> Value {
     }
 }
 
-/// Arguments that are no JSON go back as a text: servers whose template reads them would fail otherwise.
+/// Arguments that are not JSON are sent as a string in an object: servers whose template parses them would
+/// fail otherwise.
 fn call(call: &ToolCall) -> Value {
     let arguments = match serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments) {
         Ok(_) => call.arguments.clone(),

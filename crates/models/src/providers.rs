@@ -1,31 +1,28 @@
-//! What there is to say about each provider, for people.
+//! The list of providers, for people.
 
 use crate::handle::Models;
 use crate::keys::Key;
 use crate::{ModelError, ProviderKind};
 
-/// A provider.
+/// A provider and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderInfo {
-    /// Its id.
     pub id: String,
-    /// What it speaks.
     pub kind: ProviderKind,
-    /// Where it is, without a slash at the end.
+    /// Without a trailing slash.
     pub base_url: String,
-    /// Whether it can be used: it has a key, or is in the owner's own network and needs none.
+    /// Whether it can be used: it has a key, or is local and needs none.
     pub configured: bool,
-    /// Whether nobody configured it: its key was found in the environment, or it was found on this machine.
+    /// Whether it was auto-detected: its key comes from the environment, or it is the local server.
     pub detected: bool,
-    /// The end of a key that was stored.
+    /// The last characters of the stored key.
     pub key_hint: Option<String>,
 }
 
 impl Models {
-    /// The two vendors, what the settings describe, and a local server that answers; by id.
+    /// The two vendors, the providers of the settings, and a local server that answers; sorted by id.
     ///
-    /// A stored key is shown only while the provider is of the kind and at the origin that it was entered
-    /// for.
+    /// A stored key's hint is shown only while the provider's kind and origin match those it was entered for.
     pub async fn providers(&self) -> Result<Vec<ProviderInfo>, ModelError> {
         let settings = self.inner.settings.load_full();
         let candidates = self.inner.candidates(&settings);

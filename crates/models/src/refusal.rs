@@ -1,26 +1,26 @@
-//! What a vendor's error means. Its words are looked at here and nowhere else, and nothing of them is kept:
-//! they may repeat the conversation.
+//! Classifies vendor errors. Only this module reads their text, and it keeps none of it, because it may
+//! repeat the conversation.
 //!
 //! Sources: <https://platform.openai.com/docs/guides/error-codes>,
 //! <https://platform.claude.com/docs/en/api/errors>, llama.cpp's `tools/server/README.md`.
 
 use serde_json::Value;
 
-/// What a vendor's error means.
+/// The meaning of a vendor's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The conversation does not fit into the model.
+    /// The conversation exceeds the context window.
     ContextTooLong,
-    /// The server does not know `stream_options`.
+    /// The server does not support `stream_options`.
     NoStreamOptions,
-    /// A limit that waiting a little does not mend, such as no money left.
+    /// A limit that a short wait does not lift, such as exhausted credit.
     Quota(u16),
-    /// Anything else.
+    /// Any other error.
     Status(Option<u16>),
 }
 
 impl Refusal {
-    /// The status to tell.
+    /// The status to report.
     pub const fn status(self) -> Option<u16> {
         match self {
             Self::ContextTooLong | Self::NoStreamOptions => None,
@@ -29,12 +29,12 @@ impl Refusal {
         }
     }
 
-    /// Whether the same request may work later.
+    /// Whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
         self.status().is_some_and(may_work_later)
     }
 
-    /// Whether it is worth trying within seconds.
+    /// Whether a retry within seconds is worthwhile.
     pub fn is_worth_a_retry(self) -> bool {
         !matches!(self, Self::Quota(_)) && self.is_retryable()
     }
@@ -44,7 +44,7 @@ const fn may_work_later(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..=599)
 }
 
-/// How each says that a conversation is too long: `OpenAI` and Groq by code; llama.cpp by type.
+/// Codes for a conversation that is too long: `OpenAI` and Groq use `code`, llama.cpp `type`.
 const CONTEXT_CODES: &[&str] = &["context_length_exceeded", "exceed_context_size_error"];
 
 /// Anthropic ("prompt is too long: … tokens", "input length and `max_tokens` exceed context limit"), vLLM
@@ -64,10 +64,10 @@ const CONTEXT_PHRASES: &[&str] = &[
     "reduce the length of the messages",
 ];
 
-/// An answer with an error status.
+/// Classifies a response with an error status.
 pub(crate) fn with_status(status: u16, body: &[u8]) -> Refusal {
     let said = Said::read(body);
-    // Too long a text is a fault of the request; older llama.cpp says 500.
+    // A request that is too long is a client error, but older llama.cpp returns 500.
     if matches!(status, 400 | 413 | 422 | 500) && (status == 413 || said.is_context()) {
         return Refusal::ContextTooLong;
     }
@@ -80,7 +80,7 @@ pub(crate) fn with_status(status: u16, body: &[u8]) -> Refusal {
     Refusal::Status(Some(status))
 }
 
-/// An error in the midst of a stream: the object under `error`.
+/// Classifies an error within a stream: the object under `error`.
 pub(crate) fn in_stream(error: &Value) -> Refusal {
     let said = Said::of(error);
     if said.is_context() {
@@ -93,7 +93,7 @@ pub(crate) fn in_stream(error: &Value) -> Refusal {
     }
 }
 
-/// The words of an error that are made for programs, and its message.
+/// The machine-readable codes of an error, and its message in lower case.
 #[derive(Default)]
 struct Said {
     words: Vec<String>,
@@ -113,7 +113,7 @@ impl Said {
         }
     }
 
-    /// Vendors put the error under `error`, as an object or as a text, or give it bare.
+    /// Vendors send the error under `error`, as an object or a string, or bare.
     fn of(value: &Value) -> Self {
         let mut said = Self::default();
         let error = value.get("error").unwrap_or(value);
@@ -241,7 +241,7 @@ mod tests {
             assert_eq!(refusal, Refusal::Status(Some(status)));
             assert_eq!(refusal.is_retryable(), retryable, "{status}");
         }
-        // The words count only where a text may be at fault, and only in the message.
+        // The phrases count only for statuses of invalid requests, and only in the message.
         let refusal = with_status(401, br#"{"error":{"message":"context length"}}"#);
         assert_eq!(refusal, Refusal::Status(Some(401)));
         let refusal = with_status(

@@ -1,4 +1,4 @@
-//! An answer on its way: bytes from the connection, pieces out of the reader, and a limit on every wait.
+//! An answer in progress: reads the connection, feeds the decoder, and limits every wait.
 
 use crate::attempt::{outbound_error, vendor_error};
 use crate::chat::Chunk;
@@ -14,11 +14,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// A try that failed, and whether another one may help.
+/// A failed attempt, and whether a retry may help.
 pub(crate) struct Failure {
     pub(crate) error: ModelError,
     pub(crate) again: bool,
-    /// What the provider asks us to wait.
+    /// The wait that the provider requests.
     pub(crate) wait: Option<Duration>,
     pub(crate) refusal: Option<Refusal>,
 }
@@ -33,7 +33,7 @@ impl Failure {
         }
     }
 
-    /// Our own patience has ended: another try would only ask for more of it.
+    /// Not retried: the request has already used up its own time limit.
     pub(crate) fn timeout(provider: &str) -> Self {
         let provider = provider.to_owned();
         Self::new(ModelError::Timeout { provider }, false)
@@ -59,14 +59,14 @@ impl Failure {
     }
 }
 
-/// How an answer says that it is written.
+/// The format of a response, from its content type.
 #[derive(Debug, PartialEq, Eq)]
 enum Shape {
-    /// As a stream of events; also when it does not say, since that was asked for.
+    /// A stream of events. Also assumed without a content type, since a stream was requested.
     Events,
-    /// As one JSON document: the server knows no streams.
+    /// One JSON document: the server does not support streams.
     Document,
-    /// As something else.
+    /// Anything else.
     Other,
 }
 
@@ -83,13 +83,13 @@ impl Shape {
         } else if is("text/html") || is("application/xhtml+xml") {
             Self::Other
         } else {
-            // Some local servers call their events text/plain.
+            // Some local servers label their events as text/plain.
             Self::Events
         }
     }
 }
 
-/// An answer on its way.
+/// An answer in progress.
 pub(crate) struct Reply {
     provider: String,
     body: BoxStream<'static, reqwest::Result<Bytes>>,
@@ -102,7 +102,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// An answer that is neither a stream nor a document, such as a page of a proxy, is garbage.
+    /// Fails for a response that is neither a stream nor a document, such as a proxy's error page.
     pub(crate) fn new(
         response: Response,
         provider: String,
@@ -127,7 +127,7 @@ impl Reply {
         })
     }
 
-    /// Waits until something can be given out.
+    /// Waits for the first chunk.
     pub(crate) async fn await_first(&mut self, patience: Duration) -> Result<(), Failure> {
         while self.ready.is_empty() && !self.is_over {
             self.read_on(patience).await;
@@ -159,15 +159,15 @@ impl Reply {
         }
     }
 
-    /// Takes what comes next from the connection.
+    /// Reads the next bytes from the connection.
     async fn read_on(&mut self, patience: Duration) {
         let until = self.deadline.min(Instant::now() + patience);
         let mut out = Vec::new();
         let failure = match timeout_at(until, self.body.next()).await {
             Err(_) => Some(Failure::timeout(&self.provider)),
             Ok(Some(Ok(bytes))) => self.read_error(|reader| reader.push(&bytes, &mut out)),
-            // The client calls a broken connection a failed decoding: in the midst of an answer it is one
-            // that was cut off, whatever the reason.
+            // The client reports a broken connection as a decoding error. Within an answer, any such error
+            // means it was cut off.
             Ok(Some(Err(_))) => Some(Failure::read(&self.provider, ReadError::Cut)),
             Ok(None) => self.read_error(|reader| reader.end(&mut out)),
         };
@@ -175,7 +175,7 @@ impl Reply {
         if failure.is_some() || self.reader.is_complete() {
             self.failure = failure;
             self.is_over = true;
-            // The connection ends here, however long the stream itself is kept.
+            // Close the connection now, even if the caller keeps the stream.
             self.body = stream::empty().boxed();
         }
     }

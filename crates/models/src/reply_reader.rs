@@ -1,5 +1,5 @@
-//! Turns the bytes of an answer into its pieces, for either family: no clock, no network, so that a fuzzer
-//! can drive it. Everything that a provider could make endless has a bound here.
+//! Decodes the bytes of an answer into chunks, for either family. Uses neither clock nor network, so a fuzzer
+//! can drive it. Limits everything that a provider could send without end.
 
 use crate::chat::{Chunk, ToolCall};
 use crate::event_stream::{Event, EventStream, TooLong};
@@ -8,16 +8,16 @@ pub use crate::refusal::Refusal;
 use crate::{Limits, ProviderKind};
 use serde::de::DeserializeOwned;
 
-/// Why an answer cannot be read on.
+/// Why an answer cannot be read further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// It is not what the family speaks.
+    /// Not valid for the family.
     Garbage,
-    /// It is over a limit.
+    /// It exceeds a limit.
     TooLarge,
     /// It stopped before its end.
     Cut,
-    /// The provider says in the midst of it that it failed.
+    /// The provider reported a failure within the answer.
     Vendor(Refusal),
 }
 
@@ -27,19 +27,20 @@ impl From<TooLong> for ReadError {
     }
 }
 
-/// What a family makes of its events.
+/// Decodes the events of one family.
 pub(crate) trait Decoder: Send {
-    /// Takes one event; true when the answer is complete and `End` was given.
+    /// Decodes one event. Returns true once the answer is complete and `End` was pushed.
     fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError>;
 
-    /// The stream has ended without saying so. True when that is good enough and `End` was given.
+    /// Handles the end of a stream without an end marker. Returns true if the answer counts as complete and
+    /// `End` was pushed.
     fn end(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError>;
 
-    /// Takes a whole answer that came as one document; gives its `End`, too.
+    /// Decodes a whole answer from one document, including its `End`.
     fn document(&mut self, body: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError>;
 }
 
-/// Reads a document: one that breaks off is not the same as one that is something else.
+/// Parses a document, distinguishing truncated from invalid input.
 pub(crate) fn read_document<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadError> {
     serde_json::from_slice(body).map_err(|error| {
         if error.is_eof() {
@@ -50,10 +51,10 @@ pub(crate) fn read_document<T: DeserializeOwned>(body: &[u8]) -> Result<T, ReadE
     })
 }
 
-/// An answer in the middle of its way.
+/// The state of a partially read answer.
 pub struct ReplyReader {
     events: EventStream,
-    /// What has come of an answer that is one document.
+    /// The part of a single-document answer received so far.
     document: Option<Vec<u8>>,
     event_bytes: usize,
     decoder: Box<dyn Decoder>,
@@ -62,7 +63,6 @@ pub struct ReplyReader {
 }
 
 impl ReplyReader {
-    /// For an answer of this family.
     pub fn new(kind: ProviderKind, limits: Limits) -> Self {
         Self {
             events: EventStream::new(limits.event_bytes),
@@ -74,8 +74,7 @@ impl ReplyReader {
         }
     }
 
-    /// For an answer that comes as one document, because the server knows no streams. It may be as long as
-    /// an event.
+    /// For an answer in one document, from servers without streaming. Its limit is that of one event.
     pub fn of_document(kind: ProviderKind, limits: Limits) -> Self {
         Self {
             document: Some(Vec::new()),
@@ -83,12 +82,12 @@ impl ReplyReader {
         }
     }
 
-    /// Whether `End` was given. What comes after it is not looked at.
+    /// Whether `End` was pushed. Everything after it is ignored.
     pub const fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Takes the next bytes. What was read before an error is in `out` all the same.
+    /// Takes the next bytes. `out` also receives the chunks that precede an error.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         if self.complete {
             return Ok(());
@@ -115,7 +114,7 @@ impl ReplyReader {
         Ok(())
     }
 
-    /// The bytes have ended. `Cut` unless the answer is complete.
+    /// Ends the input. Returns `Cut` unless the answer is complete.
     pub fn end(&mut self, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         if self.complete {
             return Ok(());
@@ -125,7 +124,7 @@ impl ReplyReader {
             self.complete = true;
             return Ok(());
         }
-        // A last event without its blank line may be whole, or may be where the connection broke.
+        // A last event without its blank line is either complete or was cut off.
         if let Some(event) = self.events.end()? {
             match self.decoder.event(&event, out) {
                 Ok(complete) => self.complete = complete,
@@ -141,7 +140,7 @@ impl ReplyReader {
     }
 }
 
-/// A tool call in the making, and the text so far: what both families count.
+/// The limits that both families share: text, calls and call size.
 #[derive(Debug)]
 pub(crate) struct Counter {
     limits: Limits,
@@ -158,7 +157,7 @@ impl Counter {
         }
     }
 
-    /// Gives text on, unless there is none or too much of it.
+    /// Pushes text unless it is empty; fails when the text exceeds its limit.
     pub(crate) fn text(&mut self, text: &str, out: &mut Vec<Chunk>) -> Result<(), ReadError> {
         self.text_bytes = self.text_bytes.saturating_add(text.len());
         if self.text_bytes > self.limits.text_bytes {
@@ -175,7 +174,7 @@ impl Counter {
         self.text_bytes > 0 || self.calls > 0
     }
 
-    /// One more call; its number.
+    /// Counts a new call; returns its index.
     pub(crate) fn begin_call(&mut self) -> Result<usize, ReadError> {
         self.calls += 1;
         if self.calls > self.limits.calls {
@@ -184,7 +183,7 @@ impl Counter {
         Ok(self.calls - 1)
     }
 
-    /// Adds to a part of a call, as long as the whole call stays below its limit.
+    /// Appends to a part of a call while the whole call stays within its limit.
     pub(crate) fn grow(
         &self,
         call: &mut ToolCall,
@@ -200,7 +199,7 @@ impl Counter {
     }
 }
 
-/// A call whose arguments are complete.
+/// A complete call; empty arguments become `{}`.
 pub(crate) fn finished(mut call: ToolCall) -> Chunk {
     if call.arguments.trim().is_empty() {
         "{}".clone_into(&mut call.arguments);

@@ -1,14 +1,14 @@
-//! When to try again: how long a provider asks us to wait, and how long we wait by ourselves.
+//! Retry delays: the provider's, or our own backoff.
 
 use gatehouse_domain::{Random, Timestamp};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use std::time::{Duration, SystemTime};
 
-/// Retries after the first try.
+/// Retries after the first attempt.
 pub(crate) const RETRIES: u32 = 3;
 
-/// What the provider asks for: seconds or a date (RFC 9110, section 10.2.3), or the milliseconds that
-/// `OpenAI` sends beside it.
+/// The provider's delay: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or `OpenAI`'s
+/// `retry-after-ms`.
 pub(crate) fn asked_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let millis = text("retry-after-ms").and_then(|text| text.parse().ok());
@@ -25,8 +25,8 @@ pub(crate) fn asked_wait(headers: &HeaderMap, now: Timestamp) -> Option<Duration
     Some(now.until(Timestamp::from_millis(at)))
 }
 
-/// How long to wait before retry number `retry`, counted from 0, when the provider does not say: `base`
-/// twice as long each time, and up to half as much again by chance.
+/// The backoff before retry number `retry`, counted from 0: `base` doubled for each retry, plus up to half as
+/// much jitter.
 pub(crate) fn own_wait(base: Duration, retry: u32, random: &dyn Random) -> Duration {
     let wait = base.saturating_mul(2_u32.saturating_pow(retry));
     let half = u32::try_from(wait.as_millis() / 2).unwrap_or(u32::MAX - 1);

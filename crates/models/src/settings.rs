@@ -1,4 +1,4 @@
-//! What the owner says about models, and the limits that nobody needs to say.
+//! The settings of the models crate, and its fixed limits.
 
 use secrecy::SecretString;
 use std::collections::BTreeMap;
@@ -6,17 +6,17 @@ use std::fmt;
 use std::time::Duration;
 use url::Url;
 
-/// What a provider speaks.
+/// The API family of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderKind {
-    /// `OpenAI`'s chat completions and what is compatible with them.
+    /// `OpenAI` chat completions and compatible APIs.
     Openai,
-    /// Anthropic's messages.
+    /// Anthropic Messages.
     Anthropic,
 }
 
 impl ProviderKind {
-    /// As it is written in the settings; also the id of the vendor itself.
+    /// The name in the settings; also the vendor's provider id.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Openai => "openai",
@@ -35,27 +35,26 @@ impl ProviderKind {
 
 /// One provider of the settings.
 pub struct ProviderSettings {
-    /// What it speaks.
     pub kind: ProviderKind,
-    /// With its version segment.
+    /// Includes the version segment.
     pub base_url: Url,
-    /// Its key, when it is in the settings and belongs to this kind and address.
+    /// The key from the settings, if it belongs to this kind and address.
     pub api_key: Option<SecretString>,
-    /// The models to offer; empty asks the provider.
+    /// The models to offer. When empty, the provider is asked.
     pub models: Vec<String>,
 }
 
-/// What the owner says about models.
+/// The settings of the models crate.
 pub struct ModelsSettings {
-    /// `provider/model` of agents that name none.
+    /// `provider/model` for agents that name none.
     pub default: Option<String>,
-    /// Whether the keys of the environment count.
+    /// Whether keys from the environment are used.
     pub autodetect: bool,
-    /// The providers by id.
+    /// By id.
     pub providers: BTreeMap<String, ProviderSettings>,
-    /// `OPENAI_API_KEY`, for the provider `openai`, when it belongs to that provider's kind and address.
+    /// `OPENAI_API_KEY` for the provider `openai`, if it belongs to that provider's kind and address.
     pub openai_api_key: Option<SecretString>,
-    /// `ANTHROPIC_API_KEY`, for the provider `anthropic`, in the same way.
+    /// `ANTHROPIC_API_KEY` for the provider `anthropic`, under the same condition.
     pub anthropic_api_key: Option<SecretString>,
 }
 
@@ -81,35 +80,36 @@ impl fmt::Debug for ModelsSettings {
     }
 }
 
-/// How long a provider is waited for.
+/// Timeouts for providers.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// For the first byte: a local model reads the whole conversation before it answers.
+    /// For the response headers, and for each read until the first chunk. Local models process the whole
+    /// conversation before they answer.
     pub first: Duration,
-    /// Between two pieces of an answer.
+    /// Between two reads of an answer.
     pub idle: Duration,
     /// For the whole answer.
     pub whole: Duration,
-    /// For all tries together, counted from the first: no try begins later.
+    /// For all attempts together: no attempt starts later than this after the first.
     pub retries_total: Duration,
-    /// Before the first retry; twice as long before each next one. A random half of it is added.
+    /// The backoff before the first retry. It doubles each time, with up to half as much jitter.
     pub retry_base: Duration,
     /// For a list of models.
     pub list: Duration,
-    /// For the look whether there is a local server.
+    /// For detecting a local server.
     pub probe: Duration,
 }
 
-/// How much of an answer is taken.
+/// Size limits for an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of the whole stream. A token is about 300 bytes of it.
+    /// Bytes of the whole stream. One token takes about 300 bytes.
     pub reply_bytes: usize,
     /// Bytes of one event.
     pub event_bytes: usize,
     /// Bytes of text in the answer.
     pub text_bytes: usize,
-    /// Bytes of one tool call: its name, id and arguments.
+    /// Bytes of one tool call: name, id and arguments.
     pub call_bytes: usize,
     /// Tool calls in one answer.
     pub calls: usize,
@@ -141,19 +141,17 @@ impl Default for Patience {
     }
 }
 
-/// What only tests change.
+/// Values that only tests change.
 #[derive(Clone, Debug)]
 pub struct Tuning {
-    /// How long a provider is waited for.
     pub patience: Patience,
-    /// How much of an answer is taken.
     pub limits: Limits,
-    /// Where a local Ollama is looked for; `None` looks nowhere.
+    /// The address of a local Ollama; `None` disables detection.
     pub local: Option<Url>,
 }
 
-/// Where Ollama listens when nobody says otherwise (its FAQ, "How do I configure Ollama server?"), with the
-/// path of its OpenAI-compatible interface.
+/// Ollama's default address (its FAQ, "How do I configure Ollama server?") with the path of its
+/// OpenAI-compatible API.
 const OLLAMA: &str = "http://127.0.0.1:11434/v1";
 
 impl Default for Tuning {

@@ -21,7 +21,7 @@ CONTEXT = 2048
 WIDTH = 64
 HEADS = 2
 HIDDEN = 64
-# In the manner of Hermes and Qwen, which llama.cpp reads.
+# A template in the style of Hermes and Qwen, which llama.cpp parses.
 TEMPLATE = """{%- if tools %}<tools>
 {%- for tool in tools %}
 {{ tool | tojson }}
@@ -46,7 +46,7 @@ TEMPLATE = """{%- if tools %}<tools>
 {%- if add_generation_prompt %}<assistant>
 {%- if messages[-1].role == "tool" %}<|result|>{% elif tools %}<|call|>{% else %}<|greet|>{% endif %}
 {%- endif %}"""
-# Each line is a token and what follows it; the first stand at the end of a prompt.
+# Each line is a token and its continuation. The first tokens end a prompt.
 SEQUELS = [
     ["<|greet|>", "Hello", ", w\u00f6rld", "<|end|>"],
     [
@@ -96,7 +96,7 @@ def make_model(path: Path) -> None:
     def number(token: str) -> int:
         return tokens.index(token.encode())
 
-    # One dimension for each token of a sequel; all others share the first, whose sequel is the end.
+    # One dimension per continued token; all other tokens share the first, which continues with the end token.
     embedding = numpy.zeros((len(tokens), WIDTH), dtype=numpy.float32)
     output = numpy.zeros((len(tokens), WIDTH), dtype=numpy.float32)
     embedding[:, 0] = 1.0

@@ -1,10 +1,10 @@
-//! Reads an answer without letting it fill the memory.
+//! Reads a response body with a size limit.
 
 use crate::OutboundError;
 use reqwest::Response;
 
-/// Reads at most `max_bytes` of the decompressed body and says whether there was more. What is beyond is
-/// never unpacked, so a small compressed answer cannot grow large here.
+/// Reads at most `max_bytes` of the decompressed body and reports whether there was more. Stops
+/// decompressing at the limit, so a small compressed response cannot exhaust memory.
 pub async fn read_capped(
     mut response: Response,
     max_bytes: usize,

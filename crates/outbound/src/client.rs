@@ -1,4 +1,4 @@
-//! The clients, one for each policy, and the one way to send.
+//! The HTTP clients, one per policy, and the function that sends requests.
 
 use crate::policy::Policy;
 use crate::resolver::{self, FilteringResolver, Refused};
@@ -13,14 +13,14 @@ use url::{Host, Url};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Goes out. A cheap handle; all clones share connections and settings.
+/// Sends outgoing requests. Cheap to clone; all clones share connections and settings.
 #[derive(Clone)]
 pub struct Outbound {
     inner: Arc<Inner>,
 }
 
-/// A client belongs to a policy, never to a setting: a connection that one policy let be made is never
-/// used again under the other.
+/// Each policy has its own client, so a pooled connection made under one policy is never reused under the
+/// other, even when the settings change.
 struct Inner {
     public_only: Client,
     no_metadata: Client,
@@ -28,7 +28,7 @@ struct Inner {
 }
 
 impl Outbound {
-    /// Makes the clients. Fails only when the TLS library cannot be set up.
+    /// Creates the clients. Fails only when TLS cannot be initialized.
     pub fn new(settings: OutboundSettings) -> Result<Self, OutboundError> {
         Ok(Self {
             inner: Arc::new(Inner {
@@ -39,15 +39,15 @@ impl Outbound {
         })
     }
 
-    /// Takes changed settings over; they hold for the next request.
+    /// Replaces the settings. They apply from the next request on.
     pub fn update_settings(&self, settings: OutboundSettings) {
         self.inner.settings.store(Arc::new(settings));
     }
 
-    /// A client of this reach, for building requests: it follows no redirects, takes no proxy from the
-    /// environment, and filters addresses when it connects. Hosts that are addresses skip its resolver:
-    /// call [`Self::check_url`] before every use, or [`Self::send`], which does. It has no time-out for
-    /// the answer; set one on the request.
+    /// Returns the client for this reach, to build requests with. It follows no redirects, ignores proxies
+    /// from the environment, and filters addresses when it connects. URLs whose host is an IP address
+    /// bypass its resolver, so call [`Self::check_url`] before every request or use [`Self::send`], which
+    /// does. The client has no response timeout; set one on the request.
     pub fn client(&self, reach: Reach) -> &Client {
         match self.policy(reach) {
             Policy::PublicOnly => &self.inner.public_only,
@@ -55,13 +55,13 @@ impl Outbound {
         }
     }
 
-    /// Whether this URL may be called, as far as its text tells: `http` or `https`, a host, no user
-    /// name, and no address or name that is refused. Other names are judged when they are connected to.
+    /// Checks what the URL's text reveals: `http` or `https`, a host, no user name, and no refused address
+    /// or name. The resolver checks the addresses of other names at connect time.
     pub fn check_url(&self, reach: Reach, url: &Url) -> Result<(), OutboundError> {
         check_url(self.policy(reach), url)
     }
 
-    /// Whether this host may be called, as far as its text tells: for protocols other than HTTP.
+    /// Checks what the host's text reveals, for protocols other than HTTP.
     pub fn check_host(&self, reach: Reach, host: &Host) -> Result<(), OutboundError> {
         let host = match host {
             Host::Domain(name) => Host::Domain(name.as_str()),
@@ -71,14 +71,14 @@ impl Outbound {
         check_host(self.policy(reach), &host)
     }
 
-    /// Checks the URL and sends. A redirect is returned as it came.
+    /// Checks the URL and sends the request. Returns redirects without following them.
     pub async fn send(&self, reach: Reach, request: Request) -> Result<Response, OutboundError> {
         self.check_url(reach, request.url())?;
         Ok(self.client(reach).execute(request).await?)
     }
 
-    /// The addresses of a host that may be called, for protocols other than HTTP: connect to one of them
-    /// and resolve no further.
+    /// Resolves a host to its permitted addresses, for protocols other than HTTP. Connect to one of them
+    /// and do not resolve again.
     pub async fn resolve(&self, reach: Reach, host: &str) -> Result<Vec<IpAddr>, OutboundError> {
         let found = resolver::resolve(self.policy(reach), host).await;
         found.map_err(|error| {

@@ -1,31 +1,28 @@
-//! What can go wrong on the way out, without the address that was called: it may carry a token.
+//! Errors of outgoing requests. They never contain the URL, which may hold a token.
 
 use crate::resolver::Refused;
 use gatehouse_domain::{ErrorCode, Problem};
 use std::error::Error;
 
-/// A request was not sent, or its answer not read.
+/// A request was not sent, or its response was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutboundError {
-    /// The address is one that must not be called.
     #[error("this address must not be called")]
     RefusedAddress,
-    /// The URL is not one that can be called; why.
+    /// The URL is invalid, with the reason.
     #[error("the URL {0}")]
     BadUrl(&'static str),
-    /// No answer in time.
     #[error("there was no answer in time")]
     Timeout,
-    /// No connection: the name does not resolve, nobody listens, the certificate is not trusted.
+    /// The name does not resolve, nothing listens, or the certificate is not trusted.
     #[error("no connection could be made")]
     Connect,
-    /// The connection broke in the middle.
     #[error("the connection broke")]
     Interrupted,
-    /// The answer cannot be decoded.
+    /// The response cannot be decoded.
     #[error("the answer could not be read")]
     BadResponse,
-    /// Something else, which repeating does not mend.
+    /// Any other error. A retry does not help.
     #[error("{0}")]
     Other(&'static str),
 }
@@ -36,7 +33,7 @@ impl OutboundError {
         matches!(self, Self::Timeout | Self::Connect | Self::Interrupted)
     }
 
-    /// What a caller is told. `provider` names whom we called, `field` the input the URL came from.
+    /// The error for the caller. `provider` names the service, `field` the input that contained the URL.
     pub fn problem(self, provider: &str, field: &str) -> Problem {
         match self {
             Self::RefusedAddress | Self::BadUrl(_) => {
@@ -75,7 +72,7 @@ impl From<reqwest::Error> for OutboundError {
     }
 }
 
-/// The resolver's refusal comes back wrapped in several errors of the client.
+/// The HTTP client wraps the resolver's refusal in several errors.
 fn was_refused(error: &reqwest::Error) -> bool {
     let mut next: Option<&(dyn Error + 'static)> = error.source();
     while let Some(cause) = next {

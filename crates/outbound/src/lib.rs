@@ -1,9 +1,10 @@
-//! The one place that makes HTTP clients for going out: which addresses may be reached, how long to wait
-//! for a connection, and how much of an answer is read. It knows nothing of vendors, tools or settings.
+//! The only crate that makes HTTP clients for outgoing requests. It decides which addresses are reachable,
+//! how long to wait for a connection, and how much of a response is read. It knows nothing about vendors,
+//! tools or settings.
 //!
-//! A host that is a name is judged by the resolver at the moment of connecting, on the very
-//! addresses that are then connected to, so a name that changes its address between check and use gains
-//! nothing. A host that is an address never meets a resolver; [`Outbound::check_url`] judges it.
+//! The resolver checks a host name at connect time, on the same addresses that the client then connects to,
+//! so DNS rebinding between check and use has no effect. An IP address never reaches the resolver;
+//! [`Outbound::check_url`] checks it.
 
 mod body;
 mod client;
@@ -15,20 +16,20 @@ pub use body::read_capped;
 pub use client::Outbound;
 pub use error::OutboundError;
 
-/// On whose word an address is called.
+/// The origin of the address that a request goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// A tool's, a model's or a payload's: only addresses of the public internet, unless
-    /// [`OutboundSettings::allow_private`].
+    /// From a tool, a model or a payload. Only public internet addresses, unless
+    /// [`OutboundSettings::allow_private`] is set.
     Public,
-    /// The owner's own (channel accounts, model providers, MCP, search): private addresses are fine.
+    /// From the owner (channel accounts, model providers, MCP, search). Private addresses are allowed.
     Owner,
 }
 
-/// What the owner can change.
+/// The owner's settings for outgoing requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutboundSettings {
-    /// `network.allow_private`: [`Reach::Public`] reaches private addresses too. It never opens the
-    /// addresses of cloud metadata services.
+    /// `network.allow_private`: [`Reach::Public`] also reaches private addresses, but never cloud metadata
+    /// services.
     pub allow_private: bool,
 }

@@ -1,20 +1,21 @@
 //! Which addresses and names may be called. Pure: no sockets, no resolving, no settings.
 //!
 //! Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses (RFC 6890 and later), RFC 6052
-//! and 8215 (NAT64), 3056 (6to4), 4380 (Teredo), and the cloud vendors' pages on instance metadata.
+//! and 8215 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), and the cloud vendors' documentation of their
+//! instance metadata services.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How strictly an address is judged.
+/// Which addresses are permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Only what is reachable over the public internet.
+    /// Only addresses on the public internet.
     PublicOnly,
-    /// Everything but cloud metadata services.
+    /// Everything except cloud metadata services.
     NoMetadata,
 }
 
-/// Names under which cloud metadata services answer.
+/// Host names of cloud metadata services.
 const METADATA_NAMES: [&str; 7] = [
     "metadata",
     "metadata.goog",
@@ -26,7 +27,6 @@ const METADATA_NAMES: [&str; 7] = [
 ];
 
 impl Policy {
-    /// Whether this address may be called.
     pub fn allows(self, address: IpAddr) -> bool {
         match self {
             Self::PublicOnly => is_public(address) && !is_metadata(address),
@@ -34,7 +34,7 @@ impl Policy {
         }
     }
 
-    /// Whether this name may be called at all; its addresses are judged as well, once they are known.
+    /// Whether this name may be called. Its resolved addresses are checked separately.
     pub fn allows_name(self, name: &str) -> bool {
         let name = name.strip_suffix('.').unwrap_or(name);
         !METADATA_NAMES
@@ -43,7 +43,7 @@ impl Policy {
     }
 }
 
-/// Whether a cloud metadata service answers here, in whatever form the address is written.
+/// Whether the address belongs to a cloud metadata service, in any IPv4 or IPv6 form.
 pub fn is_metadata(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_metadata_v4(v4),
@@ -51,8 +51,8 @@ pub fn is_metadata(address: IpAddr) -> bool {
     }
 }
 
-/// Link-local as a whole: metadata and credential services use several addresses of it (169.254.169.254,
-/// 169.254.170.2, 169.254.170.23, 169.254.0.23), and nobody's server has its home there.
+/// Covers the whole link-local range: metadata and credential services use several of its addresses
+/// (169.254.169.254, 169.254.170.2, 169.254.170.23, 169.254.0.23), and no ordinary server uses it.
 fn is_metadata_v4(address: Ipv4Addr) -> bool {
     address.is_link_local()
         || matches!(
@@ -103,7 +103,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
             | [192, 0, 0 | 2, _]
             // 6to4 relays, withdrawn
             | [192, 88, 99, _]
-            // measurements
+            // benchmarking
             | [198, 18..=19, ..]
             // documentation
             | [198, 51, 100, _]
@@ -111,14 +111,15 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     )
 }
 
-/// Global unicast is `2000::/3`; beside it only NAT64's own prefix leads to the public internet.
+/// Global unicast is `2000::/3`. The only other public prefix is NAT64's.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(v4) = address.to_ipv4_mapped() {
         return is_public_v4(v4);
     }
     let [a, b, ..] = address.segments();
     match (a, b) {
-        // NAT64: as public as the address it carries. `64:ff9b:1::/48` is for local use and not meant.
+        // NAT64 is as public as the IPv4 address it carries. `64:ff9b:1::/48` is for local use, so it does
+        // not count.
         (0x0064, 0xff9b) => nat64(address).is_some_and(is_public_v4),
         // protocol assignments with Teredo and ORCHID (2001::/23), documentation, 6to4
         (0x2001, 0x0000..=0x01ff | 0x0db8) | (0x2002, _) | (0x3fff, 0x0000..=0x0fff) => false,
@@ -126,7 +127,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for or is tunnelled to.
+/// The IPv4 address that an IPv6 address maps or tunnels to.
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     if let Some(v4) = address.to_ipv4() {
         return Some(v4); // mapped, and the old "compatible" form

@@ -1,17 +1,17 @@
-//! Resolves a name and leaves only addresses that may be called. The client connects to what this
-//! returns and asks nobody else, so there is no moment between check and use.
+//! Resolves a name and keeps only permitted addresses. The client connects to exactly these addresses and
+//! does not resolve again, so the answer cannot change between check and use.
 
 use crate::policy::Policy;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 
-/// Every address of the name is one that must not be called.
+/// The name has no permitted address.
 #[derive(Debug, thiserror::Error)]
 #[error("this name leads to no address that may be called")]
 pub(crate) struct Refused;
 
-/// The system's resolver behind a policy.
+/// The system resolver with a policy applied.
 #[derive(Debug)]
 pub(crate) struct FilteringResolver {
     pub(crate) policy: Policy,
@@ -22,14 +22,14 @@ impl Resolve for FilteringResolver {
         let policy = self.policy;
         Box::pin(async move {
             let found = resolve(policy, name.as_str()).await?;
-            // Port 0 means: the one of the URL.
+            // With port 0 the client uses the URL's port.
             let addresses: Addrs = Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0)));
             Ok(addresses)
         })
     }
 }
 
-/// The addresses of a host that may be called; the error may be [`Refused`].
+/// Resolves a host to its permitted addresses. The error may be [`Refused`].
 pub(crate) async fn resolve(
     policy: Policy,
     host: &str,
@@ -41,7 +41,7 @@ pub(crate) async fn resolve(
     Ok(admit(policy, found.map(|to| to.ip()))?)
 }
 
-/// Keeps what may be called; a name that had only other addresses is refused.
+/// Keeps the permitted addresses; fails when none is left.
 fn admit(policy: Policy, found: impl Iterator<Item = IpAddr>) -> Result<Vec<IpAddr>, Refused> {
     let mut admitted: Vec<_> = found.filter(|address| policy.allows(*address)).collect();
     admitted.dedup();

@@ -1,5 +1,5 @@
-//! The audit rows of calls whose rooms write none themselves: what the method table says, once the call has
-//! succeeded.
+//! Audit rows for calls whose own crate writes none. The method table defines the row; it is written once
+//! the call has succeeded.
 
 use crate::method::{Audit, Call, Method};
 use gatehouse_auth::Auth;
@@ -7,7 +7,7 @@ use gatehouse_domain::Actor;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-/// A row that is written if the call succeeds.
+/// A row to write if the call succeeds.
 pub(crate) struct Note {
     auth: Auth,
     actor: Actor,
@@ -17,7 +17,7 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// What is known before the call: who, and what the params name.
+    /// Collects what is known before the call: the actor, the named params, and the names of other params.
     pub(crate) fn of(method: &Method, call: &Call, params: Option<&RawValue>) -> Option<Self> {
         let Audit::Row {
             kind,
@@ -47,7 +47,7 @@ impl Note {
         })
     }
 
-    /// Adds what the result names, and writes the row.
+    /// Adds the named members of the result and writes the row.
     pub(crate) async fn write(mut self, result: &RawValue) {
         if !self.result.is_empty()
             && let Ok(made) = serde_json::from_str::<Map<String, Value>>(result.get())
@@ -60,7 +60,7 @@ impl Note {
     }
 }
 
-/// Those members that are there.
+/// Returns the named members that exist.
 fn picked(from: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
     let found = names.iter().filter_map(|name| from.get_key_value(*name));
     found

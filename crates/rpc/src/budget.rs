@@ -1,7 +1,7 @@
-//! The memory that everything callers send and are sent may take: bodies, socket messages, the params
-//! of calls in work, and answers until they are written. One budget for the process, charged while
-//! bytes arrive and while answers are built. Guards give the bytes back, so that nothing stays charged
-//! when a connection ends in an unusual way.
+//! The memory budget for everything callers send and receive: bodies, socket messages, the params of
+//! running calls, and responses until they are written. The process has one budget. It is charged while
+//! bytes arrive and while responses are built. Guards release the bytes on drop, so nothing stays charged
+//! when a connection ends abnormally.
 
 use gatehouse_auth::{Decision, Visit};
 use gatehouse_domain::ClientKey;
@@ -9,30 +9,31 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The budget of a process, in bytes, unless its messages are so large that it needs more.
+/// The default budget of a process, in bytes. Large messages raise it.
 const USUAL_BYTES: usize = 256 * 1024 * 1024;
-/// How many of the largest messages fit at least.
+/// The number of maximum-size messages that the budget must hold.
 const LARGEST_MESSAGES: usize = 7;
-/// Shares up to this size may use the last sixteenth of each limit, so that small calls are answered
-/// while large ones fill the rest.
+/// Shares up to this size, in bytes, may use the last sixteenth of each limit, so small calls still succeed
+/// while large ones use up the rest.
 const SMALL_BYTES: usize = 64 * 1024;
 
-/// How much may be held, in bytes.
+/// The limits of a budget, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// By all together.
+    /// For all holders together.
     pub total: usize,
-    /// By one credential, or by one client that was let in without.
+    /// For one credential, or for one client that was allowed without a credential.
     pub each: usize,
-    /// By all unauthenticated clients together.
+    /// For all unauthenticated clients together.
     pub strangers: usize,
-    /// By one of them.
+    /// For one unauthenticated client.
     pub stranger: usize,
 }
 
 impl Limits {
-    /// The limits of a process whose messages have at most so many bytes: 256 MiB, or seven messages
-    /// where that is more; half of it for one credential, half for all strangers, and a quarter for one.
+    /// The limits for a process with this maximum message size. The total is 256 MiB or seven messages,
+    /// whichever is larger. One credential may use half, all strangers together half, and one stranger a
+    /// quarter.
     pub fn for_messages(max_message_bytes: usize) -> Self {
         let total = USUAL_BYTES.max(max_message_bytes.saturating_mul(LARGEST_MESSAGES));
         Self {
@@ -43,7 +44,7 @@ impl Limits {
         }
     }
 
-    /// The same limit for everything.
+    /// Uses the same limit everywhere.
     pub const fn flat(bytes: usize) -> Self {
         Self {
             total: bytes,
@@ -54,23 +55,23 @@ impl Limits {
     }
 }
 
-/// Whom bytes are charged to.
+/// The account that bytes are charged to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A credential by its id, or a client that was let in without one.
+    /// The id of a credential, or a client that was allowed without one.
     Known(Arc<str>),
     /// An unauthenticated client.
     Stranger(ClientKey),
 }
 
 impl Holder {
-    /// Whom this request's bytes are charged to.
+    /// The holder for this request.
     pub fn of(visit: &Visit) -> Self {
         let Decision::Allowed(identity) = &visit.decision else {
             return Self::Stranger(visit.client.key);
         };
         let name = identity.actor_name();
-        // These two names are shared by all who come that way.
+        // Several clients share these two names, so the client key tells them apart.
         Self::Known(match name.as_str() {
             "loopback" | "password" => format!("{name} {}", visit.client.key).into(),
             _ => name.into(),
@@ -85,7 +86,7 @@ struct Held {
     each: HashMap<Holder, usize>,
 }
 
-/// The budget. A cheap handle.
+/// The memory budget. Cheap to clone.
 #[derive(Clone)]
 pub struct ByteBudget {
     limits: Limits,
@@ -102,7 +103,7 @@ impl fmt::Debug for ByteBudget {
 }
 
 impl ByteBudget {
-    /// A budget of which nothing is used.
+    /// Creates an unused budget.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -110,7 +111,7 @@ impl ByteBudget {
         }
     }
 
-    /// An empty share of this holder.
+    /// Creates an empty share for this holder.
     pub fn share(&self, holder: Holder) -> Share {
         Share {
             budget: self.clone(),
@@ -119,7 +120,7 @@ impl ByteBudget {
         }
     }
 
-    /// How many bytes are held.
+    /// The number of bytes currently charged.
     pub fn held_bytes(&self) -> usize {
         self.lock().total
     }
@@ -129,7 +130,7 @@ impl ByteBudget {
     }
 }
 
-/// Bytes that are charged to a holder until this is dropped.
+/// Bytes charged to a holder until the share is dropped.
 #[must_use = "the bytes are given back when this is dropped"]
 pub struct Share {
     budget: ByteBudget,
@@ -147,7 +148,7 @@ impl fmt::Debug for Share {
 }
 
 impl Share {
-    /// Charges so many more bytes; `false`, and nothing is charged, when they are not free.
+    /// Charges `more` bytes. Returns `false` and charges nothing when they are not available.
     #[must_use]
     pub fn grow(&mut self, more: usize) -> bool {
         let Some(bytes) = self.bytes.checked_add(more) else {
@@ -179,7 +180,7 @@ impl Share {
         has_room
     }
 
-    /// Gives back what is charged beyond so many bytes.
+    /// Releases everything above `bytes`.
     pub fn shrink_to(&mut self, bytes: usize) {
         let Some(less) = self.bytes.checked_sub(bytes).filter(|less| *less > 0) else {
             return;
@@ -196,9 +197,9 @@ impl Share {
         }
     }
 
-    /// Grows the buffer so that it has room for `more` bytes, and charges what it allocates: twice its
-    /// size where that is free, but no more than `most` bytes in all unless the bytes need it. `false`, and nothing is
-    /// changed, when that is not free. Charge nothing but this buffer to the share.
+    /// Grows the buffer to fit `more` bytes and charges the allocation. Doubles the capacity if the budget
+    /// allows, up to `most` bytes unless the content needs more. Returns `false` and changes nothing when
+    /// the budget does not allow it. The share must hold only this buffer.
     #[must_use]
     pub fn reserve(&mut self, buffer: &mut Vec<u8>, more: usize, most: usize) -> bool {
         let needed = buffer.len().saturating_add(more);
@@ -215,12 +216,11 @@ impl Share {
         false
     }
 
-    /// An empty share of the same holder.
+    /// Creates an empty share for the same holder.
     pub fn sibling(&self) -> Self {
         self.budget.share(self.holder.clone())
     }
 
-    /// How many bytes are charged.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }

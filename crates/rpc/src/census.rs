@@ -1,19 +1,19 @@
-//! How many unauthenticated sockets there are, in all and per client. They are counted by guards, so
-//! that nothing is forgotten when a connection ends in an unusual way. Knows no connection.
+//! Counts unauthenticated sockets, in total and per client. Guards do the counting, so the count stays
+//! correct when a connection ends abnormally. This module knows nothing about connections.
 
 use gatehouse_domain::ClientKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// Unauthenticated sockets in all.
+/// The maximum number of unauthenticated sockets.
 pub const MAX_SOCKETS: usize = 1_000;
-/// Unauthenticated sockets of one client.
+/// The maximum number of unauthenticated sockets per client.
 pub const MAX_SOCKETS_PER_CLIENT: u32 = 20;
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// By the order in which they came.
+    /// In order of arrival.
     places: BTreeMap<u64, Place>,
     by_client: HashMap<ClientKey, BTreeSet<u64>>,
     next: u64,
@@ -37,7 +37,7 @@ impl Counts {
         Some(place)
     }
 
-    /// The oldest socket of the client that has the most of them.
+    /// The oldest socket of the client that has the most sockets.
     fn victim(&self) -> Option<u64> {
         let most = self.by_client.values().map(BTreeSet::len).max()?;
         let with_most = self.by_client.values().filter(|held| held.len() == most);
@@ -45,16 +45,16 @@ impl Counts {
     }
 }
 
-/// Counts the sockets that have not said who they are.
+/// Counts sockets that have not authenticated yet.
 #[derive(Clone, Debug, Default)]
 pub struct SocketCensus {
     counts: Arc<Mutex<Counts>>,
 }
 
 impl SocketCensus {
-    /// Takes a place until the guard is dropped; `None` when this client has all of its own.
-    /// `limit_factor` is above one for a proxy whose clients cannot be told apart. When all places are
-    /// taken, the oldest socket of the client with the most sockets loses its own.
+    /// Takes a slot until the guard is dropped. Returns `None` when the client has used up its own slots.
+    /// `limit_factor` is above one for a proxy whose clients cannot be distinguished. When all slots are
+    /// taken, evicts the oldest socket of the client that has the most.
     pub fn admit(&self, client: ClientKey, limit_factor: u32) -> Option<SocketGuard> {
         let mut counts = self.lock();
         let held = counts.by_client.get(&client).map_or(0, BTreeSet::len);
@@ -84,7 +84,7 @@ impl SocketCensus {
         })
     }
 
-    /// How many there are.
+    /// The number of unauthenticated sockets.
     pub fn total(&self) -> usize {
         self.lock().places.len()
     }
@@ -94,7 +94,7 @@ impl SocketCensus {
     }
 }
 
-/// A place in the census.
+/// A slot in the census.
 #[derive(Debug)]
 #[must_use = "the place is given back when this is dropped"]
 pub struct SocketGuard {
@@ -104,7 +104,7 @@ pub struct SocketGuard {
 }
 
 impl SocketGuard {
-    /// Ends when the place was given to somebody else.
+    /// Cancelled when another socket has taken this slot.
     pub fn evicted(&self) -> CancellationToken {
         self.evicted.clone()
     }
@@ -168,7 +168,7 @@ mod tests {
     fn when_all_places_are_taken_the_oldest_of_who_has_the_most_makes_room() {
         let census = SocketCensus::default();
         let owner = census.admit(client(0), 1).unwrap();
-        // Fifty addresses with as many as each may have take what is left, and one more.
+        // Clients with 20 sockets each fill the remaining slots and request one more.
         let mut held: Vec<_> = (0..1000)
             .map(|n| census.admit(client(1 + n / 20), 1).unwrap())
             .collect();
@@ -182,7 +182,7 @@ mod tests {
         held.push(census.admit(client(5000), 1).unwrap());
         assert_eq!(gone(&held), [0, 20]);
         assert!(!owner.evicted().is_cancelled());
-        // Whose place was taken gives back nothing.
+        // Dropping an evicted guard releases nothing.
         drop(held);
         assert_eq!(census.total(), 1);
         drop(owner);

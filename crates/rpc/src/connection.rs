@@ -1,5 +1,5 @@
-//! The life of one WebSocket, without the socket: the loop in `web` feeds it what happens and does
-//! what it answers. It must not know axum, and it reads time only from the injected clock.
+//! The state machine of one WebSocket connection, without the socket. The loop in `web` feeds it inputs and
+//! executes its outputs. It must not depend on axum, and it reads time only from the injected clock.
 
 pub mod heartbeat;
 mod io;
@@ -20,55 +20,55 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// How long an unauthenticated client may take to say `connect`.
+/// How long an unauthenticated client may take to send `connect`, in milliseconds.
 pub const CONNECT_WITHIN_MS: u64 = 10_000;
-/// The longest message before authentication.
+/// The maximum message size before authentication.
 pub const MAX_BYTES_BEFORE_AUTH: usize = 64 * 1024;
-/// Calls in work on one connection.
+/// The maximum number of running calls per connection.
 pub const MAX_CALLS: usize = 64;
-/// Messages that may wait for the answer to `connect`.
+/// The maximum number of messages queued while `connect` is being checked.
 const MAX_QUEUED: usize = 64;
 
-/// Which of the two doors a socket came through.
+/// The kind of path that the socket was opened on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
-    /// `/ws`: public at the gate; a refusal there waits for `connect`.
+    /// `/ws`: open to everyone. An unauthenticated client must send `connect`.
     Public,
-    /// Any other `/ws/*`: behind the gate.
+    /// Any other `/ws/*` path: requires authentication before the upgrade.
     Gated,
 }
 
 #[derive(Debug)]
 enum State {
-    /// Nobody yet; `connect` must come until then.
-    Waiting { deadline_ms: u64 },
-    /// `connect` is being checked.
+    /// Not authenticated; `connect` must arrive before the deadline.
+    Waiting {
+        deadline_ms: u64,
+    },
+    /// The credential in `connect` is being checked.
     Connecting,
-    /// Somebody.
     Ready(AuthIdentity),
-    /// Over.
     Closed,
 }
 
-/// One connection.
+/// The state of one connection.
 #[derive(Debug)]
 pub struct Connection {
     rpc: Rpc,
     visit: Arc<Visit>,
     state: State,
     heartbeat: Heartbeat,
-    /// Calls in work, and the bytes of their messages.
+    /// The number of running calls and the bytes of their messages.
     calls: usize,
     bytes: usize,
-    /// What came while `connect` was being checked.
+    /// Messages that arrived while `connect` was being checked.
     queued: VecDeque<(String, Option<Share>)>,
-    /// The place among the unauthenticated.
+    /// The slot among the unauthenticated sockets.
     place: Option<SocketGuard>,
 }
 
 impl Connection {
-    /// A connection whose upgrade passed the gate with this visit. Refused are an unauthenticated
-    /// one on a gated path, and one too many of the unauthenticated: answer the upgrade with that.
+    /// Creates a connection for an upgrade with this visit. Fails when the client is unauthenticated on a
+    /// gated path, or when there are too many unauthenticated sockets; answer the upgrade with the error.
     pub fn open(rpc: Rpc, visit: Visit, path: PathKind) -> Result<Self, Problem> {
         let now = rpc.rooms().clock.monotonic_ms();
         let heartbeat = Heartbeat::begin(now);
@@ -102,29 +102,27 @@ impl Connection {
         })
     }
 
-    /// Whether it is over.
     pub const fn is_closed(&self) -> bool {
         matches!(self.state, State::Closed)
     }
 
-    /// Whether the client has said who it is.
     pub const fn is_authenticated(&self) -> bool {
         matches!(self.state, State::Ready(_))
     }
 
-    /// Whom the bytes of its messages are charged to.
+    /// The holder that this connection's message bytes are charged to.
     pub fn holder(&self) -> Holder {
         Holder::of(&self.visit)
     }
 
-    /// Ends when this unauthenticated connection has to make room for another: feed it
-    /// [`Input::Evicted`].
+    /// Cancelled when this unauthenticated connection must make room for another. Feed it
+    /// [`Input::Evicted`] then.
     pub fn evicted(&self) -> CancellationToken {
         let place = self.place.as_ref();
         place.map_or_else(CancellationToken::new, SocketGuard::evicted)
     }
 
-    /// The longest message that is taken now.
+    /// The maximum message size in the current state.
     pub fn max_message_bytes(&self) -> usize {
         match self.state {
             State::Ready(_) => self.rpc.rooms().config.max_message_bytes(),
@@ -132,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// Takes in what happened; what is to be done, in this order.
+    /// Processes an input and returns the outputs to execute, in order.
     pub fn handle(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         if self.is_closed() {
@@ -171,10 +169,10 @@ impl Connection {
                 self.close(&mut out, ErrorCode::RateLimited.close_code(), "too slow");
             }
             Input::Tick => self.tick(&mut out),
-            // The check above was what it is for.
+            // The check above already handles this.
             Input::CredentialChanged => {}
             Input::CallFinished(finished) => self.finished(finished, &mut out),
-            // 1012: the server restarts (RFC 6455's registry); a client connects again.
+            // 1012 is "service restart" in the IANA registry of close codes; clients reconnect.
             Input::Shutdown => self.close(&mut out, 1012, "server is stopping"),
         }
         out
@@ -199,7 +197,7 @@ impl Connection {
         out.push(Output::Close { code, reason });
     }
 
-    /// An error answer, then the end.
+    /// Sends an error response and closes the connection.
     fn refuse(&mut self, out: &mut Vec<Output>, id: &Id, problem: &Problem, reason: &'static str) {
         out.push(Output::Send(refusal(id, problem).into()));
         self.close(out, problem.code.close_code(), reason);
@@ -211,7 +209,7 @@ impl Connection {
         self.refuse(out, &Id::null(), &problem, "message too long");
     }
 
-    /// Only who has not authenticated makes room.
+    /// Only unauthenticated connections make room.
     fn evict(&mut self, out: &mut Vec<Output>) {
         if self.place.is_some() {
             let problem = Problem::rate_limited(CONNECT_WITHIN_MS);
@@ -262,14 +260,14 @@ impl Connection {
             State::Ready(identity) => {
                 let identity = identity.clone();
                 self.calls(&identity, &text, out);
-                // Its params have been read, and are charged by themselves.
+                // The params have been read and are charged separately.
                 drop((text, held));
             }
             State::Closed => {}
         }
     }
 
-    /// Before anything else a client says who it is.
+    /// The first message must authenticate the client.
     fn first_message(&mut self, text: &str, out: &mut Vec<Output>) {
         let not_connect = "The first message must be a single `connect`.";
         let item = match parse(text) {
@@ -330,7 +328,7 @@ impl Connection {
         self.place = None;
         self.state = State::Ready(identity.clone());
         if self.credential_ended() {
-            // It ended while it was being checked.
+            // The credential ended while it was being checked.
             let problem = not_authenticated(&self.visit);
             return self.refuse(out, id, &problem, "credential ended");
         }
@@ -373,7 +371,7 @@ impl Connection {
     }
 }
 
-/// The answer to a message none of whose calls can run now.
+/// The response to a message when none of its calls can run now.
 fn too_many(incoming: Incoming<'_>) -> Option<String> {
     let (items, listed) = incoming.into_items();
     let problem = Problem::rate_limited(1000);

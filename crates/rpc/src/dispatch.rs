@@ -1,5 +1,5 @@
-//! From a call to its answer: look the method up, check the scope, check the vault, run the handler,
-//! count. The same for a socket and for `POST /api/rpc`.
+//! Runs a call: finds the method, checks the scope and the vault, runs the handler and records metrics.
+//! WebSockets and `POST /api/rpc` share this code.
 
 use crate::audited::Note;
 use crate::budget::{ByteBudget, Holder, Limits, Share};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The way in for calls. A cheap handle.
+/// The entry point for calls. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rpc {
     rooms: Arc<Rooms>,
@@ -27,19 +27,18 @@ pub struct Rpc {
     tasks: TaskTracker,
 }
 
-/// What is known of a message's calls before they run.
+/// What is known about a message's calls before they run.
 #[derive(Debug)]
 pub(crate) struct Admitted {
-    /// How many of the calls may run; the others are refused.
+    /// How many of the calls may run. The others are refused.
     pub calls: usize,
-    /// What the params of its calls take until all of them are done.
+    /// The memory charged for the params until all calls are done.
     pub held: Share,
-    /// The request id for the log, where the transport has one.
+    /// The request id for the log, if the transport has one.
     pub request_id: Option<RequestId>,
 }
 
 impl Rpc {
-    /// The way in to these rooms.
     pub fn new(rooms: Arc<Rooms>) -> Self {
         let limits = Limits::for_messages(rooms.config.max_message_bytes());
         Self {
@@ -50,34 +49,33 @@ impl Rpc {
         }
     }
 
-    /// The rooms.
     pub fn rooms(&self) -> &Arc<Rooms> {
         &self.rooms
     }
 
-    /// Who counts the unauthenticated sockets.
+    /// The counter of unauthenticated sockets.
     pub fn census(&self) -> &SocketCensus {
         &self.census
     }
 
-    /// What callers send and are sent may hold together.
+    /// The memory budget for messages from and to callers.
     pub fn budget(&self) -> &ByteBudget {
         &self.budget
     }
 
-    /// Calls that run on although their caller went away: shutdown closes and waits for them.
+    /// Calls that continue after their caller disconnected. Shutdown closes the tracker and waits for them.
     pub fn tasks(&self) -> &TaskTracker {
         &self.tasks
     }
 
-    /// `POST /api/rpc`: the answer to a message; `None` when it held only notifications.
+    /// Handles the body of `POST /api/rpc`. Returns `None` when it contained only notifications.
     pub async fn call_text(&self, visit: &Visit, text: &[u8]) -> Option<Vec<u8>> {
         let answer = self.call_text_as(visit, text, None).await;
         answer.map(|answer| answer.as_bytes().to_vec())
     }
 
-    /// The same for a request that has an id: an answer that tells of a fault of ours carries it. The
-    /// params are read at once: the text is not needed until the future ends.
+    /// Like [`Self::call_text`], for a request with an id. An internal error in the response carries the
+    /// id. The params are read immediately, so `text` is not needed while the future runs.
     pub fn call_text_as(
         &self,
         visit: &Visit,
@@ -117,9 +115,9 @@ impl Rpc {
         Ok(self.run(&visit, identity, incoming, admitted))
     }
 
-    /// Reads the params of a message's calls at once; the future does their work, in their order, to
-    /// its end even when it is dropped half way: a change that is committed is also applied. Only a method
-    /// whose work is of no use without its answer ends then.
+    /// Reads the params of all calls immediately. The future runs the calls in order and finishes even when
+    /// it is dropped, so a committed change is also applied. Only a method whose work is useless without
+    /// its response stops when the caller disconnects.
     pub(crate) fn run(
         &self,
         visit: &Arc<Visit>,
@@ -178,7 +176,7 @@ impl Rpc {
     }
 }
 
-/// Why an unauthenticated caller is refused.
+/// The error for an unauthenticated caller.
 pub(crate) fn not_authenticated(visit: &Visit) -> Problem {
     match visit.decision {
         Decision::SetupRequired => Problem::new(
@@ -192,9 +190,9 @@ pub(crate) fn not_authenticated(visit: &Visit) -> Problem {
     }
 }
 
-/// A call whose params have been read, or that is refused already.
+/// A call whose params have been read, or that has already been refused.
 struct Prepared {
-    /// Whom to answer; `None` for a notification.
+    /// `None` for a notification.
     id: Option<Id>,
     /// For the metrics.
     method: &'static str,
@@ -203,7 +201,7 @@ struct Prepared {
     work: Boxed<Outcome>,
 }
 
-/// Who sent a message, for the calls in it.
+/// The sender of a message, for the calls in it.
 struct Caller {
     rooms: Arc<Rooms>,
     identity: AuthIdentity,
@@ -212,14 +210,14 @@ struct Caller {
 }
 
 impl Caller {
-    /// Refuses when the credential has ended since the message was let in: while its body was on its
-    /// way, or by an earlier call of the batch.
+    /// Fails when the credential has ended since the message was accepted, for example while the body was
+    /// arriving or because of an earlier call in the batch.
     async fn require_live(&self, can_change: bool) -> Result<(), Problem> {
         let auth = &self.rooms.auth;
         auth.require_live(&self.identity).await?;
         if can_change {
             auth.require_setup_first(&self.identity)?;
-            // Memory may not know yet what another node did.
+            // This node's memory may not reflect a change by another node yet.
             self.rooms.store.check_guard().await.map_err(told)?;
         }
         Ok(())
@@ -242,7 +240,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     };
     let found = METHODS.iter().find(|method| method.name == request.method);
     let method = found.map_or("other", |method| method.name);
-    // A client that says `connect` waits for the answer, whether or not it gave an id.
+    // A client waits for the response to `connect`, even without an id.
     let id = request.id.or_else(|| (method == "connect").then(Id::null));
     let work = match found {
         _ if !admitted => refuse(Problem::rate_limited(1000)),
@@ -265,7 +263,7 @@ fn prepare(call: Call, item: Item<'_>, admitted: bool) -> Prepared {
     }
 }
 
-/// What reading the params of these calls may allocate, in bytes.
+/// The bytes that reading the params of these calls may allocate.
 pub(crate) fn weight(incoming: &Incoming<'_>) -> usize {
     let of = |item: &Item<'_>| {
         let request = item.as_ref().ok()?;

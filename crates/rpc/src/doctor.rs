@@ -1,5 +1,5 @@
-//! What commonly goes wrong, checked for real, each with what to do about it. Used by `system.doctor`
-//! and by the command line. Messages name no path and no secret.
+//! Checks for common problems, each with a suggested fix. Used by `system.doctor` and the command line.
+//! Messages contain no paths and no secrets.
 
 mod checks;
 mod network;
@@ -15,13 +15,13 @@ use serde::Serialize;
 /// The outcome of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
-    /// Which check.
+    /// The id of the check.
     pub id: &'static str,
-    /// Whether all is well.
+    /// Whether the check passed.
     pub ok: bool,
-    /// What was found.
+    /// The finding.
     pub message: String,
-    /// What to do, when something is to be done.
+    /// The suggested fix, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -46,7 +46,7 @@ impl Check {
     }
 }
 
-/// Runs every check; those about the way here only with a visit.
+/// Runs every check. Checks of the caller's network path run only with a visit.
 pub async fn checks(rooms: &Rooms, visit: Option<&Visit>) -> Vec<Check> {
     let resolved = rooms.config.resolved();
     let (settings, process) = (&resolved.settings, rooms.config.layers().process());

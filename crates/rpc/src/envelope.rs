@@ -1,8 +1,8 @@
-//! JSON-RPC 2.0 messages as they stand on the wire (<https://www.jsonrpc.org/specification>): what
-//! arrives is taken apart here, and answers are put together. Knows no method and no connection.
+//! JSON-RPC 2.0 messages (<https://www.jsonrpc.org/specification>): parses requests and builds responses.
+//! Knows nothing about methods or connections.
 //!
-//! Params stay unparsed text until their method's type reads them, so that a large message costs its
-//! own size and no more.
+//! Params stay unparsed text until the method's type reads them, so a large message needs no more memory
+//! than its own size.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
@@ -11,15 +11,15 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// How many messages one batch may hold.
+/// The maximum number of messages in a batch.
 pub const MAX_BATCH: usize = 64;
 
-/// The id of a request, as its caller spelled it: a string, a number or null.
+/// The id of a request, spelled as the caller sent it: a string, a number or null.
 #[derive(Clone, Debug)]
 pub struct Id(Box<RawValue>);
 
 impl Id {
-    /// The id of an answer to what has none, or none that could be read.
+    /// The id for responses to messages without a readable id.
     pub fn null() -> Self {
         Self(RawValue::NULL.to_owned())
     }
@@ -38,37 +38,34 @@ impl Id {
 /// One call.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// Absent in a notification.
+    /// `None` for a notification.
     pub id: Option<Id>,
-    /// The method's name.
     pub method: String,
-    /// The params, not looked at yet; null counts as absent.
+    /// Not parsed yet. A null value counts as absent.
     pub params: Option<&'a RawValue>,
 }
 
-/// A message that is JSON, but no call.
+/// A message that is valid JSON but not a valid call.
 #[derive(Debug)]
 pub struct Malformed {
-    /// Its id where it could be read.
+    /// The message's id, or null if it could not be read.
     pub id: Id,
-    /// What is wrong.
     pub problem: Problem,
 }
 
-/// One member of a message or batch.
+/// One message, alone or in a batch.
 pub type Item<'a> = Result<Request<'a>, Malformed>;
 
-/// A whole message.
+/// A whole incoming text.
 #[derive(Debug)]
 pub enum Incoming<'a> {
-    /// One call.
     Single(Item<'a>),
-    /// From 1 to [`MAX_BATCH`] calls, answered together.
+    /// 1 to [`MAX_BATCH`] calls with one combined response.
     Batch(Vec<Item<'a>>),
 }
 
 impl<'a> Incoming<'a> {
-    /// How many calls it holds.
+    /// The number of calls.
     pub fn len(&self) -> usize {
         match self {
             Self::Single(_) => 1,
@@ -76,12 +73,12 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Never: a message holds a call at least.
+    /// Always false, because a message contains at least one call.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Its members, and whether their answers are to stand in a list.
+    /// The calls, and whether their responses form an array.
     pub fn into_items(self) -> (Vec<Item<'a>>, bool) {
         match self {
             Self::Single(item) => (vec![item], false),
@@ -90,7 +87,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Takes a message apart. An error is the one answer to all of it, with id null.
+/// Parses a message. An error is the single response to the whole message, with a null id.
 pub fn parse(text: &str) -> Result<Incoming<'_>, Problem> {
     match text
         .trim_start_matches([' ', '\t', '\n', '\r'])
@@ -134,7 +131,7 @@ fn invalid(message: &str) -> Problem {
 struct Wire<'a> {
     #[serde(borrow, default)]
     jsonrpc: Option<&'a RawValue>,
-    // An id of null is an id: `Option` alone would take it for none.
+    // Distinguishes an id of null from a missing id, which a plain `Option` does not.
     #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -155,7 +152,7 @@ fn read_item(raw: &RawValue) -> Item<'_> {
     if !raw.get().starts_with('{') {
         return Err(nameless("A message is a JSON object."));
     }
-    // What is left to go wrong is a member that stands twice.
+    // The only remaining error is a duplicate member.
     let wire: Wire<'_> = serde_json::from_str(raw.get())
         .map_err(|_| nameless("A member of the message stands twice."))?;
     let id = match wire.id.map(|raw| Id::read(raw).ok_or(())) {
@@ -184,7 +181,7 @@ fn read_item(raw: &RawValue) -> Item<'_> {
     })
 }
 
-/// A batch that stops to collect at its limit, so that a hostile one costs no memory.
+/// A batch. Stops collecting at the limit, so a hostile batch uses little memory.
 struct Batch<'a> {
     items: Vec<&'a RawValue>,
     too_long: bool,
@@ -221,7 +218,7 @@ impl<'de> Deserialize<'de> for Batch<'de> {
     }
 }
 
-/// What a call came to: its result as JSON text, or why not.
+/// The outcome of a call: its result as JSON text, or a problem.
 pub type Outcome = Result<Box<RawValue>, Problem>;
 
 #[derive(Serialize)]
@@ -238,7 +235,7 @@ struct ErrorObject<'a> {
     data: Map<String, Value>,
 }
 
-/// The answer to one call.
+/// Builds the response to one call.
 pub fn answer(id: &Id, outcome: &Outcome) -> String {
     match outcome {
         Ok(result) => answer_parts(id, result).concat(),
@@ -246,14 +243,14 @@ pub fn answer(id: &Id, outcome: &Outcome) -> String {
     }
 }
 
-/// The answer to a call with this result, in pieces: a result may be large.
+/// Builds a success response in pieces, because a result may be large.
 pub(crate) fn answer_parts<'a>(id: &'a Id, result: &'a RawValue) -> [&'a str; 5] {
     let id = id.0.get();
     let start = r#"{"jsonrpc":"2.0","id":"#;
     [start, id, r#","result":"#, result.get(), "}"]
 }
 
-/// The answer to a call that is refused or failed.
+/// Builds the response to a call that was refused or failed.
 pub fn refusal(id: &Id, problem: &Problem) -> String {
     let mut data = Map::new();
     data.insert("code".to_owned(), problem.code.name().into());
@@ -270,12 +267,12 @@ pub fn refusal(id: &Id, problem: &Problem) -> String {
     })
 }
 
-/// The answer to a batch, from the answers to its members; none when all were notifications.
+/// Builds the response to a batch from its members' responses. Returns `None` when all were notifications.
 pub fn batch_answer(answers: &[String]) -> Option<String> {
     (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
 }
 
-/// An event: a call of ours that wants no answer.
+/// Builds an event: a call from the server that expects no response.
 pub fn notification(method: &str, params: &impl Serialize) -> String {
     #[derive(Serialize)]
     struct Notification<'a, P> {
@@ -290,7 +287,7 @@ pub fn notification(method: &str, params: &impl Serialize) -> String {
     })
 }
 
-/// These types have text keys and no fallible serialisers: the fallback is never seen.
+/// These types have string keys and infallible serializers, so the fallback never occurs.
 fn text_of(message: &impl Serialize) -> String {
     serde_json::to_string(message).unwrap_or_else(|_| {
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal error."}}"#

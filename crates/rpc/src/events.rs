@@ -1,5 +1,5 @@
-//! What is told to everybody who listens: events go over one bounded bus to every connection, each
-//! rendered once. Knows no connection; who may hear an event is written on it.
+//! Server events. One bounded bus carries every event to all connections, each serialized only once. Each
+//! event states which identities may receive it; the bus knows nothing about connections.
 
 mod bridge;
 mod deliveries;
@@ -17,26 +17,25 @@ use serde::Serialize;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-/// How many events a listener may be behind before it is told that it missed some.
+/// How many events a listener may fall behind before it misses some.
 const QUEUE: usize = 1024;
 
-/// An event that this version sends.
+/// A kind of event.
 #[derive(Clone, Copy, Debug)]
 pub struct EventKind {
-    /// Its name on the wire.
     pub name: &'static str,
-    /// What it tells, for the documents.
+    /// The description for the documentation.
     pub summary: &'static str,
-    /// Who may hear it.
+    /// The scope that a listener needs.
     pub scope: Scope,
-    /// The methods that tell the same when they are asked: a credential with `only` hears it when it
-    /// may call one of them.
+    /// Methods that return the same information. A credential with `only` receives the event if it may call
+    /// one of them.
     pub told_by: &'static [&'static str],
-    /// The schema of its params.
+    /// The schema of the params.
     pub params: fn(&mut schemars::SchemaGenerator) -> schemars::Schema,
 }
 
-/// Every event.
+/// Every kind of event.
 pub const EVENTS: &[EventKind] = &[
     VAULT_STATUS,
     VAULT_PROGRESS,
@@ -89,7 +88,7 @@ const RECORDS_CHANGED: EventKind = EventKind {
     name: "records.changed",
     summary: "A list of the kind that is named would be another one now; it may be told twice.",
     scope: Scope::Read,
-    // Each by what it tells of: see `Records::told_by`.
+    // Depends on the records: see `Records::told_by`.
     told_by: &[],
     params: |generator| generator.subschema_for::<RecordsChangedParams>(),
 };
@@ -104,11 +103,11 @@ pub struct VaultStatusParams {
 /// Params of `vault.progress`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VaultProgressParams {
-    /// What is being done.
+    /// The running operation.
     pub operation: &'static str,
-    /// How many records are done.
+    /// The number of records processed so far.
     pub done: u64,
-    /// Of how many.
+    /// The total number of records.
     pub total: u64,
 }
 
@@ -122,11 +121,11 @@ pub struct AuthChangedParams {
 /// Params of `records.changed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RecordsChangedParams {
-    /// The methods that list them begin with it.
+    /// The kind of records. The methods that list them start with this name.
     pub what: Records,
 }
 
-/// What `records.changed` tells of.
+/// The kinds of records that `records.changed` reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is its name")]
@@ -157,7 +156,7 @@ impl Records {
         Self::Webhooks,
     ];
 
-    /// The methods that list them.
+    /// The methods that list these records.
     pub(crate) const fn told_by(self) -> &'static [&'static str] {
         match self {
             Self::Agents => &["agents.list"],
@@ -173,7 +172,7 @@ impl Records {
         }
     }
 
-    /// By the subject in the table `changes`.
+    /// Maps a subject of the table `changes`.
     fn of(subject: &str) -> Option<Self> {
         match subject {
             "agents" => Some(Self::Agents),
@@ -184,28 +183,27 @@ impl Records {
             "sessions" => Some(Self::Sessions),
             "ssh_keys" => Some(Self::SshKeys),
             "webhooks" => Some(Self::Webhooks),
-            // Deliveries have no subject: `webhooks.delivery` tells of them.
-            // `auth.changed` and `vault.status` tell of the others, and provider keys are no rows.
+            // Deliveries have no subject, because `webhooks.delivery` reports them. `auth.changed` and
+            // `vault.status` report the other subjects, and provider keys are not rows.
             _ => None,
         }
     }
 }
 
-/// An event on its way.
+/// A published event.
 #[derive(Debug)]
 pub struct Event {
-    /// Its name.
     pub name: &'static str,
-    /// The whole message, as every listener gets it.
+    /// The complete message, identical for every listener.
     pub frame: String,
-    /// Who may hear it.
+    /// The scope that a listener needs.
     pub scope: Scope,
-    /// As in [`EventKind::told_by`].
+    /// See [`EventKind::told_by`].
     pub told_by: &'static [&'static str],
 }
 
 impl Event {
-    /// Whether a connection of this identity may hear it.
+    /// Whether a connection with this identity may receive the event.
     pub(crate) fn may_be_heard_by(&self, identity: &AuthIdentity) -> bool {
         identity.scopes.allows(self.scope)
             && (identity.only().is_none()
@@ -213,7 +211,7 @@ impl Event {
     }
 }
 
-/// Whether `only` lets an identity ask for what an event tells.
+/// Whether `only` permits an identity to call this method.
 fn may_ask(identity: &AuthIdentity, name: &str) -> bool {
     let method = METHODS.iter().find(|method| method.name == name);
     method.map_or_else(
@@ -222,7 +220,7 @@ fn may_ask(identity: &AuthIdentity, name: &str) -> bool {
     )
 }
 
-/// Where events are published and heard.
+/// Publishes events to all subscribers.
 #[derive(Clone, Debug)]
 pub struct EventBus(broadcast::Sender<Arc<Event>>);
 
@@ -233,7 +231,7 @@ impl Default for EventBus {
 }
 
 impl EventBus {
-    /// Tells everybody who listens now and may hear it.
+    /// Publishes an event to all current subscribers with the scope.
     pub fn publish(&self, name: &'static str, params: &impl Serialize, scope: Scope) {
         let kind = EVENTS.iter().find(|kind| kind.name == name);
         let told_by = kind.map_or(&[][..], |kind| kind.told_by);
@@ -256,7 +254,7 @@ impl EventBus {
         scope: Scope,
         told_by: &'static [&'static str],
     ) {
-        // No listener is no error.
+        // Having no listener is not an error.
         if self.0.receiver_count() > 0 {
             drop(self.0.send(Arc::new(Event {
                 name,
@@ -267,7 +265,7 @@ impl EventBus {
         }
     }
 
-    /// Listens from now on. A listener that falls [`QUEUE`] events behind is told so.
+    /// Subscribes to future events. A listener that falls [`QUEUE`] events behind receives an error.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<Event>> {
         self.0.subscribe()
     }

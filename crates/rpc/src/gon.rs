@@ -1,4 +1,4 @@
-//! What the page needs to begin: the same over `GET /api/gon` and `GET /api/bootstrap`.
+//! The initial data for the page, shared by `GET /api/gon` and `GET /api/bootstrap`.
 
 use crate::method::told;
 use crate::methods::sessions;
@@ -13,14 +13,14 @@ use serde::Serialize;
 /// The product's name, in the page and in `connect`.
 pub const PRODUCT: &str = "Gatehouse";
 
-/// Who the caller is, as it is told.
+/// The caller's identity.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct IdentityReport {
-    /// How it was recognised: `Loopback`, `Password` or `ApiKey`.
+    /// How the caller was authenticated: `Loopback`, `Password` or `ApiKey`.
     pub method: AuthMethod,
-    /// What it may do.
+    /// The caller's scopes.
     pub scopes: ScopeSet,
-    /// The methods and paths that its credential may call; absent when all.
+    /// The methods and paths that the credential may call; absent when it may call all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
 }
@@ -35,7 +35,7 @@ impl From<&AuthIdentity> for IdentityReport {
     }
 }
 
-/// Answer of `GET /api/gon`.
+/// Response of `GET /api/gon`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -44,36 +44,36 @@ impl From<&AuthIdentity> for IdentityReport {
 pub struct Gon {
     /// `Gatehouse`.
     pub product: &'static str,
-    /// Its version.
+    /// The version of Gatehouse.
     pub version: &'static str,
-    /// Whether stored secrets can be read.
+    /// The state of the vault.
     pub vault_status: VaultStatus,
-    /// Whether this build speaks and listens.
+    /// Whether this build includes voice.
     pub voice_enabled: bool,
     /// Whether a passkey is registered.
     pub has_passkeys: bool,
-    /// Whether setup is still to be done.
+    /// Whether setup is incomplete.
     pub setup_required: bool,
-    /// Whether everybody is let in.
+    /// Whether authentication is disabled.
     pub auth_disabled: bool,
-    /// Who asks.
+    /// The caller's identity.
     pub identity: IdentityReport,
 }
 
-/// Answer of `GET /api/bootstrap`.
+/// Response of `GET /api/bootstrap`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Bootstrap {
-    /// The same as `GET /api/gon`.
+    /// The same data as `GET /api/gon`.
     pub gon: Gon,
-    /// The agents.
+    /// All agents.
     pub agents: Vec<Agent>,
     /// The first page of sessions.
     pub sessions: Vec<Session>,
-    /// The id of the persona that speaks when nobody names another.
+    /// The id of the persona used when a request names none.
     pub active_persona: Option<String>,
 }
 
-/// What the page needs to begin.
+/// Returns the initial data for the page.
 pub fn gon(rooms: &Rooms, identity: &AuthIdentity) -> Gon {
     let facts = rooms.auth.facts();
     Gon {
@@ -88,7 +88,7 @@ pub fn gon(rooms: &Rooms, identity: &AuthIdentity) -> Gon {
     }
 }
 
-/// The same with the first page of everything.
+/// Returns the initial data with the agents and the first page of sessions.
 pub async fn bootstrap(rooms: &Rooms, identity: &AuthIdentity) -> Result<Bootstrap, Problem> {
     let agents = rooms.agents.list_agents().await.map_err(told)?;
     let first = sessions::page(rooms, &sessions::ListParams::default()).await?;

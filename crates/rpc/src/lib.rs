@@ -1,5 +1,5 @@
-//! JSON-RPC: the method table, dispatch, and the connection state machine. It must not know sockets
-//! or HTTP: `web` brings the messages and carries the answers away.
+//! JSON-RPC: the method table, dispatch, and the connection state machine. This crate must not depend on
+//! sockets or HTTP; `web` transports the messages.
 
 mod audited;
 pub mod budget;

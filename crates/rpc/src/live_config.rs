@@ -1,5 +1,5 @@
-//! The settings in force: what stood fast at start, and what was changed since. The one place that
-//! translates settings into what the rooms below take.
+//! The settings in effect: those fixed at startup plus later changes. The only module that translates
+//! settings into the types of the other crates.
 
 pub mod rooms;
 #[cfg(feature = "voice")]
@@ -20,22 +20,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{Mutex, watch};
 
-/// The settings in force.
+/// The settings in effect.
 #[derive(Debug)]
 pub struct LiveConfig {
     layers: Layers,
     resolved: ArcSwap<Resolved>,
-    /// Holds until the next start: sockets are opened with it.
+    /// Fixed until the next start, because sockets are opened with it.
     max_message_bytes: usize,
-    /// One change after the other, so that an older one never overwrites a newer one.
+    /// Serializes changes, so an older one never overwrites a newer one.
     applying: Mutex<()>,
-    /// Counts how often changes were put in force.
+    /// Counts how often changes were applied.
     applied: watch::Sender<u64>,
 }
 
-/// The changes made at run time, from the rows of table `settings`.
+/// Filters the rows of table `settings` to run-time changes of settings.
 ///
-/// Settings have a dot in their name; rows without one are state that only auth reads and writes.
+/// The name of a setting contains a dot. Rows without a dot are internal state of `auth`.
 pub(crate) fn changes(mut rows: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     rows.retain(|key, _| key.contains('.'));
     rows
@@ -48,7 +48,7 @@ async fn stored(store: &Store) -> Result<BTreeMap<String, Value>, StoreError> {
 }
 
 impl LiveConfig {
-    /// The settings at start: the layers, and the rows of table `settings`.
+    /// Creates the settings at startup from the layers and the rows of table `settings`.
     pub fn new(layers: Layers, rows: BTreeMap<String, Value>) -> Result<Self, ConfigError> {
         let resolved = layers.resolve(&changes(rows))?;
         Ok(Self {
@@ -60,22 +60,22 @@ impl LiveConfig {
         })
     }
 
-    /// What was fixed at start.
+    /// The layers fixed at startup.
     pub fn layers(&self) -> &Layers {
         &self.layers
     }
 
-    /// What is in force.
+    /// The settings in effect now.
     pub fn resolved(&self) -> Arc<Resolved> {
         self.resolved.load_full()
     }
 
-    /// The longest message of an authenticated caller.
+    /// The maximum message size for authenticated callers, in bytes.
     pub const fn max_message_bytes(&self) -> usize {
         self.max_message_bytes
     }
 
-    /// Changes whenever changes were put in force in every room.
+    /// Notifies whenever changes have been applied in every crate.
     pub fn applied(&self) -> watch::Receiver<u64> {
         self.applied.subscribe()
     }
@@ -85,22 +85,22 @@ impl LiveConfig {
             .send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    /// What is in force for auth.
+    /// The settings for `auth` in effect now.
     pub fn auth_settings(&self) -> AuthSettings {
         auth_settings(&self.resolved(), &self.layers)
     }
 
-    /// Where others reach this server.
+    /// The URL at which others reach this server.
     pub fn base_url(&self) -> String {
         rooms::base_url(&self.resolved().settings)
     }
 
-    /// What is in force for secrets.
+    /// The settings for `secrets` in effect now.
     pub fn secrets_settings(&self) -> SecretsSettings {
         secrets_settings(&self.resolved(), &self.layers)
     }
 
-    /// Reads the run-time changes again, for display.
+    /// Reloads the run-time changes for display, without updating the other crates.
     pub(crate) async fn refresh(&self, store: &Store) -> Result<Arc<Resolved>, Problem> {
         let rows = stored(store).await.map_err(told)?;
         let resolved = self.layers.resolve(&rows).map_err(|error| {
@@ -114,7 +114,7 @@ impl LiveConfig {
         Ok(self.resolved())
     }
 
-    /// Reads the run-time changes again and puts them in force.
+    /// Reloads the run-time changes and applies them.
     pub async fn apply(
         &self,
         store: &Store,
@@ -132,10 +132,10 @@ impl LiveConfig {
     }
 }
 
-/// What auth takes of the settings.
+/// Translates the settings for `auth`.
 pub fn auth_settings(resolved: &Resolved, layers: &Layers) -> AuthSettings {
     let (settings, process) = (&resolved.settings, layers.process());
-    // The configuration has checked both: what could not be read here would only be stricter.
+    // The configuration has validated both. An unreadable value would only make the checks stricter.
     let header = http::HeaderName::from_bytes(settings.proxy.header.as_bytes());
     let origins = &settings.server.allowed_origins;
     AuthSettings {
@@ -164,7 +164,7 @@ pub fn auth_settings(resolved: &Resolved, layers: &Layers) -> AuthSettings {
     }
 }
 
-/// What secrets takes of the settings.
+/// Translates the settings for `secrets`.
 pub fn secrets_settings(resolved: &Resolved, layers: &Layers) -> SecretsSettings {
     let settings = &resolved.settings;
     SecretsSettings {

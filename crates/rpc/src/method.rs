@@ -1,5 +1,5 @@
-//! What a method is: one entry of the method table, from which come dispatch, the scope check, the
-//! OpenRPC document and the page's typed client.
+//! Defines a method: one entry of the method table. Dispatch, the scope check, the OpenRPC document and the
+//! page's typed client all derive from it.
 
 use crate::envelope::Outcome;
 use crate::rooms::Rooms;
@@ -12,54 +12,52 @@ use serde_json::value::{RawValue, to_raw_value};
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A future that owns all it needs.
+/// A future that owns everything it needs.
 pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// One method.
+/// One RPC method.
 #[derive(Clone, Copy, Debug)]
 pub struct Method {
-    /// Its name on the wire.
     pub name: &'static str,
-    /// What it does, for the documents.
+    /// The description for the documentation.
     pub summary: &'static str,
-    /// What its caller must be allowed; `None` means authentication only.
+    /// The scope that the caller needs; `None` requires only authentication.
     pub scope: Option<Scope>,
-    /// Whether it is refused while the vault is sealed.
+    /// Whether the method is refused while the vault is sealed.
     pub needs_open_vault: bool,
-    /// Whether its params may be as long as a message: texts and audio. Those of the others have at most
+    /// Whether the params may be as long as a message, for texts and audio. Other methods accept at most
     /// [`MAX_PARAMS_BYTES`].
     pub long_params: bool,
-    /// Whether its work ends when nobody waits for the answer any more. It must then change nothing that
-    /// has to be changed to the end.
+    /// Whether the work stops when the caller disconnects. Such a method must not leave a change half done.
     pub ends_with_caller: bool,
-    /// What of a call that succeeded the audit log keeps.
+    /// What the audit log records about a successful call.
     pub audit: Audit,
-    /// Refusals of its own, beside those that every method has.
+    /// Errors specific to this method, in addition to those that every method has.
     pub errors: &'static [ErrorCode],
-    /// The schema of its params, an object.
+    /// The schema of the params, an object.
     pub params: fn(&mut SchemaGenerator) -> Schema,
-    /// The schema of its result.
+    /// The schema of the result.
     pub result: fn(&mut SchemaGenerator) -> Schema,
-    /// Reads the params at once and returns the work.
+    /// Reads the params immediately and returns the work as a future.
     pub handler: fn(Call, Option<&RawValue>) -> Boxed<Outcome>,
 }
 
-/// What of a call that succeeded the audit log keeps. Never values: ids, names, and which members were sent.
+/// What the audit log records about a successful call. Never values, only ids, names, and which members
+/// were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audit {
-    /// It changes nothing.
+    /// The method changes nothing.
     Reads,
-    /// Nothing: it changes conversations only, or asks a provider something. Says which.
+    /// Nothing is recorded: the method only changes conversations or queries a provider. States which.
     Unnoted(&'static str),
-    /// The room that owns the subject writes the row, in the transaction of the change; its kind.
+    /// The crate that owns the data writes a row of this kind, in the transaction of the change.
     Room(&'static str),
-    /// Dispatch writes the row when the call has succeeded.
+    /// Dispatch writes the row after the call succeeded.
     Row {
-        /// The kind.
         kind: &'static str,
-        /// Members of the params that say of what.
+        /// Members of the params that identify the subject.
         params: &'static [&'static str],
-        /// Members of the result that do.
+        /// Members of the result that identify the subject.
         result: &'static [&'static str],
     },
 }
@@ -78,67 +76,65 @@ impl Audit {
     }
 }
 
-/// The longest params of a method that takes neither long texts nor audio: each text that may be in them
-/// is far smaller.
+/// The maximum params size for methods without long texts or audio, in bytes. Every text that such params
+/// may contain is far smaller.
 pub const MAX_PARAMS_BYTES: usize = 2 * 1024 * 1024;
-/// What a byte of JSON becomes at most when it is read as a [`serde_json::Value`]: `0,` is a value of 32
-/// bytes in a list that doubles its size as it grows.
+/// The maximum number of bytes that one byte of JSON takes as a [`serde_json::Value`]: `0,` becomes a
+/// 32-byte value in a list that doubles its capacity as it grows.
 const BYTES_OF_A_VALUE: usize = 32;
 
 impl Method {
-    /// Whether these params are short enough for it.
+    /// Whether the params are short enough for this method.
     pub(crate) fn takes(&self, params: Option<&RawValue>) -> bool {
         self.long_params || params.is_none_or(|raw| raw.get().len() <= MAX_PARAMS_BYTES)
     }
 
-    /// How many bytes reading these params may allocate. Params that are refused unread allocate nothing.
+    /// The bytes that reading these params may allocate. Params refused unread allocate nothing.
     pub(crate) fn weight(&self, params: Option<&RawValue>) -> usize {
         let length = params.map_or(0, |raw| raw.get().len());
         match (self.long_params, self.takes(params)) {
-            // Texts and numbers only: a text is no longer than its JSON.
+            // These params hold only texts and numbers, and a text is no longer than its JSON.
             (true, _) => length,
             (false, true) => length.saturating_mul(BYTES_OF_A_VALUE),
             (false, false) => 0,
         }
     }
 
-    /// Whether it can do more than read, as its scope says. Such a call is checked against the
-    /// database before it begins.
+    /// Whether the method can do more than read, judging by its scope. Such a call is checked against the
+    /// database before it runs.
     pub(crate) const fn can_change(&self) -> bool {
         !matches!(self.scope, None | Some(Scope::Read))
     }
 
-    /// Whether `only` of a credential decides about it. What asks for authentication alone is open to
-    /// every credential: a client begins with it.
+    /// Whether `only` of a credential applies to the method. Methods that require only authentication are
+    /// open to every credential, because clients start with them.
     const fn is_under_only(&self) -> bool {
         self.scope.is_some()
     }
 
-    /// Whether `only` of the caller's credential names it.
+    /// Whether `only` of the caller's credential permits the method.
     pub fn is_open_to(&self, identity: &AuthIdentity) -> bool {
         !self.is_under_only() || identity.may_call(self.name)
     }
 }
 
-/// A call that has been let through: who calls, and the rooms it may use.
+/// A permitted call: the caller, and the services that the call may use.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The rooms.
     pub rooms: Arc<Rooms>,
-    /// Where it came from.
+    /// The origin of the call.
     pub visit: Arc<Visit>,
-    /// Who calls.
     pub identity: AuthIdentity,
 }
 
 impl Call {
-    /// Who calls, for the audit log.
+    /// The caller, for the audit log.
     pub fn actor(&self) -> Actor {
         self.visit.actor()
     }
 
-    /// Refuses whoever was let in by something else than a session, a password or an API key, and a
-    /// session that was not confirmed lately: for what gives a secret, or the use of one, away.
+    /// Requires a recently confirmed session, a password or an API key. Used by methods that reveal a
+    /// secret or let the caller use one.
     pub fn require_person(&self) -> Result<(), Problem> {
         match self.identity.subject {
             Subject::Session(_) | Subject::ApiKey(_) | Subject::SocketPassword { .. } => {
@@ -154,26 +150,25 @@ impl Call {
     }
 }
 
-/// Params of a method that takes none.
+/// Params of a method without params.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoParams {}
 
-/// Result of a method that has nothing to say but that it worked.
+/// Result of a method that returns no data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Done {
     /// Always true.
     pub ok: bool,
 }
 
-/// It worked.
 pub const DONE: Done = Done { ok: true };
 
-/// Reads params; absent ones are the empty object.
+/// Parses params. Absent params count as the empty object.
 pub fn read_params<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, Problem> {
     input::from_slice(params.map_or("{}", RawValue::get).as_bytes()).map_err(|problem| {
-        // The message was JSON: what cannot be read in it is an impossible text such as half a
-        // surrogate pair.
+        // The message was valid JSON, so the remaining error is an invalid text, such as half a surrogate
+        // pair.
         match problem.code {
             ErrorCode::ParseError => Problem::invalid_params("", "not a valid text"),
             _ => problem,
@@ -181,7 +176,7 @@ pub fn read_params<P: DeserializeOwned>(params: Option<&RawValue>) -> Result<P, 
     })
 }
 
-/// Turns a handler's result into the text of the answer.
+/// Serializes a handler's result.
 pub fn outcome_of<R: Serialize>(result: Result<R, Problem>) -> Outcome {
     to_raw_value(&result?).map_err(|error| {
         tracing::error!(%error, "a result could not be written as JSON");
@@ -189,7 +184,8 @@ pub fn outcome_of<R: Serialize>(result: Result<R, Problem>) -> Outcome {
     })
 }
 
-/// Logs a failure with its causes, as an error where it is ours, and says what the caller may know of it.
+/// Logs a failure with its causes and returns what the caller may see. Logs at error level only if the
+/// cause is internal.
 pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -202,14 +198,14 @@ pub fn told<E: std::error::Error + Into<Problem>>(error: E) -> Problem {
         ErrorCode::Internal | ErrorCode::StorageUnavailable => {
             tracing::error!(error = text, "a call failed");
         }
-        // A vendor's failure, or that something is not set up, is no fault of this server.
+        // A provider's failure or missing configuration is not a fault of this server.
         code if code.http_status() >= 500 => tracing::info!(error = text, "a call failed"),
         _ => {}
     }
     problem
 }
 
-/// One entry of the table: name, summary, scope, then `handler(Params) -> Result`.
+/// Declares one entry of the table: name, summary, scope, then `handler(Params) -> Result`.
 macro_rules! method {
     (
         $name:literal, $summary:literal, $scope:expr,
@@ -239,7 +235,7 @@ macro_rules! method {
 }
 pub(crate) use method;
 
-/// The entry's own, or that it reads.
+/// Defaults to `Audit::Reads`.
 macro_rules! audit_of {
     () => {
         $crate::method::Audit::Reads
@@ -258,7 +254,7 @@ mod tests {
     fn absent_and_null_params_are_the_empty_object() {
         assert!(read_params::<NoParams>(None).is_ok());
         let null = RawValue::from_string("null".to_owned());
-        // The envelope has dropped null already; here it is no object.
+        // The envelope drops null before this point; here it is an error.
         assert_eq!(
             read_params::<NoParams>(null.ok().as_deref())
                 .unwrap_err()
@@ -267,7 +263,7 @@ mod tests {
         );
     }
 
-    /// Remembers the level of each event.
+    /// Records the level of each event.
     #[derive(Clone, Default)]
     struct Levels(Arc<std::sync::Mutex<Vec<tracing::Level>>>);
 

@@ -1,5 +1,5 @@
-//! The method table: one file per subject. What stands here is dispatched, checked and documented;
-//! what does not stand here does not exist.
+//! The method table, with one file per subject. Dispatch, checks and documentation cover exactly the
+//! methods listed here.
 
 pub mod agents;
 pub mod approval;

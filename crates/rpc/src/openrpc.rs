@@ -1,4 +1,4 @@
-//! The OpenRPC document (<https://spec.open-rpc.org/>, 1.3.2), made from the method table.
+//! Builds the OpenRPC document (<https://spec.open-rpc.org/>, 1.3.2) from the method table.
 
 use crate::events::EVENTS;
 use crate::gon::PRODUCT;
@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// What any method may be refused with.
+/// Errors that every method can return.
 const OF_EVERY_METHOD: [ErrorCode; 4] = [
     ErrorCode::InvalidParams,
     ErrorCode::Internal,
@@ -17,7 +17,7 @@ const OF_EVERY_METHOD: [ErrorCode; 4] = [
     ErrorCode::StorageUnavailable,
 ];
 
-/// The document for this version.
+/// Builds the document for this version.
 pub fn document(version: &str) -> Value {
     let mut inputs = generator(true);
     let mut outputs = generator(false);
@@ -53,7 +53,7 @@ pub fn document(version: &str) -> Value {
     })
 }
 
-/// `OpenRPC` takes JSON Schema draft 7.
+/// `OpenRPC` uses JSON Schema draft 7.
 fn generator(input: bool) -> SchemaGenerator {
     let settings = SchemaSettings::draft07()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
@@ -65,7 +65,7 @@ fn generator(input: bool) -> SchemaGenerator {
     .into_generator()
 }
 
-/// A schema as draft 7 wants it.
+/// Converts a schema to draft 7.
 fn finished(mut schema: Schema, generator: &mut SchemaGenerator) -> Value {
     for transform in generator.transforms_mut() {
         transform.transform(&mut schema);
@@ -114,7 +114,7 @@ fn method_object(
     })
 }
 
-/// The properties of the params object, one by one, as `OpenRPC` lists them.
+/// Lists the properties of the params object one by one, as `OpenRPC` requires.
 fn param_list(object: &Value) -> Vec<Value> {
     let required: Vec<&str> = object
         .get("required")
@@ -129,7 +129,7 @@ fn param_list(object: &Value) -> Vec<Value> {
             json!({ "name": name, "required": required.contains(&name.as_str()), "schema": schema })
         })
         .collect();
-    // Required ones first, as the specification demands.
+    // The specification requires the required params first.
     params.sort_by_key(|param| param.get("required") != Some(&Value::Bool(true)));
     params
 }

@@ -1,4 +1,4 @@
-//! Texts on their way to a caller, and the bytes that are charged for them until they are written.
+//! Outgoing texts and the bytes charged for them until they are written.
 
 use crate::budget::Share;
 use crate::envelope::{Id, Outcome, answer_parts, refusal};
@@ -12,13 +12,13 @@ use std::sync::Arc;
 pub struct Reply(Text);
 
 enum Text {
-    /// Too small to be counted.
+    /// Too small to be charged.
     Small(String),
     Counted {
         text: String,
         _share: Share,
     },
-    /// One text for all who listen.
+    /// Shared by all listeners.
     Event(Arc<Event>),
 }
 
@@ -57,19 +57,19 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// The answers to the calls of one message, written one behind the other.
+/// The responses to the calls of one message, in one buffer.
 pub(crate) struct Answers {
     text: Vec<u8>,
     share: Share,
-    /// How many bytes the answers of a batch may have together.
+    /// The maximum total size of the responses of a batch, in bytes.
     max_bytes: usize,
     listed: bool,
-    /// Why the calls that are left are not made.
+    /// The reason why the remaining calls do not run.
     stop: Option<Problem>,
 }
 
 impl Answers {
-    /// No answer yet. `share` is charged for what is written; `listed` answers stand in a list.
+    /// Starts without responses. Charges `share` for the text; `listed` responses form an array.
     pub(crate) const fn new(share: Share, listed: bool, max_bytes: usize) -> Self {
         Self {
             text: Vec::new(),
@@ -80,13 +80,12 @@ impl Answers {
         }
     }
 
-    /// Why no more calls should be made.
+    /// The reason why no more calls should run.
     pub(crate) const fn stop(&self) -> Option<&Problem> {
         self.stop.as_ref()
     }
 
-    /// Adds the answer to a call. A result for which there is no room becomes an error, and the answers
-    /// stop there.
+    /// Adds the response to a call. A result that does not fit becomes an error, and no further call runs.
     pub(crate) fn push(&mut self, id: &Id, outcome: &Outcome) {
         let refused = match outcome {
             Ok(result) => {
@@ -103,11 +102,11 @@ impl Answers {
         self.stop = Some(refused);
     }
 
-    /// Makes room for a result.
+    /// Reserves space for a result.
     fn room(&mut self, length: usize) -> Result<(), Problem> {
         let length = length.saturating_add(2);
         let whole = self.text.len().saturating_add(length);
-        // One call may be answered with more than its caller may send.
+        // A single response may be larger than the caller's own limit.
         if !self.text.is_empty() && whole > self.max_bytes {
             let message = "The answers to this batch are too large; send the rest in another one.";
             let problem = Problem::new(ErrorCode::PayloadTooLarge, message);
@@ -130,7 +129,7 @@ impl Answers {
         }
     }
 
-    /// All of them; none when all calls were notifications.
+    /// Returns the combined response; `None` when all calls were notifications.
     pub(crate) fn finish(mut self) -> Option<Reply> {
         if self.text.is_empty() {
             return None;
@@ -138,7 +137,7 @@ impl Answers {
         if self.listed {
             self.text.push(b']');
         }
-        // It was put together from texts.
+        // The buffer contains only complete strings.
         let text = String::from_utf8(self.text).unwrap_or_default();
         Some(Reply(Text::Counted {
             text,
@@ -165,7 +164,7 @@ mod tests {
         to_raw_value(&"x".repeat(bytes - 2)).unwrap()
     }
 
-    /// The answers to calls with results of these sizes, as codes.
+    /// The outcome codes of calls with results of these sizes.
     fn codes(budget: usize, max_bytes: usize, listed: bool, sizes: &[usize]) -> Vec<String> {
         let budget = ByteBudget::new(Limits::flat(budget));
         let share = budget.share(Holder::Known("a".into()));
@@ -192,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_answered_up_to_its_limit() {
-        // An envelope and a separator are 38 bytes.
+        // An envelope and a separator take 38 bytes.
         let sizes = [962, 962, 100, 100];
         let large = [
             "ok",

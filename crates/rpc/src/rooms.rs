@@ -1,4 +1,4 @@
-//! The rooms that calls may use, put together once by the binary.
+//! The services that calls may use. The binary creates them once.
 
 mod ways;
 
@@ -15,43 +15,35 @@ use gatehouse_secrets::Secrets;
 use gatehouse_store::Store;
 use std::sync::Arc;
 
-/// What was built.
+/// Facts about this build.
 #[derive(Clone, Copy, Debug)]
 pub struct Build {
-    /// Its version.
     pub version: &'static str,
-    /// Whether the vault is in it.
+    /// Whether the build includes the vault.
     pub vault: bool,
-    /// Whether voice is in it.
+    /// Whether the build includes voice.
     pub voice: bool,
 }
 
-/// The rooms, and what they share.
+/// All services and their shared parts.
 #[derive(Debug)]
 pub struct Rooms {
-    /// The database.
     pub store: Store,
-    /// Secrets and their vault.
     pub secrets: Secrets,
-    /// Who may come in.
     pub auth: Auth,
-    /// The rooms on the ways in and out.
+    /// The services for agents, channels, webhooks and providers.
     pub ways: Ways,
-    /// The settings in force.
+    /// The settings in effect.
     pub config: Arc<LiveConfig>,
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub random: Arc<dyn Random>,
-    /// What is told to everybody.
     pub events: EventBus,
-    /// What was built.
     pub build: Build,
-    /// When the server started, by the clock's `monotonic_ms`.
+    /// When the server started, in `monotonic_ms` of the clock.
     pub started_at_ms: u64,
 }
 
-/// `rooms.agents` and the like.
+/// Allows `rooms.agents` and the like.
 impl std::ops::Deref for Rooms {
     type Target = Ways;
 
@@ -61,8 +53,7 @@ impl std::ops::Deref for Rooms {
 }
 
 impl Rooms {
-    /// Reads the run-time changes again and puts them in force: after one was stored here, or by
-    /// another node.
+    /// Reloads the run-time changes and applies them. Call it after a change on this or another node.
     pub async fn apply_settings(&self) -> Result<(), Problem> {
         self.config
             .apply(&self.store, &self.auth, &self.secrets)

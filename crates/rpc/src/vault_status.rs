@@ -1,20 +1,20 @@
-//! The vault's status as callers see it.
+//! The state of the vault as callers see it.
 
 use gatehouse_secrets::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The vault's status as callers see it.
+/// The state of the vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VaultStatus {
-    /// There is no vault yet.
+    /// The vault does not exist yet.
     Uninitialized,
-    /// There is one, and its key is not in memory.
+    /// The vault exists, but its key is not in memory.
     Sealed,
-    /// Its key is in memory.
+    /// The vault's key is in memory.
     Unsealed,
-    /// Switched off: secrets are stored as they are.
+    /// The vault is disabled: secrets are stored unencrypted.
     Disabled,
 }
 

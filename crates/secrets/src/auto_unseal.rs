@@ -1,5 +1,5 @@
-//! Unsealing at start, with a recovery key from a file or given directly. Must not know where those
-//! settings come from.
+//! Unseals at start, with a recovery key from a file or a value. Must not know where those settings
+//! come from.
 
 use crate::{Secrets, VaultError};
 use gatehouse_domain::Actor;
@@ -8,12 +8,12 @@ use secrecy::{ExposeSecret, SecretString};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// A recovery key has 39 characters; a longer file is not one.
+/// The maximum file size. A recovery key has 39 characters, so a longer file is not one.
 const MAX_FILE_BYTES: u64 = 4096;
 
 impl Secrets {
-    /// Tries the file, then the value; whether the vault is unsealed now. A key that does not open it
-    /// is told loudly, and the service starts sealed.
+    /// Tries the file, then the value. Returns whether the vault is unsealed. If no key opens it, a
+    /// warning is logged and the service starts sealed.
     pub async fn auto_unseal(&self, file: Option<&Path>, value: Option<&SecretString>) -> bool {
         if file.is_none() && value.is_none() {
             return false;
@@ -63,7 +63,7 @@ impl Secrets {
     }
 }
 
-/// Reads the file; `None`, said loudly, when that fails.
+/// Reads the file. Logs a warning and returns `None` on failure.
 async fn read_key(path: &Path) -> Option<SecretString> {
     match try_read_key(path).await {
         Ok(key) => Some(key),

@@ -1,5 +1,5 @@
-//! Values of environment variables for a person's own program: the one way in which they leave. Must not
-//! know who may ask.
+//! Values of environment variables for programs that a person runs. This is the only way to read
+//! them from outside. Must not know who may ask.
 
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::Actor;
@@ -8,20 +8,20 @@ use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Values that were given out.
+/// The result of revealing variables.
 #[derive(Debug, Default)]
 pub struct Revealed {
     /// Name and value.
     pub variables: Vec<(String, SecretString)>,
-    /// Names that are not given out, because a program would run other code by them.
+    /// Names that are withheld, because they can make a program run other code.
     pub withheld: Vec<String>,
     /// Names whose value cannot be read.
     pub unreadable: Vec<String>,
 }
 
 impl Secrets {
-    /// The values of all variables, or of those that are named. The audit log names them, and the program
-    /// that the caller says they are for, before they are given out.
+    /// Returns the values of all variables, or of the named ones. The names, and the program that
+    /// the caller states, are written to the audit log first.
     pub async fn reveal_env_variables(
         &self,
         actor: &Actor,

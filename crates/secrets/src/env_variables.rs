@@ -1,5 +1,5 @@
-//! Environment variables for the programs that Gatehouse starts. Values go in and to those programs,
-//! never to a caller. Must not know which programs there are.
+//! Environment variables for the programs that Gatehouse starts. Values are passed to those
+//! programs; only `env_reveal` returns them to a caller. Must not know which programs exist.
 
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::{Actor, KeyBinding, Timestamp};
@@ -11,23 +11,23 @@ use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The longest value.
+/// The maximum length of a value.
 pub const MAX_VALUE_BYTES: usize = 64 * 1024;
-/// The longest name.
+/// The maximum length of a name.
 const MAX_KEY_CHARACTERS: usize = 128;
 
-/// A variable as a caller sees it: without its value.
+/// An environment variable, without its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EnvVariable {
-    /// Its name.
+    /// The variable's name.
     pub key: String,
-    /// 1 when its value is encrypted, 0 when it is stored as it is.
+    /// 1 if the value is encrypted, 0 if it is stored in plaintext.
     pub encrypted: u8,
-    /// When it was first set.
+    /// When the variable was first set.
     pub created_at: Timestamp,
-    /// When it was last set.
+    /// When the variable was last set.
     pub updated_at: Timestamp,
-    /// Why its value had to be stored as it is.
+    /// Why the value was stored in plaintext.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -44,12 +44,12 @@ impl EnvVariable {
     }
 }
 
-/// The variables with their values, for a program that is started.
+/// The variables with their values, for a child process.
 #[derive(Debug, Default)]
 pub struct Environment {
     /// Name and value.
     pub variables: Vec<(String, SecretString)>,
-    /// Names of those whose value cannot be read now: the vault is sealed, or the value damaged.
+    /// Names whose value cannot be read: the vault is sealed, or the value is damaged.
     pub unreadable: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ fn check_key(key: &str) -> Result<(), SecretsError> {
     if key.len() > MAX_KEY_CHARACTERS {
         return refuse("at most 128 characters");
     }
-    // These decide which code runs, or configure Gatehouse itself.
+    // These names decide which code runs, or configure Gatehouse itself.
     let reserved = ["LD_", "DYLD_", "SERVICE_"];
     if key == "PATH" || reserved.iter().any(|prefix| key.starts_with(prefix)) {
         return refuse("this name is reserved");
@@ -88,7 +88,7 @@ fn check_value(value: &SecretString) -> Result<(), SecretsError> {
 }
 
 impl Secrets {
-    /// Every variable, by name, without values.
+    /// Lists every variable by name, without values.
     pub async fn list_env_variables(&self) -> Result<Vec<EnvVariable>, SecretsError> {
         let rows = self.env_rows().await?;
         Ok(rows
@@ -97,8 +97,9 @@ impl Secrets {
             .collect())
     }
 
-    /// Sets one: encrypted while the vault is unsealed. While it is sealed it is stored as it is, with
-    /// a warning, and encrypted at the next unseal; or refused, as the setting says.
+    /// Sets a variable. The value is encrypted while the vault is unsealed. While it is sealed, the
+    /// value is stored in plaintext with a warning and encrypted at the next unseal, or refused,
+    /// depending on the setting.
     pub async fn set_env_variable(
         &self,
         actor: &Actor,
@@ -108,8 +109,8 @@ impl Secrets {
         self.set_env_variable_for(actor, key, value, None).await
     }
 
-    /// The same for a variable whose value is a key that is sent to `service`: it belongs to that from
-    /// now on.
+    /// Like [`Secrets::set_env_variable`], for a key that is sent to `service`. Binds the variable
+    /// to that service.
     pub async fn set_env_variable_for(
         &self,
         actor: &Actor,
@@ -145,7 +146,6 @@ impl Secrets {
         write.await
     }
 
-    /// Deletes one.
     pub async fn delete_env_variable(&self, actor: &Actor, key: &str) -> Result<(), SecretsError> {
         let (inner, actor, key) = (Arc::clone(&self.0), actor.clone(), key.to_owned());
         let write = self.0.store.write(move |conn| {
@@ -162,7 +162,7 @@ impl Secrets {
         write.await
     }
 
-    /// The values, for a program that is started.
+    /// Returns all values, for a child process.
     pub async fn environment(&self) -> Result<Environment, SecretsError> {
         let _shared = self.0.gate.read().await;
         let mut environment = Environment::default();

@@ -1,4 +1,4 @@
-//! What can go wrong with the vault and with secrets, and what a caller is told.
+//! Errors of the vault and of secrets, and the answers that callers get.
 
 use crate::kdf_queue::KdfError;
 use crate::provider_files::FileError;
@@ -6,55 +6,51 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_store::StoreError;
 use gatehouse_vault::{CryptoError, OpenError};
 
-/// A step of the vault's life was refused or failed; nothing was changed.
+/// A vault transition was refused or failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// Not the password or recovery key of this vault, or not one at all.
+    /// Not the password or recovery key of this vault, or malformed.
     #[error("the key does not open the vault")]
     BadKey,
-    /// There is nothing to open.
     #[error("there is no vault record")]
     NoRecord,
-    /// There is a vault already.
     #[error("there is a vault record already")]
     RecordExists,
-    /// Secrets are encrypted and the record that could open them is gone.
+    /// Secrets are encrypted, but the record that could open them is missing.
     #[error("secrets are encrypted but the vault record is missing")]
     RecordLost,
-    /// It needs the data key, or the password that opens it.
+    /// Needs the data key, or the password that opens it.
     #[error("the vault is sealed")]
     Sealed,
-    /// It needs a vault that is switched on.
+    /// Needs an enabled vault.
     #[error("the vault is disabled")]
     Disabled,
-    /// The environment or command line says whether there is a vault.
+    /// The environment or the command line fixes `auth.vault_enabled`.
     #[error("auth.vault_enabled is fixed by the environment or the command line")]
     FixedByEnvironment,
-    /// The vault was changed between the begin of the request and its effect.
+    /// The vault changed between the start of the request and its commit.
     #[error("the vault was changed while the request ran")]
     Changed,
-    /// The vault was sealed or switched on or off by a request that began later.
+    /// A request that started later sealed, enabled or disabled the vault.
     #[error("a later request sealed the vault or switched it on or off")]
     Superseded,
-    /// No turn for key derivation.
+    /// The key derivation queue is full, or the job failed.
     #[error(transparent)]
     Busy(#[from] KdfError),
-    /// The record is damaged, weakened or from another version.
+    /// The record is damaged, weakened or from an unsupported version.
     #[error("the vault record cannot be used")]
     Unusable(#[source] OpenError),
-    /// A stored secret does not open with the vault's key.
+    /// A stored secret does not decrypt with the vault's key.
     #[error("the stored secret {0} does not decrypt")]
     Undecryptable(String),
-    /// The machine could not do it.
     #[error(transparent)]
     Crypto(#[from] CryptoError),
     /// A file of provider keys could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The work ended before its time.
+    /// The task ended before it finished.
     #[error("the work was broken off")]
     BrokenOff,
 }
@@ -117,45 +113,41 @@ impl From<VaultError> for Problem {
 /// A secret could not be read or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretsError {
-    /// The caller's input is not acceptable.
+    /// The caller's input is invalid.
     #[error("invalid {field}: {reason}")]
     Invalid {
-        /// Which field.
         field: &'static str,
-        /// Why, for a person.
+        /// For people.
         reason: String,
     },
-    /// The passphrase does not open the key that is imported.
+    /// The passphrase does not open the imported key.
     #[error("the passphrase does not open the key")]
     WrongPassphrase,
-    /// There is no such thing; the text is a noun.
+    /// The text is a noun.
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// The name is in use.
     #[error("the name is taken")]
     NameTaken,
-    /// It needs the data key.
+    /// Needs the data key.
     #[error("the vault is sealed")]
     Sealed,
     /// The vault kept changing while the secret was being written.
     #[error("the vault was changed meanwhile")]
     Changed,
-    /// No turn for key derivation.
+    /// The key derivation queue is full, or the job failed.
     #[error(transparent)]
     Busy(#[from] KdfError),
-    /// What is stored is not what was written; the text says which.
+    /// The stored value does not match what was written; the text names the secret.
     #[error("the stored secret {0} is damaged")]
     Damaged(String),
-    /// The machine could not do it.
     #[error(transparent)]
     Crypto(#[from] CryptoError),
-    /// A file of provider keys.
+    /// A file of provider keys could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The work ended before its time.
+    /// The task ended before it finished.
     #[error("the work was broken off")]
     BrokenOff,
 }

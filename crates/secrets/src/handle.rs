@@ -1,5 +1,5 @@
-//! The handle of this room: opening it, its settings, its status. The operations are in the other
-//! modules, each on the same type.
+//! The crate's handle: opening it, its settings and its status. The other modules implement the
+//! operations on the same type.
 
 use crate::SecretsError;
 use crate::VaultError;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What the settings say of this room.
+/// The settings of this crate.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -23,34 +23,35 @@ use tokio::sync::watch;
 pub struct SecretsSettings {
     /// `auth.vault_enabled`.
     pub vault_enabled: bool,
-    /// Whether the environment or the command line says so, and the database has no say.
+    /// Whether the environment or the command line fixes `vault_enabled`; the database then has no
+    /// effect.
     pub vault_enabled_fixed: bool,
     /// `vault.plaintext_while_sealed`.
     pub plaintext_while_sealed: bool,
     /// `vault.keep_plaintext_provider_keys`.
     pub keep_plaintext_provider_keys: bool,
-    /// Where the files of provider keys are.
+    /// The directory with the provider key files.
     pub data_dir: PathBuf,
 }
 
-/// How far a long step of the vault's life has come.
+/// Progress of a long vault operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// `migrate`, `disable` or `rotate`.
     pub operation: &'static str,
-    /// Secrets done.
+    /// Secrets processed.
     pub done: u64,
-    /// Secrets in all.
+    /// Secrets in total.
     pub total: u64,
 }
 
-/// The vault and the secrets under it. Cheap to clone.
+/// The vault and the secrets it protects. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Secrets(pub(crate) Arc<Inner>, Option<Began>);
 
 impl Secrets {
-    /// Reads the vault record and decides the status; never unsealed. A record that is damaged,
-    /// weakened or missing is told loudly in the log, and the service goes on, sealed.
+    /// Reads the vault record and determines the status; never unsealed. Logs an error if the
+    /// record is damaged, weakened or missing, and opens sealed.
     pub async fn open(
         store: Store,
         kdf: KdfQueue,
@@ -86,8 +87,9 @@ impl Secrets {
         Ok(Self(Arc::new(inner), None))
     }
 
-    /// A handle for one request that begins now. Its transitions count as begun now, however long the
-    /// caller takes to check a password before: a seal that comes in between is not undone.
+    /// A handle for one request that starts now. Its transitions count as started now, even if the
+    /// caller takes long to check a password first: they do not undo a seal that happens in
+    /// between.
     #[must_use]
     pub fn for_request(&self) -> Self {
         Self(Arc::clone(&self.0), Some(self.0.begin()))
@@ -97,8 +99,8 @@ impl Secrets {
         self.1.unwrap_or_else(|| self.0.begin())
     }
 
-    /// Puts new settings in force. Whether there is a vault changes only through
-    /// [`Secrets::disable`] and [`Secrets::enable`], here or on another node.
+    /// Applies new settings. Only [`Secrets::disable`] and [`Secrets::enable`], on any node, change
+    /// whether the vault is enabled.
     pub fn update_settings(&self, mut settings: SecretsSettings) {
         let old = self.0.settings.load();
         settings.vault_enabled = old.vault_enabled;
@@ -107,29 +109,27 @@ impl Secrets {
         self.0.settings.store(Arc::new(settings));
     }
 
-    /// The vault's status.
     pub fn status(&self) -> Status {
         self.0.status()
     }
 
-    /// The vault's status and its changes.
+    /// A receiver for the vault's status and its changes.
     pub fn subscribe_status(&self) -> watch::Receiver<Status> {
         self.0.status.subscribe()
     }
 
-    /// Changes whenever a provider's key was stored or removed here.
+    /// A receiver that is notified when this node stores or removes a provider's key.
     pub fn subscribe_provider_keys(&self) -> watch::Receiver<()> {
         self.0.provider_keys.subscribe()
     }
 
-    /// How far the running migration, rotation or disabling has come; `None` while none runs.
+    /// A receiver for the progress of a migration, rotation or disable; `None` while none runs.
     pub fn progress(&self) -> watch::Receiver<Option<Progress>> {
         self.0.progress.subscribe()
     }
 
-    /// Another node changed the vault: looks at the database again. A key that is not the record's
-    /// any more is forgotten, which seals the vault here.
-    /// An error means that nothing was learned: ask again.
+    /// Reads the database after another node changed the vault. Drops a key that is no longer the
+    /// record's, which seals the vault here. On an error nothing has changed: retry.
     pub async fn refresh(&self) -> Result<(), VaultError> {
         let _alone = self.0.gate.write().await;
         let (seen, _) = self.0.read_seen().await?;

@@ -1,11 +1,11 @@
-//! Where password hashing waits its turn: off the async threads, a few at a time, so that a burst
-//! of logins can take neither all memory nor all processors. Does not know what is computed.
+//! A queue for password hashing. Runs a few jobs at a time on blocking threads, so a burst of
+//! logins cannot exhaust memory or CPU. Does not know what is computed.
 
 use gatehouse_domain::{ClientKey, ErrorCode, Problem};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, TryAcquireError};
 
-/// How many jobs run and wait at a time.
+/// How many jobs may run and wait concurrently.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     running: usize,
@@ -13,25 +13,25 @@ struct Limits {
     waiting_per_client: usize,
 }
 
-/// Jobs that wait for passwords, whatever runs.
+/// Password jobs. `running` is only a placeholder: [`KdfQueue::new`] replaces it.
 const PASSWORDS: Limits = Limits {
     running: 2,
     waiting: 32,
     waiting_per_client: 8,
 };
-/// Imports of keys: each may take seconds, and nobody logs in by one.
+/// Key imports: each may take seconds, and no login depends on them.
 const IMPORTS: Limits = Limits {
     running: 1,
     waiting: 4,
     waiting_per_client: 2,
 };
-/// A full queue has moved on after about this long.
+/// The estimated time until a full queue has a free slot.
 const RETRY_AFTER_MS: u64 = 1_000;
 
-/// Why a job gave no answer.
+/// Why a job returned no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KdfError {
-    /// Too many wait already, in all or of this client.
+    /// Too many jobs are waiting, in total or for this client.
     #[error("the queue for password hashing is full")]
     Busy,
     /// The job panicked, or the runtime is stopping.
@@ -51,7 +51,7 @@ impl From<KdfError> for Problem {
     }
 }
 
-/// The queue; first come, first served. Cheap to clone: one queue of passwords serves the whole process.
+/// A first-in, first-out queue. Cheap to clone: the whole process shares one queue for passwords.
 #[derive(Clone, Debug)]
 pub struct KdfQueue {
     limits: Limits,
@@ -68,7 +68,8 @@ impl KdfQueue {
         })
     }
 
-    /// A queue for passphrases of imported keys: one job at a time, four wait, two of one client.
+    /// A queue for passphrases of imported keys: one job runs and four wait, at most two per
+    /// client.
     pub(crate) fn for_imports() -> Self {
         Self::with(IMPORTS)
     }
@@ -82,8 +83,8 @@ impl KdfQueue {
         }
     }
 
-    /// Runs `work` when its turn comes. A caller that goes away while waiting leaves the queue;
-    /// once started, the job runs to its end and keeps its turn that long.
+    /// Runs `work` once a permit is free. Dropping the future while it waits leaves the queue. A
+    /// started job runs to completion and keeps its permit until then.
     pub async fn run<T, F>(&self, client: ClientKey, work: F) -> Result<T, KdfError>
     where
         T: Send + 'static,
@@ -127,7 +128,7 @@ impl KdfQueue {
     }
 }
 
-/// One place in the queue, given up when dropped.
+/// A place in the queue, released on drop.
 struct Waiting<'a> {
     queue: &'a KdfQueue,
     client: ClientKey,
@@ -161,7 +162,7 @@ mod tests {
         job.as_mut().poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// A started job that ends when told, or when the sender is dropped.
+    /// A started job that ends when a message is sent or the sender is dropped.
     fn blocker(queue: &KdfQueue, number: u32) -> (SyncSender<()>, Job<'_>) {
         let (sender, receiver): (SyncSender<()>, Receiver<()>) = sync_channel(1);
         let mut job: Job<'_> = Box::pin(queue.run(key(number), move || {

@@ -1,22 +1,22 @@
-//! Bytes that others keep in files of their own, and that may be lost: encrypted with the data key while
-//! there is one. Nothing migrates them: what cannot be opened any more is made anew by its owner.
+//! Bytes that other crates store in their own files and can lose. Encrypted with the data key if
+//! there is one. They are never migrated: the owner recreates what no longer opens.
 
 use crate::Secrets;
 use gatehouse_vault::{Aad, Status};
 use zeroize::Zeroizing;
 
-/// Bytes as they may lie in a file.
+/// Bytes in the form in which they may be stored.
 #[derive(Debug, PartialEq, Eq)]
 pub enum KeptBytes {
-    /// As they are: there is no vault.
+    /// Plaintext: the vault is disabled or does not exist.
     Plain(Vec<u8>),
-    /// Encrypted: base64 text.
+    /// Ciphertext, as base64.
     Encrypted(String),
 }
 
 impl Secrets {
-    /// Bytes of the voice cache as they may be kept under this name now; nothing while the vault is
-    /// sealed, because then they would lie there in clear.
+    /// Prepares bytes of the voice cache for storage under this name. Returns `None` while the
+    /// vault is sealed, because they could only be stored in plaintext.
     pub fn keep_bytes(&self, name: &str, bytes: &[u8]) -> Option<KeptBytes> {
         let (_, status, dek) = self.0.known();
         match (status, dek) {
@@ -29,8 +29,8 @@ impl Secrets {
         }
     }
 
-    /// Gives back what was kept under this name. Nothing when it cannot be opened now: the vault is
-    /// sealed or has another key, or it lies in clear although there is a vault.
+    /// Reads bytes stored under this name. Returns `None` if they cannot be opened: the vault is
+    /// sealed or has a different key, or they are plaintext although a vault is enabled.
     pub fn kept_bytes(&self, name: &str, kept: KeptBytes) -> Option<Zeroizing<Vec<u8>>> {
         let (_, status, dek) = self.0.known();
         match (kept, dek) {

@@ -1,27 +1,26 @@
-//! Environment variables whose value is a key for a service: those of web search and of MCP servers
-//! behind a URL. Such a variable belongs to the kind and origin of the service that it was entered for.
+//! Environment variables that contain a key for a service: web search, or an MCP server behind a
+//! URL. Such a variable is bound to the kind and origin of the service it was entered for.
 
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::KeyBinding;
 use gatehouse_vault::Aad;
 use secrecy::SecretString;
 
-/// What there is to send to a service.
+/// The key for a service, or why there is none.
 #[derive(Debug)]
 pub enum KeyOfService {
-    /// This key.
     Key(SecretString),
-    /// There is no such variable.
+    /// The variable does not exist.
     Absent,
-    /// The variable was entered for another service; the text is the origin of that.
+    /// The variable is bound to another service; the text is that service's origin.
     Elsewhere(String),
 }
 
 impl Secrets {
-    /// The value of a variable to send to `service`. A variable that was bound to no service, because it
-    /// was set before the service was configured, belongs to the first that asks for it.
+    /// Returns the value of a variable that is to be sent to `service`. An unbound variable, set
+    /// before the service was configured, is bound to the first service that requests it.
     ///
-    /// `Sealed` when the value cannot be read now.
+    /// Returns `Sealed` while the value cannot be read.
     pub async fn key_of_service(
         &self,
         variable: &str,

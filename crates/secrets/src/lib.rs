@@ -1,12 +1,12 @@
-//! The vault's life over the store, and the secrets it protects: environment variables, SSH keys,
-//! provider keys. [`Secrets`] is the handle; everything else hangs on it.
+//! The vault lifecycle over the store, and the secrets it protects: environment variables, SSH keys
+//! and provider keys. [`Secrets`] is the handle for all operations.
 //!
-//! Each step of the vault's life (initialize, unseal, seal, disable, enable, rotate) derives keys
-//! first, outside any transaction; then one transaction compares the vault record with the one that
-//! was opened and changes record and rows together; then, and only then, memory follows. One such
-//! step runs at a time in a process, and no secret is written or read beside it.
+//! Each vault transition (initialize, unseal, seal, disable, enable, rotate) first derives keys,
+//! outside any transaction. One transaction then compares the vault record with the one that was
+//! opened, and changes record and rows together. Only after the commit does the state in memory
+//! change. A process runs one transition at a time; no secret is read or written during it.
 //!
-//! This room must not know HTTP, sessions or scopes: who may do something was decided by its caller.
+//! This crate must not know HTTP, sessions or scopes: the caller has authorized the operation.
 
 mod auto_unseal;
 mod env_reveal;

@@ -1,9 +1,9 @@
-//! The transitions of the vault, one file each. Each reads the vault's state when it begins, derives keys,
-//! takes the gate, and takes effect only if the state is still the one it read: in memory under the gate,
-//! in the database inside its transaction. Otherwise it fails with `Changed` or `Superseded`; only an
-//! unseal, which gives nothing out, tries again.
+//! The vault transitions, one file each. A transition reads the vault's state, derives keys and
+//! takes the gate. It takes effect only if the state has not changed: in memory under the gate, in
+//! the database inside its transaction. Otherwise it fails with `Changed` or `Superseded`. Only an
+//! unseal retries, because it returns no secret.
 //!
-//! What they share is here: opening the record with a key off the async threads.
+//! This module contains the shared part: opening the record with a key off the async threads.
 
 mod disable;
 mod enable;
@@ -25,10 +25,10 @@ use gatehouse_vault::{Dek, RecoveryKey, VaultRecord, open_with_password, open_wi
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// How often an unseal or the write of a secret is tried while the vault changes.
+/// How often an unseal or the write of a secret is attempted while the vault changes.
 pub(crate) const TRIES: u32 = 3;
 
-/// What opens a record.
+/// A password or recovery key that opens a record.
 #[derive(Clone)]
 pub(crate) enum Key {
     Password(SecretString),
@@ -36,7 +36,7 @@ pub(crate) enum Key {
 }
 
 impl Inner {
-    /// Opens the record, waiting for a turn at key derivation.
+    /// Opens the record once the key derivation queue has a free permit.
     pub(crate) async fn open_record(
         &self,
         actor: &Actor,
@@ -59,7 +59,7 @@ impl Inner {
         }
     }
 
-    /// Encrypts every row that is plaintext; how many those were.
+    /// Encrypts every plaintext row. Returns how many there were.
     pub(crate) async fn migrate(&self, conn: &mut Conn, dek: &Arc<Dek>) -> Result<u64, VaultError> {
         let report = self.walk(conn, &Turn::Encrypt(Arc::clone(dek))).await?;
         Ok(report.rows())
@@ -78,8 +78,8 @@ impl Inner {
         walk.run(conn, turn).await
     }
 
-    /// Brings the encrypted copy of the provider keys in line. The rows are safe by now, so a failure
-    /// here is for the log and for the next unseal.
+    /// Brings the encrypted copy of the provider keys up to date. The rows are already committed,
+    /// so a failure is only logged; the next unseal retries.
     pub(crate) async fn settle_provider_keys(&self, dek: &Arc<Dek>) {
         let (dek, random) = (Arc::clone(dek), Arc::clone(&self.random));
         let keep = self.settings.load().keep_plaintext_provider_keys;

@@ -1,16 +1,16 @@
-//! Where a test may hold a transition: it has read the vault's state and derived its keys, and has not
-//! taken effect. Without the feature `testing` a point is nothing at all.
+//! A point where a test can pause a transition after it has read the vault's state and derived its
+//! keys, but before it takes effect. Does nothing without the feature `testing`.
 
 #[cfg(feature = "testing")]
 mod armed {
     use std::sync::{Mutex, PoisonError};
     use tokio::sync::oneshot;
 
-    /// Holds the next transition that arrives, once it is armed.
+    /// Pauses the next transition, if armed.
     #[derive(Debug, Default)]
     pub struct Pauses(Mutex<Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>>);
 
-    /// An armed pause. Dropping it lets the transition go on.
+    /// An armed pause. Dropping it resumes the transition.
     #[derive(Debug)]
     pub struct Pause {
         reached: oneshot::Receiver<()>,
@@ -18,7 +18,7 @@ mod armed {
     }
 
     impl Pauses {
-        /// The next transition that arrives waits until the pause is dropped.
+        /// Pauses the next transition until the returned value is dropped.
         pub(crate) fn arm(&self) -> Pause {
             let (arrive, reached) = oneshot::channel();
             let (go, wait) = oneshot::channel();
@@ -37,7 +37,7 @@ mod armed {
     }
 
     impl Pause {
-        /// Waits until a transition is held.
+        /// Waits until a transition is paused.
         pub async fn reached(&mut self) {
             if (&mut self.reached).await.is_err() {
                 std::future::pending::<()>().await;
@@ -46,7 +46,7 @@ mod armed {
     }
 
     impl crate::Secrets {
-        /// Holds the next transition before it takes effect, until the pause is dropped.
+        /// Pauses the next transition before it takes effect, until the returned value is dropped.
         pub fn pause_next_transition(&self) -> Pause {
             self.0.pauses.arm()
         }
@@ -56,7 +56,7 @@ mod armed {
 #[cfg(feature = "testing")]
 pub use armed::{Pause, Pauses};
 
-/// A point that never holds anybody.
+/// A no-op without the feature `testing`.
 #[cfg(not(feature = "testing"))]
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {}

@@ -1,5 +1,5 @@
-//! What a change of the login password does to the vault: planned before the caller's transaction
-//! (keys are derived here), applied inside it, concluded after its commit.
+//! The vault's part of a login password change: planned before the caller's transaction (keys are
+//! derived here), applied inside it, concluded after its commit.
 
 use crate::lifecycle::Key;
 use crate::lifecycle::initialize::New;
@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What will happen to the vault when the password changes.
+/// The planned change of the vault for a password change.
 pub struct VaultPlan {
     inner: Arc<Inner>,
     actor: Actor,
@@ -27,11 +27,12 @@ pub struct VaultPlan {
 }
 
 enum Step {
-    /// The vault stays as it is.
     Nothing,
-    /// The first vault.
-    Make { new: New },
-    /// The same data key under the new password.
+    /// Create the first vault.
+    Make {
+        new: New,
+    },
+    /// Wrap the same data key with the new password.
     Rewrap {
         opened: VaultRecord,
         new: VaultRecord,
@@ -52,10 +53,10 @@ impl fmt::Debug for VaultPlan {
 }
 
 impl VaultPlan {
-    /// Changes the vault record (and, with a first vault, the rows) in the caller's transaction.
-    /// `Changed` when the vault is not what it was when the plan was made: the caller's transaction must
-    /// fail. A vault that is being made for the old password fails in its turn, so a new generation
-    /// begins even where the record stays as it is.
+    /// Changes the vault record (and, for a first vault, the rows) in the caller's transaction.
+    /// Returns `Changed` if the vault changed since the plan was made; the caller's transaction
+    /// must then fail. Always advances the generation, even if the record is unchanged, so that a
+    /// vault being created for the old password fails.
     pub async fn apply(&self, conn: &mut Conn, now: Timestamp) -> Result<(), VaultError> {
         self.applied.store(true, Ordering::SeqCst);
         self.inner.require_unchanged(conn, &self.planned).await?;
@@ -91,8 +92,9 @@ impl Drop for VaultPlan {
 }
 
 impl Secrets {
-    /// For the first password: a first vault, when there is none and it is enabled. After a reset the
-    /// record is wrapped again if its key is in memory, and keeps its password if it is not.
+    /// Plans for the first password: creates a vault if none exists and the vault is enabled. After
+    /// a reset, an existing record is rewrapped if its key is in memory; otherwise it keeps its
+    /// password.
     pub async fn plan_first_password(
         &self,
         actor: &Actor,
@@ -113,8 +115,8 @@ impl Secrets {
         Ok(self.0.plan(actor, began, view.seen, step))
     }
 
-    /// For another password: the record is wrapped again with the key in memory, or with the one that
-    /// the current password opens. If it opens none, only the login's password changes.
+    /// Plans for a changed password: rewraps the record with the key in memory, or with the one
+    /// that the current password opens. If neither is available, only the login password changes.
     pub async fn plan_password_change(
         &self,
         actor: &Actor,
@@ -140,8 +142,8 @@ impl Secrets {
         Ok(self.0.plan(actor, began, view.seen, step))
     }
 
-    /// After the commit of the caller's transaction: takes up the key of a first vault, and gives out
-    /// its recovery key this once.
+    /// Called after the caller's commit. Loads the key of a first vault and returns its recovery
+    /// key, which cannot be retrieved again.
     pub async fn conclude(&self, plan: Arc<VaultPlan>) -> Option<SecretString> {
         plan.concluded.store(true, Ordering::SeqCst);
         let work = {
@@ -158,7 +160,8 @@ impl Secrets {
             }
         };
         if let Err(error) = self.0.to_the_end(work).await {
-            // It is committed: the key below is right, and an unlock does the rest.
+            // The change is committed: the recovery key below is valid, and an unlock does the
+            // rest.
             let error: &dyn std::error::Error = &error;
             tracing::error!(error, "the vault was not taken up after its commit");
         }
@@ -186,8 +189,7 @@ impl Inner {
         }
     }
 
-    /// A plan was dropped after its transaction ran: if that was committed, its key is taken up all
-    /// the same.
+    /// A plan was dropped after its transaction ran. If that was committed, loads its key anyway.
     fn adopt_later(self: &Arc<Self>, began: Began, dek: Arc<Dek>) {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let inner = Arc::clone(self);
@@ -201,12 +203,12 @@ impl Inner {
         }
     }
 
-    /// Unseals with the key of a record that was stored just now, if it is there, and encrypts what
-    /// was written between that and now.
+    /// Unseals with the key of a record that was just stored, if the record exists, and encrypts
+    /// what was written in the meantime.
     async fn adopt(self: &Arc<Self>, began: Began, dek: Arc<Dek>) -> Result<(), VaultError> {
         let _alone = match self.alone_unless_superseded(began).await {
             Ok(alone) => alone,
-            // Sealed by a later request: it stays sealed.
+            // A later request sealed the vault: it stays sealed.
             Err(VaultError::Superseded) => return Ok(()),
             Err(error) => return Err(error),
         };

@@ -1,5 +1,5 @@
-//! Secrets whose rows belong to other rooms: those of channel accounts and of webhooks. This room
-//! encrypts and decrypts them; what the rows mean is their owners' matter.
+//! Secrets in rows that other crates own: those of channel accounts and of webhooks. This crate
+//! encrypts and decrypts them and does not know what the rows mean.
 
 use crate::write_secret::{FormedSecret, WhileSealed};
 use crate::{Secrets, SecretsError};
@@ -9,19 +9,17 @@ use gatehouse_vault::Aad;
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// What a secret belongs to; it is authenticated with the ciphertext.
+/// What a secret belongs to. Authenticated with the ciphertext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecretPlace {
-    /// A field of a channel account. None of the three has a colon.
+    /// A field of a channel account. None of the three parts may contain a colon.
     Channel {
         /// The channel's type.
         kind: String,
-        /// The account.
         account_id: String,
-        /// The field.
         field: String,
     },
-    /// A webhook's secret. The place is the same for all webhooks: the secret names its webhook.
+    /// A webhook's secret. All webhooks share this place: the secret names its webhook.
     Webhook {
         /// `secret` or `previous_secret`.
         field: String,
@@ -42,9 +40,9 @@ impl SecretPlace {
 }
 
 impl Secrets {
-    /// Encrypts each secret and runs `job` with them, in their order, in one write transaction that
-    /// holds only while the vault is what it was meanwhile. Without an open vault they stay as they
-    /// are and are encrypted later; while it is sealed they are refused.
+    /// Encrypts each secret and runs `job` with them, in the same order, in one write transaction.
+    /// The transaction commits only if the vault is unchanged. Without a vault, the secrets stay in
+    /// plaintext and are encrypted later; while it is sealed, they are refused.
     pub async fn write_protected<T, E, F>(
         &self,
         secrets: Vec<(SecretPlace, SecretString)>,
@@ -67,7 +65,7 @@ impl Secrets {
             .await
     }
 
-    /// Opens one that was read from its row.
+    /// Decrypts a secret read from its row.
     pub async fn open_protected(
         &self,
         place: &SecretPlace,

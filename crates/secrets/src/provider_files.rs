@@ -1,6 +1,6 @@
-//! The two files of provider keys: `provider_keys.json`, as it is, and `provider_keys.json.enc`, the
-//! same encrypted. While the plain file exists it is the truth and the copy is made from it. Blocking:
-//! call it off the async threads. Must not know what providers there are.
+//! The two files of provider keys: `provider_keys.json` (plaintext) and `provider_keys.json.enc`
+//! (encrypted). While the plaintext file exists, it is authoritative and the copy is made from it.
+//! Blocking: call it off the async threads. Must not know which providers exist.
 
 use gatehouse_domain::{ErrorCode, KeyBinding, Problem, Random};
 use gatehouse_store::fault;
@@ -15,26 +15,24 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 const PLAIN: &str = "provider_keys.json";
 const COPY: &str = "provider_keys.json.enc";
-/// The copy under a data key that is about to be the vault's.
+/// The copy encrypted with a data key that is about to become the vault's.
 const NEXT: &str = "provider_keys.json.enc.next";
 const TEMPORARY: &str = "provider_keys.json.tmp";
 
 /// A file of provider keys could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file system.
     #[error("a file of provider keys cannot be read or written")]
     Io(#[from] io::Error),
-    /// It is not what was written there.
+    /// The content is not valid.
     #[error("{0} is damaged")]
     Damaged(&'static str),
     /// The copy is encrypted with another key.
     #[error("{0} does not open with the vault's key")]
     Undecryptable(&'static str),
-    /// The machine could not encrypt it.
     #[error(transparent)]
     Crypto(#[from] CryptoError),
-    /// The work ended before its time.
+    /// The task ended before it finished.
     #[error("the work on a file was broken off")]
     BrokenOff,
 }
@@ -51,19 +49,20 @@ impl From<FileError> for Problem {
     }
 }
 
-/// One provider's key, as in the file: the one place where it has to be written out.
+/// One provider's key, as in the file. The only place where it is serialized.
 #[derive(PartialEq, Eq, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct ProviderKey {
     pub(crate) key: String,
-    /// The address that the key was entered for.
+    /// The base URL that the key was entered for.
     pub(crate) base_url: String,
-    /// The kind of service that it was entered for; none in files of older versions.
+    /// The kind of service that the key was entered for; `None` in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
 }
 
 impl ProviderKey {
-    /// The service that the key belongs to; `None` when the file was edited and names no URL.
+    /// The service that the key is bound to; `None` if the file was edited and contains no valid
+    /// URL.
     pub(crate) fn belongs_to(&self) -> Option<KeyBinding> {
         let url = Url::parse(&self.base_url).ok()?;
         Some(match &self.kind {
@@ -73,14 +72,14 @@ impl ProviderKey {
     }
 }
 
-/// All of them, by provider.
+/// All keys, by provider.
 #[derive(Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct ProviderKeys(pub(crate) BTreeMap<String, ProviderKey>);
 
 impl ProviderKeys {
     fn to_json(&self) -> Result<Zeroizing<Vec<u8>>, FileError> {
-        // Enough at once: growing would leave copies behind.
+        // Allocate enough at once: growing would leave copies of the keys behind.
         let bytes: usize = self
             .0
             .values()
@@ -96,12 +95,12 @@ impl ProviderKeys {
     }
 }
 
-/// What [`ProviderFiles::restore_plain`] did.
+/// The result of [`ProviderFiles::restore_plain`].
 #[derive(Default)]
 pub(crate) struct Restored {
-    /// Whether the plain file was made.
+    /// Whether the plaintext file was created.
     pub(crate) made: bool,
-    /// How many keys the copy held.
+    /// How many keys the copy contained.
     pub(crate) keys: u64,
 }
 
@@ -119,21 +118,21 @@ impl ProviderFiles {
         }
     }
 
-    /// One job at a time: each reads, decides and writes.
+    /// Serializes jobs: each one reads, decides and writes.
     pub(crate) fn turn(&self) -> std::sync::MutexGuard<'_, ()> {
         self.turn
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// At start: removes what a crash left half written, and closes the plain file to others.
+    /// At start: removes a half-written temporary file, and makes the plaintext file private.
     pub(crate) fn sweep(&self) -> Result<(), FileError> {
         let _turn = self.turn();
         self.remove(TEMPORARY)?;
         Ok(close_to_others(&self.path(PLAIN))?)
     }
 
-    /// The plain file's keys, or else the copy's; `None` when there is neither.
+    /// Loads the keys of the plaintext file, or else of the copy; `None` if there is neither.
     pub(crate) fn load(&self, dek: Option<&Dek>) -> Result<Option<ProviderKeys>, FileError> {
         if let Some(plain) = self.read_plain()? {
             return Ok(Some(plain));
@@ -144,7 +143,7 @@ impl ProviderFiles {
         }
     }
 
-    /// Whether the keys are in the copy alone.
+    /// Whether only the encrypted copy contains the keys.
     pub(crate) fn is_closed(&self) -> Result<bool, FileError> {
         Ok(!self.exists(PLAIN)? && (self.exists(COPY)? || self.exists(NEXT)?))
     }
@@ -153,7 +152,7 @@ impl ProviderFiles {
         Ok(self.write(PLAIN, &keys.to_json()?)?)
     }
 
-    /// Writes the copy and reads it back.
+    /// Writes the copy and verifies it by reading it back.
     pub(crate) fn write_copy(
         &self,
         dek: &Dek,
@@ -169,8 +168,8 @@ impl ProviderFiles {
         }
     }
 
-    /// After an unseal: makes the copy if it is missing or not the plain file's, takes up the one that
-    /// a rotation left, and removes the plain file if it is not to be kept.
+    /// After an unseal: creates the copy if it is missing or differs from the plaintext file,
+    /// promotes a copy left by a rotation, and removes the plaintext file unless it is to be kept.
     pub(crate) fn settle(
         &self,
         dek: &Dek,
@@ -191,7 +190,7 @@ impl ProviderFiles {
         Ok(())
     }
 
-    /// Before a rotation: the copy as it will be, beside the one that is.
+    /// Before a rotation: writes the new copy beside the current one.
     pub(crate) fn prepare_next(
         &self,
         old: &Dek,
@@ -205,13 +204,13 @@ impl ProviderFiles {
         }
     }
 
-    /// The rotation did not happen.
+    /// Removes the new copy after a failed rotation.
     pub(crate) fn drop_next(&self) -> Result<(), FileError> {
         let _turn = self.turn();
         Ok(self.remove(NEXT)?)
     }
 
-    /// Before the vault is disabled: makes the plain file if only the copy is there.
+    /// Before the vault is disabled: creates the plaintext file if only the copy exists.
     pub(crate) fn restore_plain(&self, dek: &Dek) -> Result<Restored, FileError> {
         let _turn = self.turn();
         if let Some(plain) = self.read_plain()? {
@@ -230,7 +229,7 @@ impl ProviderFiles {
         Ok(self.remove(PLAIN)?)
     }
 
-    /// After the vault was disabled: the plain file is the only one.
+    /// After the vault was disabled: leaves only the plaintext file.
     pub(crate) fn remove_copy(&self) -> Result<(), FileError> {
         let _turn = self.turn();
         self.remove(COPY)?;
@@ -245,7 +244,7 @@ impl ProviderFiles {
         Ok(Some(keys))
     }
 
-    /// The copy that the key opens: the one in force, or the one a rotation was about to put there.
+    /// Reads the copy that the key opens: the current one, or the one that a rotation prepared.
     fn read_copy(&self, dek: &Dek) -> Result<Option<ProviderKeys>, FileError> {
         match self.open(COPY, dek) {
             Ok(Some(keys)) => {
@@ -305,7 +304,7 @@ impl ProviderFiles {
         Ok(Some(bytes))
     }
 
-    /// All or nothing: a new file, on disk, takes the old one's place.
+    /// Atomic: writes a new file, syncs it and renames it over the old one.
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.remove(TEMPORARY)?;
         fault::point();
@@ -330,7 +329,7 @@ impl ProviderFiles {
         self.sync_directory()
     }
 
-    /// So that a rename or removal outlives a power cut.
+    /// Makes a rename or removal survive a power failure.
     fn sync_directory(&self) -> io::Result<()> {
         if cfg!(unix) {
             File::open(&self.directory)?.sync_all()?;

@@ -1,5 +1,5 @@
-//! Keys of model providers, kept in two files instead of a table: see `provider_files`. Must not know
-//! what providers there are.
+//! Keys of model providers. Stored in two files instead of a table: see `provider_files`. Must not
+//! know which providers exist.
 
 use crate::provider_files::{FileError, ProviderFiles, ProviderKey, ProviderKeys};
 use crate::state::Inner;
@@ -14,17 +14,17 @@ use url::Url;
 const MAX_ID_CHARACTERS: usize = 64;
 const MAX_KEY_BYTES: usize = 4096;
 const MAX_URL_BYTES: usize = 2048;
-/// A key shorter than this has no hint: four of its characters would be too much of it.
+/// A shorter key gets no hint: four characters would reveal too much of it.
 const MIN_HINTED: usize = 12;
 
-/// That a provider has a key.
+/// A provider that has a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderKeyInfo {
-    /// The provider.
+    /// The provider's id.
     pub id: String,
-    /// The key's last characters, for a person to recognise it by.
+    /// The key's last four characters, to help a person recognize it.
     pub key_hint: String,
-    /// The address that it was entered for.
+    /// The base URL that the key was entered for.
     pub base_url: String,
     belongs_to: Option<KeyBinding>,
 }
@@ -46,7 +46,7 @@ fn hint(key: &str) -> String {
     }
 }
 
-/// Without a slash at the end.
+/// Removes trailing slashes.
 fn normal(base_url: &str) -> &str {
     base_url.trim_end_matches('/')
 }
@@ -63,7 +63,7 @@ fn check_id(id: &str) -> Result<(), SecretsError> {
     }
 }
 
-/// What fits into a header.
+/// Accepts keys that fit into an HTTP header.
 fn check_key(key: &str) -> Result<(), SecretsError> {
     if (1..=MAX_KEY_BYTES).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()) {
         Ok(())
@@ -86,15 +86,15 @@ fn check_url(base_url: &str) -> Result<(), SecretsError> {
     }
 }
 
-/// What is done to the files.
+/// A change of the files.
 enum Change {
     Set { id: String, entry: ProviderKey },
     Remove { id: String },
 }
 
 impl Secrets {
-    /// Which providers have a key. While the vault is sealed and the plain file is not kept, nothing
-    /// is known of them, and the list is empty.
+    /// Lists the providers that have a key. The list is empty while the vault is sealed and no
+    /// plaintext file is kept.
     pub async fn list_provider_keys(&self) -> Result<Vec<ProviderKeyInfo>, SecretsError> {
         let keys = self.load_provider_keys().await?;
         let info = |(id, entry): (&String, &ProviderKey)| ProviderKeyInfo {
@@ -106,8 +106,8 @@ impl Secrets {
         Ok(keys.unwrap_or_default().0.iter().map(info).collect())
     }
 
-    /// The key to send to this service; `None` when the provider has none, or one that was entered for
-    /// another kind or origin. `Sealed` when that cannot be known.
+    /// Returns the key to send to this service; `None` if the provider has none, or one for another
+    /// kind or origin. Returns `Sealed` if only a sealed copy exists.
     pub async fn provider_key(
         &self,
         id: &str,
@@ -131,8 +131,8 @@ impl Secrets {
         Ok(entry.map(|entry| SecretString::from(entry.key.as_str())))
     }
 
-    /// Stores a provider's key for the kind and address that the provider has now. `Sealed` while the
-    /// vault is.
+    /// Stores a key for the provider's current kind and base URL. Returns `Sealed` while the vault
+    /// is sealed.
     pub async fn set_provider_key(
         &self,
         actor: &Actor,
@@ -158,7 +158,7 @@ impl Secrets {
             .await
     }
 
-    /// Removes a provider's key. `Sealed` while the vault is.
+    /// Removes a provider's key. Returns `Sealed` while the vault is sealed.
     pub async fn remove_provider_key(&self, actor: &Actor, id: &str) -> Result<(), SecretsError> {
         let change = Change::Remove { id: id.to_owned() };
         let detail = json!({ "id": id });
@@ -185,10 +185,11 @@ impl Secrets {
     ) -> Result<(), SecretsError> {
         let (inner, actor) = (Arc::clone(&self.0), actor.clone());
         let work = async move {
-            // What another node did to the vault counts before anything is encrypted with its key.
+            // Apply changes by other nodes before encrypting with the vault's key.
             inner.view().await?;
             let _shared = inner.gate.read().await;
-            // The files are no part of a transaction: the caller is checked before they change.
+            // The files are not part of a transaction: check the caller's credential before
+            // changing them.
             inner.store.check_guard().await?;
             inner.change_files(change).await?;
             inner.provider_keys.send_replace(());
@@ -224,7 +225,7 @@ impl Inner {
                     }
                 }
             }
-            // The plain file last: while it exists it is the truth.
+            // Write the plaintext file last: while it exists, it is authoritative.
             match dek {
                 Some(dek) => {
                     files.write_copy(&dek, &*random, &keys)?;

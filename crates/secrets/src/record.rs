@@ -1,5 +1,5 @@
-//! Between the vault room's record and the store's row: the same columns, two types, because neither
-//! of those rooms may know the other.
+//! Converts between the vault crate's record and the store's row. They have the same columns, but
+//! neither crate may depend on the other.
 
 use crate::VaultError;
 use gatehouse_store::{Conn, VaultRow};
@@ -36,7 +36,7 @@ fn row_of(record: &VaultRecord) -> VaultRow {
     }
 }
 
-/// Stores the first record. Nothing is initialised over what a lost record could still open.
+/// Stores the first record. Refuses if encrypted rows exist that a lost record could still open.
 pub(crate) async fn insert(conn: &mut Conn, record: &VaultRecord) -> Result<(), VaultError> {
     if conn.find_vault().await?.is_none() && conn.count_encrypted().await? > 0 {
         return Err(VaultError::RecordLost);
@@ -48,7 +48,7 @@ pub(crate) async fn insert(conn: &mut Conn, record: &VaultRecord) -> Result<(), 
     }
 }
 
-/// Replaces the record, if it is to the letter the one that was opened.
+/// Replaces the record if it is identical to the one that was opened.
 pub(crate) async fn replace(
     conn: &mut Conn,
     opened: &VaultRecord,

@@ -1,5 +1,5 @@
-//! One walk over every stored secret, whatever its table: encrypt, decrypt or re-encrypt it in place.
-//! The caller's transaction makes it all or nothing. Must not know why it walks.
+//! Walks over every stored secret in all tables and encrypts, decrypts or re-encrypts it in place.
+//! The caller's transaction makes the walk atomic. Must not know why it runs.
 
 use crate::handle::Progress;
 use crate::{DisableReport, VaultError};
@@ -10,20 +10,20 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Progress is told every so many secrets.
+/// Progress is reported once per this many secrets.
 const STEP: u64 = 250;
 
-/// What is done to each secret.
+/// The operation on each secret.
 pub(crate) enum Turn {
-    /// Plaintext becomes encrypted; what is encrypted stays.
+    /// Encrypts plaintext; leaves encrypted values unchanged.
     Encrypt(Arc<Dek>),
-    /// What is encrypted becomes plaintext.
+    /// Decrypts encrypted values; leaves plaintext unchanged.
     Decrypt(Arc<Dek>),
-    /// Everything is encrypted with the new key, plaintext too.
+    /// Encrypts everything with the new key, including plaintext.
     Rekey {
-        /// Opens what is stored.
+        /// Decrypts the stored values.
         old: Arc<Dek>,
-        /// Encrypts it from now on.
+        /// Encrypts the new values.
         new: Arc<Dek>,
     },
 }
@@ -37,7 +37,7 @@ impl Turn {
         }
     }
 
-    /// The new value and whether it is encrypted; `None` leaves the row as it is.
+    /// The new value and whether it is encrypted; `None` leaves the row unchanged.
     fn turn(
         &self,
         random: &dyn Random,
@@ -86,14 +86,14 @@ pub(crate) fn aad_of(table: SecretTable, id: &str) -> Aad {
     }
 }
 
-/// What a walk needs besides the connection.
+/// The inputs of a walk, besides the connection.
 pub(crate) struct Walk<'a> {
     pub(crate) random: &'a dyn Random,
     pub(crate) now: Timestamp,
     pub(crate) progress: &'a watch::Sender<Option<Progress>>,
 }
 
-/// Turns progress off again, however the walk ends.
+/// Clears the progress on drop, even if the walk fails.
 struct Told<'a>(&'a watch::Sender<Option<Progress>>);
 
 impl Drop for Told<'_> {
@@ -104,7 +104,7 @@ impl Drop for Told<'_> {
 }
 
 impl Walk<'_> {
-    /// Walks over all tables; how many secrets were changed in each.
+    /// Walks over all tables. Returns how many secrets were changed in each.
     pub(crate) async fn run(
         &self,
         conn: &mut Conn,
@@ -132,7 +132,8 @@ impl Walk<'_> {
         Ok(report)
     }
 
-    /// Whether the row was changed. One that somebody has written since keeps its newer value.
+    /// Processes one row and returns whether it changed. A row that was written in the meantime
+    /// keeps its newer value.
     async fn one(
         &self,
         conn: &mut Conn,
@@ -149,7 +150,7 @@ impl Walk<'_> {
         row.value.zeroize();
         match turn {
             Turn::Encrypt(_) => Ok(stored),
-            // Leaving one behind would make it unreadable.
+            // A skipped row would become unreadable.
             Turn::Decrypt(_) | Turn::Rekey { .. } if !stored => Err(VaultError::Changed),
             Turn::Decrypt(_) | Turn::Rekey { .. } => Ok(true),
         }

@@ -1,4 +1,4 @@
-//! What the database says of the vault, and one look at database and memory together.
+//! The vault's state in the database, and a combined view of database and memory.
 
 use crate::handle::SecretsSettings;
 use crate::{VaultError, record};
@@ -8,20 +8,21 @@ use gatehouse_vault::{Dek, RecordState, Status, VaultRecord};
 use serde_json::json;
 use std::sync::Arc;
 
-/// The setting that switches the vault on and off.
+/// The setting that enables or disables the vault.
 pub(crate) const VAULT_ENABLED: &str = "auth.vault_enabled";
-/// How often the vault's record, its password or its flag was changed, by any node. Not a setting: the
-/// table also holds state.
+/// Counts changes of the vault's record, password or flag by any node. Not a setting: the table
+/// also holds state.
 const GENERATION: &str = "vault_generation";
 
-/// What the database says of the vault. A secret is written, and a transition takes effect, only while
-/// this is what was read when it began.
+/// The vault's state in the database. A secret is written, and a transition takes effect, only
+/// while this equals what was read at the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) record: RecordState,
     pub(crate) dek_id: Option<String>,
     pub(crate) disabled: bool,
-    /// Tells apart two states that are otherwise equal, such as before and after `disable` and `enable`.
+    /// Distinguishes states that are otherwise equal, such as before and after `disable` and
+    /// `enable`.
     pub(crate) generation: i64,
 }
 
@@ -59,8 +60,8 @@ async fn generation(conn: &mut Conn) -> Result<i64, StoreError> {
     Ok(stored.and_then(|value| value.as_i64()).unwrap_or(0))
 }
 
-/// Counts a change of the vault, in the transaction that makes it, and tells the other nodes. Returns the
-/// new generation.
+/// Increments the generation in the transaction that changes the vault, and notifies the other
+/// nodes. Returns the new generation.
 pub(crate) async fn advance(conn: &mut Conn, now: Timestamp) -> Result<i64, StoreError> {
     let next = generation(conn).await?.wrapping_add(1);
     conn.update_setting(GENERATION, &json!(next), now).await?;
@@ -68,7 +69,7 @@ pub(crate) async fn advance(conn: &mut Conn, now: Timestamp) -> Result<i64, Stor
     Ok(next)
 }
 
-/// One look at memory and database together.
+/// A consistent view of memory and database.
 pub(crate) struct View {
     pub(crate) seen: Seen,
     pub(crate) record: Option<VaultRecord>,
@@ -78,7 +79,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The record; why there is none otherwise.
+    /// The record, or the reason why there is none.
     pub(crate) fn record(&self) -> Result<&VaultRecord, VaultError> {
         self.record.as_ref().ok_or(match self.seen.record {
             RecordState::Lost => VaultError::RecordLost,
@@ -86,7 +87,7 @@ impl View {
         })
     }
 
-    /// The record of a vault that is switched on.
+    /// The record of an enabled vault.
     pub(crate) fn enabled_record(&self) -> Result<&VaultRecord, VaultError> {
         if self.seen.disabled {
             return Err(VaultError::Disabled);
@@ -94,7 +95,7 @@ impl View {
         self.record()
     }
 
-    /// That there is none, and may be one.
+    /// Checks that no record exists and that one may be created.
     pub(crate) fn require_absent(&self) -> Result<(), VaultError> {
         match (self.seen.disabled, self.seen.record) {
             (_, RecordState::Present) => Err(VaultError::RecordExists),

@@ -1,5 +1,5 @@
-//! Reading private keys of other programs: OpenSSH's own form, and PEM with PKCS#8 (plain or
-//! encrypted), PKCS#1 (RSA) or SEC1 (elliptic curves). Must not know where keys are kept.
+//! Parses private keys of other programs: OpenSSH's format, and PEM with PKCS#8 (plain or
+//! encrypted), PKCS#1 (RSA) or SEC1 (elliptic curves). Must not know where keys are stored.
 
 use crate::SecretsError;
 use pkcs8::der::SecretDocument;
@@ -21,16 +21,16 @@ const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7
 const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 const P521: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
 
-/// Rounds of bcrypt, each about 15 ms. `ssh-keygen` writes 24 (16 before OpenSSH 9.4).
+/// Maximum bcrypt rounds, about 15 ms each. `ssh-keygen` writes 24 (16 before OpenSSH 9.4).
 const MAX_BCRYPT_ROUNDS: u32 = 256;
-/// Iterations of PBKDF2: more than any program writes by default.
+/// Maximum PBKDF2 iterations: more than any program writes by default.
 const MAX_PBKDF2_ITERATIONS: u32 = 2_000_000;
-/// Memory of scrypt (128 · N · r bytes): twice what OpenSSL takes.
+/// Maximum scrypt memory (128 · N · r bytes): twice OpenSSL's default.
 const MAX_SCRYPT_BYTES: u64 = 64 * 1024 * 1024;
-/// Lanes of scrypt, each of which costs as much time again.
+/// Maximum scrypt lanes. The time grows linearly with the number of lanes.
 const MAX_SCRYPT_LANES: u16 = 4;
 
-/// What a person handed over.
+/// The key and passphrase to import.
 pub(crate) struct Import {
     pub(crate) private_key: SecretString,
     pub(crate) passphrase: Option<SecretString>,
@@ -58,7 +58,8 @@ impl Import {
     }
 }
 
-/// Reads a key. May take seconds: what protects it is stretched as its maker chose, within limits.
+/// Parses a key. May take seconds: the key's author chose the cost of the passphrase derivation,
+/// within limits.
 pub(crate) fn read(import: &Import) -> Result<PrivateKey, SecretsError> {
     let text = import.private_key.expose_secret().trim();
     let first_line = text.lines().next().unwrap_or_default().trim_end();
@@ -119,7 +120,7 @@ fn read_openssh(text: &str, import: &Import) -> Result<PrivateKey, SecretsError>
     supported(opened.map_err(|_| SecretsError::WrongPassphrase)?)
 }
 
-/// Only kinds that a program can use without a person present, and that are strong enough.
+/// Accepts only key types that work without a person present and are strong enough.
 fn supported(key: PrivateKey) -> Result<PrivateKey, SecretsError> {
     match key.key_data() {
         KeypairData::Ed25519(_) | KeypairData::Ecdsa(_) | KeypairData::Rsa(_) => Ok(key),
@@ -152,7 +153,7 @@ fn decrypt_pkcs8(der: &[u8], import: &Import) -> Result<SecretDocument, SecretsE
     }
 }
 
-/// Whether deriving the key stays within the limits; asked before anything is derived.
+/// Whether the key derivation stays within the limits. Checked before deriving anything.
 fn is_affordable(kdf: &Pbes2Kdf) -> Result<bool, SecretsError> {
     match kdf {
         Pbes2Kdf::Pbkdf2(params) => Ok(params.iteration_count <= MAX_PBKDF2_ITERATIONS),
@@ -180,7 +181,7 @@ fn read_pkcs8(der: &[u8]) -> Result<PrivateKey, SecretsError> {
             let curve = info.algorithm.parameters_oid().map_err(unreadable)?;
             read_sec1(key, Some(curve))
         }
-        // RFC 8410, section 7: the seed as an OCTET STRING within the OCTET STRING.
+        // RFC 8410, section 7: the seed is an OCTET STRING inside the OCTET STRING.
         ED25519 => {
             use pkcs8::der::Decode;
             let seed = <&OctetStringRef>::from_der(key).map_err(unreadable)?;

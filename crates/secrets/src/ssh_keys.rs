@@ -1,4 +1,4 @@
-//! Managed SSH keys. Private keys are made here or imported, and never leave over the API.
+//! Managed SSH keys. Private keys are generated here or imported; no API returns them.
 
 use crate::ssh_import::{self, Import};
 use crate::{Secrets, SecretsError};
@@ -14,29 +14,29 @@ use ssh_key::{HashAlg, LineEnding, PrivateKey};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The longest name.
+/// The maximum length of a name.
 const MAX_NAME_CHARACTERS: usize = 64;
-/// The longest private key text: an RSA key of 16,384 bits has about 12 KiB.
+/// The maximum length of a private key text. An RSA key of 16,384 bits has about 12 KiB.
 const MAX_KEY_BYTES: usize = 32 * 1024;
-/// The longest passphrase.
+/// The maximum length of a passphrase.
 const MAX_PASSPHRASE_BYTES: usize = 1024;
 
-/// A key as a caller sees it: without its private half.
+/// An SSH key, without its private key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SshKey {
-    /// Its name.
+    /// The key's name.
     pub name: String,
-    /// The public key in OpenSSH's one-line form.
+    /// The public key in OpenSSH's one-line format.
     pub public_key: String,
     /// `SHA256:…` of the public key.
     pub fingerprint: String,
-    /// 1 when the private key is encrypted, 0 when it is stored as it is.
+    /// 1 if the private key is encrypted, 0 if it is stored in plaintext.
     pub encrypted: u8,
-    /// When it was stored.
+    /// When the key was stored.
     pub created_at: Timestamp,
-    /// When its stored form last changed.
+    /// When the stored form last changed.
     pub updated_at: Timestamp,
-    /// Why the private key had to be stored as it is.
+    /// Why the private key was stored in plaintext.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -79,7 +79,7 @@ fn check_length(field: &'static str, text: &SecretString, most: usize) -> Result
 }
 
 impl Secrets {
-    /// Every key, by name.
+    /// Lists every key by name.
     pub async fn list_ssh_keys(&self) -> Result<Vec<SshKey>, SecretsError> {
         let read = self
             .0
@@ -89,7 +89,7 @@ impl Secrets {
         Ok(rows.into_iter().map(|row| SshKey::of(row, None)).collect())
     }
 
-    /// Makes an ed25519 key. `NameTaken` when there is one of that name.
+    /// Generates an ed25519 key. Returns `NameTaken` if the name is in use.
     pub async fn generate_ssh_key(
         &self,
         actor: &Actor,
@@ -105,9 +105,9 @@ impl Secrets {
             .await
     }
 
-    /// Imports an OpenSSH, PKCS#8, PKCS#1 or SEC1 private key. The passphrase is used once; the key is
-    /// then stored under the vault. `NameTaken` when there is one of that name, `WrongPassphrase` when
-    /// the passphrase does not open the key.
+    /// Imports an OpenSSH, PKCS#8, PKCS#1 or SEC1 private key. The passphrase is used once; the
+    /// vault then protects the key. Returns `NameTaken` if the name is in use, and
+    /// `WrongPassphrase` if the passphrase does not open the key.
     pub async fn import_ssh_key(
         &self,
         actor: &Actor,
@@ -133,7 +133,6 @@ impl Secrets {
             .await
     }
 
-    /// Deletes one.
     pub async fn delete_ssh_key(&self, actor: &Actor, name: &str) -> Result<(), SecretsError> {
         let (inner, actor, name) = (Arc::clone(&self.0), actor.clone(), name.to_owned());
         let write = self.0.store.write(move |conn| {
@@ -150,8 +149,8 @@ impl Secrets {
         write.await
     }
 
-    /// The private key as OpenSSH text, for a program that is started; `Sealed` while it cannot be
-    /// read.
+    /// Returns the private key as OpenSSH text, for a child process. Returns `Sealed` while it
+    /// cannot be read.
     pub async fn ssh_private_key(&self, name: &str) -> Result<SecretString, SecretsError> {
         let _shared = self.0.gate.read().await;
         let wanted = name.to_owned();

@@ -1,4 +1,4 @@
-//! Signing with a stored SSH key, as an agent does. The private key stays here.
+//! Signs with a stored SSH key, like an SSH agent. The private key is not returned.
 
 use crate::{Secrets, SecretsError};
 use gatehouse_domain::Actor;
@@ -10,14 +10,14 @@ use ssh_key::private::KeypairData;
 use ssh_key::{HashAlg, PrivateKey, Signature};
 use std::sync::Arc;
 
-/// Flags of a request (draft-miller-ssh-agent, section 3.6.1): which hash an RSA signature takes.
+/// Request flags that select the hash of an RSA signature (draft-miller-ssh-agent, section 3.6.1).
 const RSA_SHA2_256: u32 = 2;
 const RSA_SHA2_512: u32 = 4;
 
 impl Secrets {
-    /// Signs data with a stored key; the signature in SSH's form (RFC 4253, section 6.6). `Sealed` while
-    /// the key cannot be read. The audit log names the key and the program that the caller says it is for,
-    /// before the signature is given out.
+    /// Signs data with a stored key. Returns the signature in SSH's format (RFC 4253, section 6.6),
+    /// or `Sealed` while the key cannot be read. The key's name, and the program that the caller
+    /// states, are written to the audit log first.
     pub async fn sign_with_ssh_key(
         &self,
         actor: &Actor,

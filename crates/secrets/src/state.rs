@@ -1,5 +1,5 @@
-//! What a process knows of the vault: the data key while it is open, and what the database said when
-//! it was last looked at. Must not know what the steps of the vault's life do.
+//! A process's state of the vault: the data key while unsealed, and the database state that was
+//! last read. Must not know what the transitions do.
 
 use crate::handle::{Progress, SecretsSettings};
 use crate::kdf_queue::KdfQueue;
@@ -22,29 +22,30 @@ use tokio_util::task::TaskTracker;
 /// A future as the store's closures return it.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// When a request began, in the order of this process.
+/// The start of a request, as a sequence number within this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Began(u64);
 
 struct Memory {
     keyring: Keyring,
     seen: Seen,
-    /// The latest begin of a request that sealed the vault or switched it on or off.
+    /// The latest start of a request that sealed, enabled or disabled the vault.
     closed: Option<Began>,
-    /// The record's key after the vault was disabled in this life of the process. It opens nothing
-    /// any more; it only lets a later first password be wrapped into the record.
+    /// The record's key, if this process disabled the vault. Nothing is encrypted with it; it only
+    /// allows wrapping the record for a new password later.
     spare: Option<Arc<Dek>>,
 }
 
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) kdf: KdfQueue,
-    /// Passphrases of keys that are imported: never in the way of a login.
+    /// Derives keys from the passphrases of imported keys, separately so that imports do not delay
+    /// logins.
     pub(crate) imports: KdfQueue,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) settings: ArcSwap<SecretsSettings>,
-    /// Shared by whoever reads or writes secrets, held alone by a step of the vault's life.
+    /// Shared by readers and writers of secrets; exclusive for a vault transition.
     pub(crate) gate: RwLock<()>,
     pub(crate) status: watch::Sender<Status>,
     pub(crate) progress: watch::Sender<Option<Progress>>,
@@ -64,7 +65,7 @@ impl fmt::Debug for Inner {
     }
 }
 
-/// What [`Inner::new`] is made of.
+/// The inputs of [`Inner::new`].
 pub(crate) struct Parts {
     pub(crate) store: Store,
     pub(crate) kdf: KdfQueue,
@@ -109,7 +110,7 @@ impl Inner {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whoever listens, when the status is another one now.
+    /// Notifies subscribers if the status changed.
     fn publish(&self, status: Status) {
         self.status.send_if_modified(|told| {
             let changed = *told != status;
@@ -122,7 +123,7 @@ impl Inner {
         self.memory().keyring.status()
     }
 
-    /// The data key, while the vault is unsealed.
+    /// The data key; `None` unless unsealed.
     pub(crate) fn dek(&self) -> Option<Arc<Dek>> {
         self.memory().keyring.dek()
     }
@@ -131,7 +132,7 @@ impl Inner {
         self.clock.now()
     }
 
-    /// Marks the begin of a request.
+    /// Records the start of a request.
     pub(crate) fn begin(&self) -> Began {
         Began(self.begins.fetch_add(1, Ordering::SeqCst))
     }
@@ -142,8 +143,8 @@ impl Inner {
         self.gate.write().await
     }
 
-    /// Takes the gate for a transition that puts the key into memory or removes the vault. Fails if a
-    /// request that began later has sealed the vault or switched it.
+    /// Takes the gate for a transition that loads a key or disables the vault. Fails if a request
+    /// that started later sealed, enabled or disabled the vault.
     pub(crate) async fn alone_unless_superseded(
         &self,
         began: Began,
@@ -155,7 +156,7 @@ impl Inner {
         Ok(alone)
     }
 
-    /// What memory was last told, and the key to write with.
+    /// The last observed database state, the status and the data key.
     pub(crate) fn known(&self) -> (Seen, Status, Option<Arc<Dek>>) {
         let memory = self.memory();
         (
@@ -165,8 +166,8 @@ impl Inner {
         )
     }
 
-    /// Runs work to its end even if the caller goes away: between a commit and the change of memory
-    /// that belongs to it nothing may break off.
+    /// Runs work to completion even if the caller is dropped: nothing may interrupt it between a
+    /// commit and the matching change in memory.
     pub(crate) async fn to_the_end<T, E, F>(&self, work: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -182,7 +183,7 @@ impl Inner {
         }
     }
 
-    /// Runs work on the files of provider keys where blocking is allowed.
+    /// Runs work on the provider key files on a blocking thread.
     pub(crate) async fn on_files<T, F>(&self, work: F) -> Result<T, FileError>
     where
         T: Send + 'static,
@@ -201,8 +202,8 @@ impl Inner {
         read.await
     }
 
-    /// Fails with `Changed` unless the database still says what was read before: called inside the
-    /// transaction that writes.
+    /// Returns `Changed` unless the database still has the state that was read before. Called
+    /// inside the writing transaction.
     pub(crate) async fn require_unchanged(
         &self,
         conn: &mut Conn,
@@ -217,7 +218,7 @@ impl Inner {
         }
     }
 
-    /// Database and memory together; memory is brought up to date first.
+    /// Returns a view of database and memory, after bringing memory up to date.
     pub(crate) async fn view(&self) -> Result<View, VaultError> {
         let shared = self.gate.read().await;
         let (seen, record) = self.read_seen().await?;
@@ -229,7 +230,7 @@ impl Inner {
         self.view_alone().await
     }
 
-    /// The same for a transition that holds the gate; `Changed` unless the vault is what it was.
+    /// The same for a transition that holds the gate. Returns `Changed` if the vault has changed.
     pub(crate) async fn view_unchanged(&self, before: &Seen) -> Result<View, VaultError> {
         let view = self.view_alone().await?;
         if view.seen == *before {
@@ -239,7 +240,7 @@ impl Inner {
         }
     }
 
-    /// The same for a transition that holds the gate already.
+    /// The same for a transition that already holds the gate.
     pub(crate) async fn view_alone(&self) -> Result<View, VaultError> {
         let (seen, record) = self.read_seen().await?;
         self.observe(seen.clone());
@@ -258,7 +259,7 @@ impl Inner {
         })
     }
 
-    /// Takes in what the database says: a key that is not the record's any more is forgotten.
+    /// Applies the state of the database. Drops a key that is no longer the record's.
     pub(crate) fn observe(&self, seen: Seen) {
         let status = {
             let mut memory = self.memory();
@@ -277,7 +278,7 @@ impl Inner {
         self.publish(status);
     }
 
-    /// The record is in the database and this is its key: unsealed.
+    /// Loads the key of a record that is in the database: unsealed.
     pub(crate) fn hold(&self, dek: &Arc<Dek>, generation: i64) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
@@ -301,7 +302,7 @@ impl Inner {
         Ok(status)
     }
 
-    /// The key is forgotten, and no request that began earlier brings it back.
+    /// Drops the key. No request that started earlier brings it back.
     pub(crate) fn forget(&self, began: Began) -> Result<Status, VaultError> {
         let status = {
             let mut memory = self.memory();
@@ -313,12 +314,12 @@ impl Inner {
         Ok(status)
     }
 
-    /// The record was replaced under the same key.
+    /// The record was replaced; the data key is unchanged.
     pub(crate) fn rewrapped(&self, generation: i64) {
         self.memory().seen.generation = generation;
     }
 
-    /// The flag in the database is as given now; `spare` is the record's key if it was known.
+    /// Applies a new value of the flag. `spare` is the record's key, if known.
     pub(crate) fn switched(
         &self,
         began: Began,
@@ -342,7 +343,7 @@ impl Inner {
         status
     }
 
-    /// Notes a step of the vault's life for the audit log and for the other nodes.
+    /// Writes an audit row in the caller's transaction.
     pub(crate) async fn note(
         &self,
         conn: &mut Conn,
@@ -360,7 +361,8 @@ impl Inner {
             .map(drop)
     }
 
-    /// Empties the write-ahead log of old plaintext. A failure is no reason to refuse what is done.
+    /// Truncates the write-ahead log, which may contain old plaintext. A failure is only logged:
+    /// the change is already committed.
     pub(crate) async fn checkpoint(&self) {
         if let Err(error) = self.store.checkpoint().await {
             let error: &dyn std::error::Error = &error;
@@ -372,7 +374,7 @@ impl Inner {
     }
 }
 
-/// A task that ended before its work did.
+/// A task ended before its work was complete.
 pub(crate) struct BrokenOff;
 
 impl From<BrokenOff> for VaultError {

@@ -1,5 +1,5 @@
-//! How secrets are written and read, whatever their table: encrypted while the vault is unsealed,
-//! otherwise as they are. Must not know the tables.
+//! Reads and writes secrets of all tables: encrypted while the vault is unsealed, otherwise in
+//! plaintext. Must not know the tables.
 
 use crate::SecretsError;
 use crate::lifecycle::TRIES;
@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Told with a secret that had to be stored as it is.
+/// Returned with a secret that was stored in plaintext.
 const WARNING: &str =
     "Stored as plaintext because the vault is sealed; it is encrypted when the vault is unlocked.";
 
@@ -18,23 +18,22 @@ const WARNING: &str =
 pub struct FormedSecret {
     /// Ciphertext, or the secret itself.
     pub value: Zeroizing<String>,
-    /// Which of the two.
+    /// Whether `value` is ciphertext.
     pub encrypted: bool,
     pub(crate) warning: Option<&'static str>,
 }
 
-/// What becomes of a secret that is written while the vault is sealed.
+/// What to do with a secret that is written while the vault is sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhileSealed {
-    /// Stored as it is, or refused, as `vault.plaintext_while_sealed` says.
+    /// Store it in plaintext or refuse it, depending on `vault.plaintext_while_sealed`.
     AsSet,
-    /// Refused.
     Refuse,
 }
 
-/// Why one try did not write.
+/// Why an attempt did not write.
 enum Miss<E> {
-    /// The vault is not what it was when the secrets were encrypted.
+    /// The vault changed after the secrets were encrypted.
     Changed,
     Failed(E),
 }
@@ -81,9 +80,9 @@ impl Inner {
         .await
     }
 
-    /// Writes secrets with `job`, in one transaction that holds only while the vault is what it was
-    /// when they were encrypted: nothing encrypted with an old key, and no plaintext beside an open
-    /// vault, can land after the vault has changed. `job` runs again when it has.
+    /// Writes secrets with `job` in one transaction that commits only if the vault has not changed
+    /// since they were encrypted. This prevents storing a value encrypted with an old key, or
+    /// plaintext beside an unsealed vault. Runs `job` again if the vault changed.
     pub(crate) async fn write_secrets<T, E, F>(
         self: &Arc<Self>,
         secrets: &[(Aad, SecretString)],
@@ -106,7 +105,7 @@ impl Inner {
                 Ok(done) => return Ok(done),
                 Err(Miss::Failed(error)) => return Err(error),
                 Err(Miss::Changed) if tries == 0 => return Err(SecretsError::Changed.into()),
-                // Another process changed the vault: look, and write as things are now.
+                // Another process changed the vault: update the state and retry.
                 Err(Miss::Changed) => {
                     self.view().await.map_err(SecretsError::from)?;
                 }
@@ -177,7 +176,8 @@ impl Inner {
         })
     }
 
-    /// Opens a stored secret. The caller holds the gate, so that the key in memory is the row's.
+    /// Decrypts a stored secret. The caller must hold the gate, so that the key in memory matches
+    /// the row.
     pub(crate) fn open_stored(
         &self,
         aad: &Aad,

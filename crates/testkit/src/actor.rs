@@ -1,4 +1,4 @@
-//! Somebody who calls the server: where from, under which name, with which credential.
+//! A caller of the server: its address, host name and credential.
 
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
@@ -12,19 +12,16 @@ pub struct Actor {
     headers: Vec<(String, String)>,
 }
 
-/// An answer, read to its end.
+/// A response with its whole body.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// The status.
     pub status: StatusCode,
-    /// The headers.
     pub headers: reqwest::header::HeaderMap,
-    /// The body as text.
     pub text: String,
 }
 
 impl Reply {
-    /// The body as JSON; `null` when it is none.
+    /// The body as JSON; `null` when it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
     }
@@ -34,12 +31,11 @@ impl Reply {
         self.json()["code"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// One header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The value of the session cookie that this answer sets.
+    /// The value of the session cookie that this response sets.
     pub fn session_cookie(&self) -> Option<String> {
         let cookies = self.headers.get_all("set-cookie").iter();
         cookies
@@ -49,14 +45,14 @@ impl Reply {
             .map(str::to_owned)
     }
 
-    /// Asserts the status and gives the body.
+    /// Asserts the status and returns the body.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", self.text);
         self.json()
     }
 
-    /// Asserts the status and the error code.
+    /// Asserts the status and the error code; returns the body.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!(
@@ -84,45 +80,44 @@ impl Actor {
         }
     }
 
-    /// The same caller, sending one more header.
+    /// Adds a header.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// The same caller from elsewhere: the server is reached under a public name.
+    /// Makes the caller remote: it reaches the server under a public name.
     #[must_use]
     pub fn remote(self) -> Self {
         self.with("host", "gate.example")
     }
 
-    /// The same caller behind a proxy that says for whom it speaks.
+    /// Makes the caller a proxy that forwards for `client`.
     #[must_use]
     pub fn proxied(self, client: &str) -> Self {
         self.with("x-forwarded-for", client)
     }
 
-    /// The same caller, logged in.
+    /// Adds a session cookie.
     #[must_use]
     pub fn session(self, cookie: &str) -> Self {
         self.with("cookie", &format!("service_session={cookie}"))
     }
 
-    /// The same caller with an API key.
+    /// Adds an API key.
     #[must_use]
     pub fn bearer(self, key: &str) -> Self {
         self.with("authorization", &format!("Bearer {key}"))
     }
 
-    /// The same caller of a server that has moved, as after a restart.
+    /// Changes the server's address, as after a restart.
     #[must_use]
     pub const fn at(mut self, address: SocketAddr) -> Self {
         self.address = address;
         self
     }
 
-    /// Where the server is.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -132,7 +127,7 @@ impl Actor {
         &self.headers
     }
 
-    /// A request to be filled further.
+    /// Starts a request with this caller's headers.
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let request = self
@@ -143,27 +138,27 @@ impl Actor {
         })
     }
 
-    /// GET.
+    /// Sends a GET request.
     pub async fn get(&self, path: &str) -> Reply {
         read(self.request("GET", path).send().await.unwrap()).await
     }
 
-    /// POST with a JSON body.
+    /// Sends a POST request with a JSON body.
     pub async fn post(&self, path: &str, body: Value) -> Reply {
         self.send("POST", path, Some(body)).await
     }
 
-    /// PATCH with a JSON body.
+    /// Sends a PATCH request with a JSON body.
     pub async fn patch(&self, path: &str, body: Value) -> Reply {
         self.send("PATCH", path, Some(body)).await
     }
 
-    /// DELETE.
+    /// Sends a DELETE request.
     pub async fn delete(&self, path: &str) -> Reply {
         self.send("DELETE", path, None).await
     }
 
-    /// Any method, with a JSON body or none.
+    /// Sends any method, optionally with a JSON body.
     pub async fn send(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
         let request = self.request(method, path);
         let request = match body {
@@ -173,7 +168,7 @@ impl Actor {
         read(request.send().await.unwrap()).await
     }
 
-    /// Any method, with these bytes as they are.
+    /// Sends any method, with these bytes unchanged.
     pub async fn send_bytes(
         &self,
         method: &str,
@@ -189,13 +184,13 @@ impl Actor {
         read(request.send().await.unwrap()).await
     }
 
-    /// An RPC call by HTTP; the whole reply.
+    /// Makes an RPC call over HTTP; returns the whole reply.
     pub async fn rpc_reply(&self, method: &str, params: Value) -> Reply {
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         self.post("/api/rpc", call).await
     }
 
-    /// An RPC call by HTTP: the result, or the error's code.
+    /// Makes an RPC call over HTTP; returns the result, or the error's code.
     pub async fn rpc(&self, method: &str, params: Value) -> Result<Value, String> {
         let answer = self.rpc_reply(method, params).await.expect(200);
         match answer.get("error") {
@@ -208,7 +203,7 @@ impl Actor {
     }
 }
 
-/// Reads an answer to its end.
+/// Reads a response to its end.
 pub async fn read(response: Response) -> Reply {
     let (status, headers) = (response.status(), response.headers().clone());
     Reply {

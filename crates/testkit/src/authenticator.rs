@@ -1,5 +1,5 @@
-//! A software authenticator and browser client from the `passkey` crate, which shares no code with the
-//! library that the server verifies with.
+//! A software authenticator and browser client based on the `passkey` crate, which shares no code with the
+//! library that the server uses for verification.
 
 use passkey::authenticator::{Authenticator, UiHint, UserCheck, UserValidationMethod};
 use passkey::client::{Client, DefaultClientData};
@@ -11,7 +11,7 @@ use public_suffix::PublicSuffixList;
 use serde_json::Value;
 use url::Url;
 
-/// A person who is there and proves it.
+/// A user who is always present and verified.
 struct Present;
 
 #[async_trait::async_trait]
@@ -39,14 +39,14 @@ impl UserValidationMethod for Present {
     }
 }
 
-/// One authenticator, holding one passkey at most.
+/// An authenticator with at most one passkey.
 pub struct SoftAuthenticator {
     client: Client<Option<Passkey>, Present, RustCryptoBackend, PublicSuffixList, ()>,
     origin: Url,
 }
 
 impl SoftAuthenticator {
-    /// A new one, used by a browser on this origin.
+    /// A new authenticator, used by a browser on this origin.
     pub fn on(origin: &str) -> Self {
         let authenticator =
             Authenticator::new(Aaguid::new_empty(), None, Present, RustCryptoBackend);
@@ -57,12 +57,12 @@ impl SoftAuthenticator {
         }
     }
 
-    /// The same browser and authenticator on another origin.
+    /// Moves the browser to another origin.
     pub fn move_to(&mut self, origin: &str) {
         self.origin = Url::parse(origin).unwrap();
     }
 
-    /// The passkey it holds, to be changed as a copied authenticator would.
+    /// The stored passkey, so that a test can change it as a cloned authenticator would.
     pub fn passkey_mut(&mut self) -> Option<&mut Passkey> {
         self.client.authenticator_mut().store_mut().as_mut()
     }

@@ -1,5 +1,5 @@
-//! What the integration tests stand on: a real server on a real, throw-away database; actors who call
-//! it; sockets; and authenticators that are no code of ours. Never part of the product.
+//! Support for integration tests: a real server on a temporary database, callers, sockets, and independent
+//! authenticators. Never part of the product.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,17 +1,17 @@
-//! Bytes on a connection, for what no decent client would send.
+//! Raw bytes on a connection, for requests that no proper client would send.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long an answer may take.
+/// How long a response may take.
 const PATIENCE: Duration = Duration::from_secs(45);
 
 /// Writes these bytes and reads until the server closes the connection.
 pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // A server that has seen enough may close before it has read everything.
+    // The server may close before it has read everything.
     drop(stream.write_all(bytes).await);
     let mut answer = Vec::new();
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
@@ -19,7 +19,7 @@ pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// The same for a request without body, written out as HTTP/1.1; the status, and the whole answer.
+/// Like [`raw`], for an HTTP/1.1 request without a body; returns the status and the whole response.
 pub async fn raw_request(address: SocketAddr, line: &str, headers: &[&str]) -> (u16, String) {
     let headers: String = headers.iter().flat_map(|header| [header, "\r\n"]).collect();
     let request = format!("{line} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n");

@@ -1,4 +1,4 @@
-//! A real server in this process: its own database, its own data directory, its own port.
+//! A real server in this process, with its own database, data directory and port.
 
 use crate::{Actor, PASSWORD, Socket};
 use gatehouse::{App, Parts};
@@ -14,42 +14,38 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// How to start.
+/// How to start the server.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// The database; a new SQLite one when not given.
+    /// The database; a new SQLite one when `None`.
     pub database: Option<TestDatabase>,
-    /// Environment variables.
     pub environment: Vec<(String, String)>,
-    /// A clock that the test moves; the system's when not given.
+    /// A clock that the test controls; the system clock when `None`.
     pub clock: Option<Arc<ManualClock>>,
-    /// How many connections it takes, and for how long; the usual limits when not given.
+    /// Connection limits; the defaults when `None`.
     pub connections: Option<ConnectionLimits>,
 }
 
 impl Options {
-    /// With one more environment variable.
+    /// Adds an environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// On this database.
     #[must_use]
     pub fn database(mut self, database: TestDatabase) -> Self {
         self.database = Some(database);
         self
     }
 
-    /// With these limits of connections.
     #[must_use]
     pub fn connections(mut self, limits: ConnectionLimits) -> Self {
         self.connections = Some(limits);
         self
     }
 
-    /// By this clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<ManualClock>) -> Self {
         self.clock = Some(clock);
@@ -69,19 +65,19 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// A fresh server with nothing set up.
+    /// A new server before setup.
     pub async fn fresh() -> Self {
         Self::start(Options::default()).await
     }
 
-    /// A server whose owner has set the password; the owner, logged in.
+    /// A server after setup, and its owner, logged in.
     pub async fn with_owner() -> (Self, Actor) {
         let server = Self::fresh().await;
         let owner = server.set_up().await;
         (server, owner)
     }
 
-    /// Starts.
+    /// Starts a server.
     pub async fn start(options: Options) -> Self {
         let Options {
             database,
@@ -139,7 +135,7 @@ impl TestServer {
         Self::start(options).await
     }
 
-    /// Stops cleanly; the database is what remains.
+    /// Stops cleanly and returns the database.
     pub async fn stop(&mut self) -> TestDatabase {
         self.shutdown.cancel();
         if let Some(running) = self.running.take() {
@@ -148,12 +144,10 @@ impl TestServer {
         self.database.take().unwrap()
     }
 
-    /// Where it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What runs.
     pub const fn app(&self) -> &App {
         &self.app
     }
@@ -168,12 +162,12 @@ impl TestServer {
         Actor::local(self.address)
     }
 
-    /// A caller from elsewhere, without a credential.
+    /// A remote caller without a credential.
     pub fn remote(&self) -> Actor {
         self.local().remote()
     }
 
-    /// The live setup code.
+    /// The current setup code.
     pub fn setup_code(&self) -> String {
         self.app
             .rooms()
@@ -184,7 +178,7 @@ impl TestServer {
             .unwrap_or_default()
     }
 
-    /// Sets the password from this machine; the owner, logged in.
+    /// Sets the password from this machine; returns the owner, logged in.
     pub async fn set_up(&self) -> Actor {
         let reply = self
             .local()
@@ -194,14 +188,14 @@ impl TestServer {
         self.local().session(&reply.session_cookie().unwrap())
     }
 
-    /// A caller with a new API key of these scopes.
+    /// A caller with a new API key that has these scopes.
     pub async fn api_key(&self, owner: &Actor, scopes: &[&str]) -> Actor {
         let body = json!({ "label": scopes.join(" "), "scopes": scopes });
         let made = owner.post("/api/auth/api-keys", body).await.expect(200);
         self.local().bearer(made["key"].as_str().unwrap())
     }
 
-    /// A socket as this caller opens it.
+    /// Opens a socket as this caller.
     pub async fn socket(&self, actor: &Actor, path: &str) -> Socket {
         Socket::open(actor, path).await.unwrap()
     }

@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::http::{HeaderName, HeaderValue};
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected frame.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An open socket.
@@ -21,7 +21,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Opens a socket; the HTTP status when the upgrade is refused.
+    /// Opens a socket; fails with the HTTP status when the upgrade is refused.
     pub async fn open(actor: &Actor, path: &str) -> Result<Self, u16> {
         let url = format!("ws://{}{path}", actor.address());
         let mut request = url.into_client_request().unwrap();
@@ -63,7 +63,7 @@ impl Socket {
         }
     }
 
-    /// Calls a method and waits for its answer, passing over events.
+    /// Calls a method and waits for its answer, skipping events.
     pub async fn call(&mut self, method: &str, params: Value) -> Result<Value, u16> {
         self.next_id += 1;
         let id = self.next_id;
@@ -79,14 +79,14 @@ impl Socket {
         }
     }
 
-    /// Sends `connect` with these credentials; the answer.
+    /// Sends `connect` with these credentials; returns the answer.
     pub async fn connect(&mut self, auth: Value) -> Result<Value, u16> {
         let client = json!({ "id": "test", "version": "1" });
         self.call("connect", json!({ "client": client, "auth": auth }))
             .await
     }
 
-    /// Waits for the next event of this name; its params.
+    /// Waits for the next event with this name; returns its parameters.
     pub async fn event(&mut self, name: &str) -> Result<Value, u16> {
         loop {
             let frame = self.next().await?;
@@ -96,7 +96,7 @@ impl Socket {
         }
     }
 
-    /// Waits for the end; the close code.
+    /// Waits for the end; returns the close code.
     pub async fn closed(&mut self) -> u16 {
         loop {
             if let Err(code) = self.next().await {

@@ -1,5 +1,5 @@
-//! Reads a tool's input. Agents check it against the schema before; this makes the types, and holds where
-//! a schema cannot say it.
+//! Deserializes a tool's input. Agents check it against the schema first; this converts it to types and
+//! checks limits.
 
 use gatehouse_agents::ToolError;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ pub(crate) fn read<T: DeserializeOwned>(input: Value) -> Result<T, ToolError> {
         .map_err(|error| ToolError::new(format!("The input does not fit: {error}.")))
 }
 
-/// A number within bounds, or what holds without one.
+/// A number within bounds, or the default.
 pub(crate) fn within(
     name: &str,
     given: Option<u64>,
@@ -26,7 +26,7 @@ pub(crate) fn within(
     }
 }
 
-/// A text of 1 to `max` characters that is not blank.
+/// Trims a text, which must not be blank or longer than `max` characters.
 pub(crate) fn line<'t>(name: &str, text: &'t str, max: usize) -> Result<&'t str, ToolError> {
     let trimmed = text.trim();
     if trimmed.is_empty() || text.chars().nth(max).is_some() {

@@ -1,6 +1,6 @@
-//! Runs work whose length nobody can promise on a thread of its own: with a large stack, so that deep
-//! input does not overflow it, and with a limit, so that nobody waits for ever. Work that overruns keeps
-//! its place until it ends; there are few places, so hostile input takes a few cores' time at most.
+//! Runs work of unknown duration on its own thread: with a large stack, so that deeply nested input does not
+//! overflow it, and with a timeout for the caller. Work that exceeds the timeout keeps its slot until it
+//! ends. The number of slots is small, so hostile input can occupy only a few cores.
 
 use std::sync::Arc;
 use std::thread;
@@ -11,13 +11,13 @@ use tokio::time::timeout;
 /// Why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overrun {
-    /// It took too long, or too much other work was waiting.
+    /// The work, or the wait for a slot, took too long.
     TooLong,
-    /// The work panicked, or no thread could be made.
+    /// The work panicked, or no thread could be started.
     Broken,
 }
 
-/// Places for such work.
+/// The slots for such work.
 #[derive(Debug)]
 pub(crate) struct Places {
     name: &'static str,
@@ -34,7 +34,7 @@ impl Places {
         }
     }
 
-    /// Runs `job`, waiting at most `limit` for a place and the result.
+    /// Runs `job`, waiting at most `limit` for a slot and the result.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         limit: Duration,
@@ -53,7 +53,7 @@ impl Places {
         let place = place.map_err(|_| Overrun::Broken)?;
         let (send, receive) = oneshot::channel();
         let work = move || {
-            // A panic gives the place back too, and drops `send`.
+            // A panic also releases the slot, and drops `send`.
             let _place = place;
             drop(send.send(job()));
         };

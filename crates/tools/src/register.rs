@@ -1,4 +1,4 @@
-//! Gives the tools to the agents, and keeps them up to date with the settings.
+//! Registers the tools with the agents and applies settings changes.
 
 use crate::calc::Calc;
 use crate::fetch::WebFetch;
@@ -16,34 +16,33 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// What the tools stand on.
+/// What the tools need.
 #[derive(Debug)]
 pub struct ToolsParts {
     /// For the vault's environment variables.
     pub secrets: Secrets,
-    /// The way out.
     pub outbound: Outbound,
 }
 
-/// What the owner can change.
+/// The settings of the tools.
 #[derive(Debug, Default)]
 pub struct ToolsSettings {
     /// `[tools.web_search]`
     pub web_search: WebSearchSettings,
     /// `[mcp.servers.<name>]`
     pub mcp_servers: BTreeMap<String, McpServerSettings>,
-    /// What programs inherit of this process's environment: `PATH`, `HOME`, `LANG`, `TZ`.
+    /// The variables that programs inherit from this process: `PATH`, `HOME`, `LANG`, `TZ`.
     pub child_variables: Vec<(String, OsString)>,
 }
 
-/// The registered tools.
+/// The handle of the registered tools.
 #[derive(Clone)]
 pub struct ToolsHandle {
     search: Arc<ArcSwap<WebSearchSettings>>,
     mcp: Mcp,
 }
 
-/// Registers the built-in tools. MCP servers are started by [`ToolsHandle::background`].
+/// Registers the built-in tools. [`ToolsHandle::background`] starts the MCP servers.
 pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> ToolsHandle {
     let search = Arc::new(ArcSwap::from_pointee(settings.web_search));
     let registry = agents.tools();
@@ -66,21 +65,21 @@ pub fn register(agents: &Agents, parts: ToolsParts, settings: ToolsSettings) -> 
 }
 
 impl ToolsHandle {
-    /// Takes changed settings over. MCP servers whose settings changed are stopped and started anew.
+    /// Applies new settings. MCP servers whose settings changed are restarted.
     pub fn update_settings(&self, settings: ToolsSettings) {
         self.search.store(Arc::new(settings.web_search));
         self.mcp
             .update(settings.mcp_servers, settings.child_variables);
     }
 
-    /// Starts the MCP servers and keeps them running until `stop`. Returns at once.
+    /// Starts the MCP servers and keeps them running until `stop`. Returns immediately.
     pub fn background(&self, stop: CancellationToken, tasks: &TaskTracker) {
         let (search, secrets) = (self.search.load_full(), self.mcp.secrets().clone());
         tasks.spawn(async move { bind_key(&search, &secrets).await });
         self.mcp.background(stop, tasks);
     }
 
-    /// The service that is configured now and takes its key from this environment variable of the vault.
+    /// The configured service that takes its key from this vault variable.
     pub fn service_of_variable(&self, variable: &str) -> Option<KeyBinding> {
         service_of_variable(&self.search.load(), variable)
             .or_else(|| self.mcp.service_of_variable(variable))

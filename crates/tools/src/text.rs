@@ -1,7 +1,7 @@
-//! Makes strangers' text fit to be shown: bounded, and without characters that steer terminals or turn
-//! the direction of writing around.
+//! Sanitizes untrusted text: limits its length and removes characters that control terminals or change the
+//! text direction.
 
-/// At most `max` characters, cut between characters, and whether something was cut.
+/// At most `max` characters, and whether something was cut.
 pub(crate) fn cut(text: &str, max: usize) -> (&str, bool) {
     match text.char_indices().nth(max) {
         Some((end, _)) => (text.get(..end).unwrap_or_default(), true),
@@ -9,13 +9,13 @@ pub(crate) fn cut(text: &str, max: usize) -> (&str, bool) {
     }
 }
 
-/// Whether a character is for steering and not for reading.
+/// Whether it is a control character or changes the text direction.
 fn steers(c: char) -> bool {
     let bidi = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     bidi || c.is_control() && c != '\n' && c != '\t'
 }
 
-/// Without steering characters; line ends are `\n`, and no more than one line is empty in a row.
+/// Removes control characters, normalizes line ends to `\n`, and collapses consecutive empty lines into one.
 pub(crate) fn readable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut empty = 1;
@@ -31,7 +31,7 @@ pub(crate) fn readable(text: &str) -> String {
     clean
 }
 
-/// One line of at most `max` characters; what was cut is shown by `…`.
+/// One line of at most `max` characters, with `…` where it was cut.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line: String = words.join(" ").chars().filter(|c| !steers(*c)).collect();

@@ -1,68 +1,57 @@
-//! What a ciphertext belongs to. The text is authenticated with it, so that a value moved to
-//! another row or column does not decrypt. Must not know what the values mean.
+//! The context of a ciphertext. It is authenticated with the text, so a value moved to another row
+//! or column does not decrypt. Must not know what the values mean.
 
 use std::fmt;
 
-/// The context of one ciphertext; `Display` gives the literal text that is authenticated.
+/// The context of one ciphertext. `Display` returns the literal text that is authenticated.
 ///
-/// Names are never encoded. The rooms that own them restrict them instead (an account id has no
-/// colon), so that no two contexts give the same text.
+/// Names are not escaped. The crates that own them restrict them instead (an account id contains no
+/// colon), which keeps two contexts from producing the same text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aad {
     /// `env:{key}`: an environment variable.
-    Env {
-        /// The variable's name.
-        key: String,
-    },
+    Env { key: String },
     /// `ssh-key:{name}`: a managed SSH private key.
-    SshKey {
-        /// The key's name.
-        name: String,
-    },
+    SshKey { name: String },
     /// `channel:{type}:{account_id}:{field}`: a secret field of a channel account.
     Channel {
         /// The channel's type.
         kind: String,
-        /// The account.
         account_id: String,
-        /// The secret field.
         field: String,
     },
-    /// `webhook:config:{field}`: a webhook's secret. The same for all webhooks: the plaintext
-    /// names its webhook.
+    /// `webhook:config:{field}`: a webhook's secret. All webhooks share this context: the plaintext
+    /// names the webhook.
     WebhookConfig {
         /// `secret` or `previous_secret`.
         field: String,
     },
     /// `provider_keys`: the encrypted copy of the provider keys file.
     ProviderKeys,
-    /// `voice:cache:{name}`: speech that is kept in a file of this name.
+    /// `voice:cache:{name}`: a cached speech file of this name.
     VoiceCache {
-        /// The file's name, of hexadecimal digits.
+        /// File name, in hexadecimal digits.
         name: String,
     },
-    /// `vault:dek`: the data key, wrapped by the password's key.
+    /// `vault:dek`: the data key, wrapped with the key derived from the password.
     WrappedDek,
-    /// `vault:dek:recovery`: the data key, wrapped by the recovery key's key.
+    /// `vault:dek:recovery`: the data key, wrapped with the key derived from the recovery key.
     RecoveryWrappedDek,
 }
 
 impl Aad {
-    /// An environment variable.
     pub fn env(key: &str) -> Self {
         Self::Env {
             key: key.to_owned(),
         }
     }
 
-    /// A managed SSH private key.
     pub fn ssh_key(name: &str) -> Self {
         Self::SshKey {
             name: name.to_owned(),
         }
     }
 
-    /// A secret field of a channel account.
     pub fn channel(kind: &str, account_id: &str, field: &str) -> Self {
         Self::Channel {
             kind: kind.to_owned(),
@@ -71,7 +60,6 @@ impl Aad {
         }
     }
 
-    /// A webhook's secret.
     pub fn webhook_config(field: &str) -> Self {
         Self::WebhookConfig {
             field: field.to_owned(),

@@ -1,4 +1,4 @@
-//! XChaCha20-Poly1305 under a 32-byte key, as base64 text. Must not know whose key it is.
+//! XChaCha20-Poly1305 with a 32-byte key, encoded as base64. Must not know whose key it is.
 
 use crate::Aad;
 use base64::Engine;
@@ -7,26 +7,25 @@ use chacha20poly1305::{AeadInOut, KeyInit, Tag, XChaCha20Poly1305, XNonce};
 use gatehouse_domain::{ErrorCode, Problem, Random};
 use zeroize::Zeroizing;
 
-/// Bytes of a key.
 pub(crate) const KEY_BYTES: usize = 32;
-/// Bytes of a nonce (192 bits).
+/// 192 bits.
 pub(crate) const NONCE_BYTES: usize = 24;
-/// Bytes of a Poly1305 tag.
+/// The Poly1305 tag.
 pub(crate) const TAG_BYTES: usize = 16;
 
-/// Why something could not be encrypted, decrypted or derived.
+/// Why encryption, decryption or key derivation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoError {
-    /// Not base64, or too short to hold nonce and tag.
+    /// Not base64, or too short for a nonce and a tag.
     #[error("the stored text is not a ciphertext")]
     Malformed,
-    /// Another key, another context, or changed bytes: which of them cannot be told.
+    /// Wrong key, wrong context or modified bytes. The cipher cannot distinguish these cases.
     #[error("the ciphertext was made with another key, for another context, or has been changed")]
     NotAuthentic,
-    /// More plaintext than the cipher takes (256 GiB).
+    /// The plaintext exceeds the cipher's limit (256 GiB).
     #[error("the plaintext is too long")]
     TooLong,
-    /// Argon2id could not run; most likely its memory was not to be had.
+    /// Argon2id failed, most likely because it could not allocate its memory.
     #[error("the key could not be derived: not enough memory")]
     Derivation,
 }
@@ -43,7 +42,7 @@ impl From<CryptoError> for Problem {
     }
 }
 
-/// Encrypts: base64 of nonce ‖ ciphertext ‖ tag, with a fresh random nonce.
+/// Encrypts with a fresh random nonce. Returns base64 of nonce ‖ ciphertext ‖ tag.
 pub(crate) fn seal(
     key: &[u8; KEY_BYTES],
     random: &dyn Random,
@@ -51,7 +50,7 @@ pub(crate) fn seal(
     plaintext: &[u8],
 ) -> Result<String, CryptoError> {
     let nonce: [u8; NONCE_BYTES] = random.bytes();
-    // The whole capacity at once: growing would leave a copy of the plaintext behind.
+    // Allocate the full capacity at once: growing would leave a copy of the plaintext behind.
     let mut sealed = Vec::with_capacity(NONCE_BYTES + plaintext.len() + TAG_BYTES);
     sealed.extend_from_slice(&nonce);
     sealed.extend_from_slice(plaintext);
@@ -67,7 +66,7 @@ pub(crate) fn seal(
     Ok(STANDARD.encode(sealed))
 }
 
-/// Decrypts what [`seal`] made with this key for this context.
+/// Decrypts the output of [`seal`] for the same key and context.
 pub(crate) fn open(
     key: &[u8; KEY_BYTES],
     aad: &Aad,
@@ -92,7 +91,7 @@ pub(crate) fn open(
     Ok(plaintext)
 }
 
-/// Whether the text could be a ciphertext of `plaintext_bytes` bytes, without a key.
+/// Whether the text has the length of a ciphertext of `plaintext_bytes` bytes. Needs no key.
 pub(crate) fn has_shape_of(text: &str, plaintext_bytes: usize) -> bool {
     STANDARD
         .decode(text)

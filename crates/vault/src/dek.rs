@@ -1,5 +1,5 @@
-//! The data key: what it encrypts, and how it is recognised without being shown. Must not know
-//! how it is wrapped or where ciphertexts are kept.
+//! The data key: what it encrypts, and how to recognize it without revealing it. Must not know how
+//! the key is wrapped or where ciphertexts are stored.
 
 use crate::Aad;
 use crate::cipher::{self, CryptoError, KEY_BYTES};
@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 
 const COMMITMENT_CONTEXT: &[u8] = b"gatehouse/dek/v1";
 
-/// Names one data key. A write of a secret is compare-and-set on it, so that nothing encrypted with
-/// the old key lands after a rotation.
+/// Identifies one data key. Every write of a secret is a compare-and-set on this id, so a value
+/// encrypted with the old key cannot be stored after a rotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DekId(String);
 
@@ -23,12 +23,12 @@ impl DekId {
         Self(format!("dek_{:032x}", u128::from_be_bytes(random.bytes())))
     }
 
-    /// From the text in a vault record.
+    /// Takes the text from a vault record. Does not validate it.
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text, prefix included.
+    /// Includes the prefix.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,16 +40,16 @@ impl fmt::Display for DekId {
     }
 }
 
-/// The data key: 256 random bits that encrypt every stored secret. Wiped when dropped, never
-/// cloned, never shown.
+/// The data key: 256 random bits that encrypt every stored secret. Zeroized on drop, never cloned,
+/// never printed.
 pub struct Dek {
     id: DekId,
-    // Boxed, so that moving the key does not leave copies of it on the stack.
+    // Boxed: moving the key would otherwise leave copies of it on the stack.
     key: Box<Zeroizing<[u8; KEY_BYTES]>>,
 }
 
 impl Dek {
-    /// A new random key with a new id.
+    /// Generates a random key with a new id.
     pub fn generate(random: &dyn Random) -> Self {
         let mut key = Box::new(Zeroizing::new([0; KEY_BYTES]));
         random.fill(key.as_mut_slice());
@@ -59,7 +59,7 @@ impl Dek {
         }
     }
 
-    /// From bytes that were unwrapped; `None` when they are not 32.
+    /// Builds a key from unwrapped bytes. Returns `None` unless there are 32.
     pub(crate) fn from_bytes(id: DekId, bytes: &[u8]) -> Option<Self> {
         if bytes.len() != KEY_BYTES {
             return None;
@@ -73,17 +73,17 @@ impl Dek {
         &self.key
     }
 
-    /// Which key this is.
     pub fn id(&self) -> &DekId {
         &self.id
     }
 
-    /// Base64 of HMAC-SHA-256(DEK, `gatehouse/dek/v1`): recognises the key and tells nothing of it.
+    /// Base64 of HMAC-SHA-256(DEK, `gatehouse/dek/v1`). Identifies the key without revealing
+    /// anything about it.
     pub fn commitment(&self) -> String {
         STANDARD.encode(self.commitment_mac().finalize().into_bytes())
     }
 
-    /// Whether this is the key that made the commitment, in constant time.
+    /// Whether this key produced the commitment. Compares in constant time.
     pub fn matches_commitment(&self, commitment: &str) -> bool {
         STANDARD
             .decode(commitment)
@@ -91,8 +91,8 @@ impl Dek {
     }
 
     fn commitment_mac(&self) -> Hmac<Sha256> {
-        // HMAC fills a key up to the block of 64 bytes with zeros; doing it here gives the key a
-        // fixed length, and so a constructor that cannot fail.
+        // HMAC pads a key with zeros to its block size of 64 bytes. Padding here gives the key a
+        // fixed length, which allows an infallible constructor.
         let mut block = Zeroizing::new([0; 64]);
         for (to, from) in block.iter_mut().zip(self.key.iter()) {
             *to = *from;
@@ -102,7 +102,8 @@ impl Dek {
         mac
     }
 
-    /// Encrypts for this context: base64 (standard alphabet, padded) of nonce ‖ ciphertext ‖ tag.
+    /// Encrypts for this context. Returns base64 (standard alphabet, padded) of nonce ‖ ciphertext
+    /// ‖ tag.
     pub fn encrypt(
         &self,
         random: &dyn Random,
@@ -112,7 +113,7 @@ impl Dek {
         cipher::seal(&self.key, random, aad, plaintext)
     }
 
-    /// Decrypts what this key encrypted for this context.
+    /// Decrypts the output of [`Dek::encrypt`] for the same context.
     pub fn decrypt(&self, aad: &Aad, text: &str) -> Result<Zeroizing<Vec<u8>>, CryptoError> {
         cipher::open(&self.key, aad, text)
     }

@@ -1,5 +1,5 @@
-//! Argon2id: from a password or a recovery key to the key that wraps the data key. Must not know
-//! what is wrapped.
+//! Argon2id: derives the key that wraps the data key from a password or a recovery key. Must not
+//! know what is wrapped.
 
 use crate::cipher::{CryptoError, KEY_BYTES};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -18,52 +18,50 @@ pub struct KdfParams {
     pub p_cost: u32,
 }
 
-/// Stored parameters that are not used: too cheap to protect (somebody weakened the record), or
-/// so dear that they would stop the service.
+/// Why stored parameters are refused: too cheap to protect the key (someone weakened the record),
+/// or expensive enough to stall the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KdfRefused {
-    /// Weaker than specified.
     #[error("{parameter} is {value}, below the specified {least}")]
     BelowSpecified {
         /// `m_cost`, `t_cost` or `p_cost`.
         parameter: &'static str,
-        /// What the record says.
+        /// The value in the record.
         value: u32,
-        /// The specified value.
+        /// The minimum.
         least: u32,
     },
-    /// Dearer than allowed.
     #[error("{parameter} is {value}, above the limit of {most}")]
     AboveLimit {
         /// `m_cost`, `t_cost` or `p_cost`.
         parameter: &'static str,
-        /// What the record says.
+        /// The value in the record.
         value: u32,
-        /// The largest value that is used.
+        /// The maximum.
         most: u32,
     },
 }
 
 impl KdfParams {
-    /// For passwords: 64 MiB, 3 iterations, 1 lane. Also the least that a record may say.
+    /// For passwords: 64 MiB, 3 iterations, 1 lane. Also the minimum for a stored record.
     pub const SPECIFIED: Self = Self {
         m_cost: 64 * 1024,
         t_cost: 3,
         p_cost: 1,
     };
-    /// For recovery keys: 16 MiB, 2 iterations, 1 lane. Fixed, never read from a record. Cheap is
-    /// enough here: nobody guesses 128 random bits.
+    /// For recovery keys: 16 MiB, 2 iterations, 1 lane. Fixed, never read from a record. The low
+    /// cost is sufficient: 128 random bits cannot be guessed.
     pub const RECOVERY: Self = Self {
         m_cost: 16 * 1024,
         t_cost: 2,
         p_cost: 1,
     };
-    /// The most memory a record may ask for: 256 MiB.
+    /// The maximum memory in a record, in KiB (256 MiB).
     pub const MAX_M_COST: u32 = 256 * 1024;
-    /// The most iterations a record may ask for.
+    /// The maximum number of iterations in a record.
     pub const MAX_T_COST: u32 = 10;
 
-    /// Refuses parameters of a record below the specified ones or above 256 MiB / 10 iterations.
+    /// Refuses stored parameters below [`Self::SPECIFIED`] or above 256 MiB / 10 iterations.
     pub fn check(self) -> Result<(), KdfRefused> {
         let least = Self::SPECIFIED;
         // Argon2 needs 8 KiB of memory for each lane (RFC 9106, section 3.1).
@@ -91,7 +89,7 @@ impl KdfParams {
         Ok(())
     }
 
-    /// The text for the record.
+    /// The JSON text stored in the record.
     pub fn to_json(self) -> String {
         let Self {
             m_cost,
@@ -102,7 +100,7 @@ impl KdfParams {
     }
 }
 
-/// Derives a wrapping key. Takes a tenth of a second and `m_cost` KiB of memory.
+/// Derives a wrapping key. Takes about a tenth of a second and `m_cost` KiB of memory.
 pub(crate) fn derive(
     secret: &[u8],
     salt: &[u8],
@@ -110,8 +108,8 @@ pub(crate) fn derive(
 ) -> Result<Zeroizing<[u8; KEY_BYTES]>, CryptoError> {
     let params = Params::new(params.m_cost, params.t_cost, params.p_cost, Some(KEY_BYTES))
         .map_err(|_| CryptoError::Derivation)?;
-    // Our own memory instead of the library's, which is given back as it is: from the last block
-    // of the work area anybody can compute the key.
+    // Use our own memory: the library frees its work area without wiping it, and the last block is
+    // enough to compute the key.
     let mut memory = Zeroizing::new(Vec::new());
     memory
         .try_reserve_exact(params.block_count())
@@ -130,7 +128,7 @@ mod tests {
     use argon2::{AssociatedData, ParamsBuilder};
     use data_encoding::HEXLOWER;
 
-    /// RFC 9106, section 5.3: password, salt, secret and associated data of one byte each.
+    /// RFC 9106, section 5.3: password, salt, secret and associated data each repeat one byte.
     #[test]
     fn published_vector_of_argon2id() {
         let params = ParamsBuilder::new()
@@ -151,7 +149,7 @@ mod tests {
         );
     }
 
-    /// Our own use, against the reference implementation's test suite (phc-winner-argon2,
+    /// Compares [`derive`] with the test suite of the reference implementation (phc-winner-argon2,
     /// src/test.c: version 0x13, Argon2id, t=2, m=2^8 KiB, p=1).
     #[test]
     fn derive_agrees_with_the_reference_implementation() {

@@ -1,5 +1,5 @@
-//! Whether the data key is in memory, and by which steps it gets there and leaves. Must not know
-//! where keys come from: a caller hands over a [`Dek`] that it has opened.
+//! The seal state machine: whether the data key is in memory, and the transitions that load and
+//! drop it. Must not know where keys come from: the caller passes in an opened [`Dek`].
 
 use crate::{Dek, DekId};
 use gatehouse_domain::{ErrorCode, Problem};
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// What the status endpoint says.
+/// The vault's state, as the status endpoint reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// There is no vault yet.
+    /// No vault exists yet.
     Uninitialized,
-    /// There is one, and its key is not in memory.
+    /// A vault exists, but its key is not in memory.
     Sealed,
     /// The key is in memory.
     Unsealed,
-    /// Switched off: secrets are stored as they are.
+    /// Secrets are stored in plaintext.
     Disabled,
 }
 
 impl Status {
-    /// As in JSON.
+    /// The JSON spelling.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Uninitialized => "uninitialized",
@@ -39,31 +39,30 @@ impl fmt::Display for Status {
     }
 }
 
-/// What the database holds of the vault.
+/// What the database contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordState {
-    /// No record and nothing encrypted.
+    /// No record and no encrypted rows.
     Absent,
-    /// A record.
+    /// A record exists.
     Present,
-    /// No record, yet rows are encrypted: the record is lost, and nothing may be initialised over
-    /// what a restored backup could still open.
+    /// No record, but encrypted rows exist. Initialization is refused, because a restored backup
+    /// could still open them.
     Lost,
 }
 
-/// A step that the present state does not have.
+/// A transition that the current state does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionError {
-    /// There is a vault already.
+    /// A vault already exists.
     #[error("the vault has been initialised already")]
     AlreadyInitialized,
-    /// There is no vault yet.
+    /// No vault exists yet.
     #[error("the vault has not been initialised")]
     NotInitialized,
-    /// The vault is switched off.
     #[error("the vault is disabled")]
     Disabled,
-    /// Rows are encrypted and the vault's record is gone.
+    /// Encrypted rows exist, but the vault's record is missing.
     #[error("encrypted secrets exist but the vault's record is missing")]
     RecordLost,
 }
@@ -82,8 +81,8 @@ impl From<TransitionError> for Problem {
     }
 }
 
-/// Holds the data key while the vault is unsealed. Cheap to clone: the key itself is shared, and
-/// wiped when the last holder lets go of it.
+/// Holds the data key while the vault is unsealed. Cheap to clone: clones share the key, which is
+/// wiped when the last reference is dropped.
 #[derive(Clone, Debug)]
 pub struct Keyring {
     record: RecordState,
@@ -101,7 +100,6 @@ impl Keyring {
         }
     }
 
-    /// The present state.
     pub fn status(&self) -> Status {
         match (self.disabled, &self.dek, self.record) {
             (true, ..) => Status::Disabled,
@@ -111,22 +109,22 @@ impl Keyring {
         }
     }
 
-    /// What the database holds, as far as this keyring was told.
+    /// The database state that this keyring last observed.
     pub const fn record(&self) -> RecordState {
         self.record
     }
 
-    /// The data key; only while unsealed.
+    /// The data key; `None` unless unsealed.
     pub fn dek(&self) -> Option<Arc<Dek>> {
         self.dek.clone()
     }
 
-    /// Which data key is in memory.
+    /// The id of the data key in memory.
     pub fn dek_id(&self) -> Option<&DekId> {
         self.dek.as_deref().map(Dek::id)
     }
 
-    /// A record was made: Uninitialized → Unsealed.
+    /// A record was created: Uninitialized → Unsealed.
     pub fn initialized(&mut self, dek: Arc<Dek>) -> Result<Status, TransitionError> {
         match (self.disabled, self.record) {
             (true, _) => Err(TransitionError::Disabled),
@@ -136,7 +134,7 @@ impl Keyring {
         }
     }
 
-    /// A key opened the record: Sealed → Unsealed; also while unsealed.
+    /// A key opened the record: Sealed → Unsealed. Also allowed while unsealed.
     pub fn unsealed(&mut self, dek: Arc<Dek>) -> Result<Status, TransitionError> {
         self.require_record()?;
         Ok(self.hold(dek))
@@ -147,14 +145,15 @@ impl Keyring {
         self.unsealed(dek)
     }
 
-    /// The key is forgotten: Unsealed → Sealed; also while sealed.
+    /// Drops the key: Unsealed → Sealed. Also allowed while sealed.
     pub fn sealed(&mut self) -> Result<Status, TransitionError> {
         self.require_record()?;
         self.dek = None;
         Ok(self.status())
     }
 
-    /// Everything was decrypted and the flag stored: any state → Disabled; also while disabled.
+    /// All secrets were decrypted and the flag stored: any state → Disabled. Also allowed while
+    /// disabled.
     pub fn disabled(&mut self) -> Result<Status, TransitionError> {
         if !self.disabled && self.record == RecordState::Lost {
             return Err(TransitionError::RecordLost);
@@ -164,9 +163,9 @@ impl Keyring {
         Ok(self.status())
     }
 
-    /// The flag was cleared: Disabled → Unsealed with a key (of the record, or of one made just
-    /// now), else Sealed while a record exists, else Uninitialized. While enabled a key unseals and
-    /// no key changes nothing.
+    /// The flag was cleared. With a key (from the record, or newly created): Disabled → Unsealed.
+    /// Without one: Disabled → Sealed if a record exists, otherwise Uninitialized. When the vault
+    /// is already enabled, a key unseals it and `None` changes nothing.
     pub fn enabled(&mut self, dek: Option<Arc<Dek>>) -> Result<Status, TransitionError> {
         if dek.is_some() && self.record == RecordState::Lost {
             return Err(TransitionError::RecordLost);
@@ -178,8 +177,8 @@ impl Keyring {
         })
     }
 
-    /// What the database says now, which another node may have changed: a key that is no longer
-    /// the record's is forgotten. `dek_id` is the record's.
+    /// Applies the current database state, which another node may have changed. `dek_id` is the id
+    /// in the record; a key with a different id is dropped.
     pub fn observed(
         &mut self,
         record: RecordState,

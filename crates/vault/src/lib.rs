@@ -1,12 +1,12 @@
 //! Keys, authenticated encryption, the recovery key and the seal state machine.
 //!
-//! A random data key ([`Dek`]) encrypts every stored secret. It is kept wrapped, once by a key that
-//! Argon2id makes from the password and once by one made from the [`RecoveryKey`]; both copies lie
-//! in the one [`VaultRecord`]. [`Keyring`] knows whether the data key is in memory. The bytes are
-//! specified in `docs/vault-format.md`.
+//! A random data key ([`Dek`]) encrypts every stored secret. The [`VaultRecord`] stores it wrapped
+//! twice: with a key that Argon2id derives from the password, and with one derived from the
+//! [`RecoveryKey`]. [`Keyring`] tracks whether the data key is in memory. `docs/vault-format.md`
+//! specifies the bytes.
 //!
-//! This room is pure: it must not know SQL, HTTP, files or the clock. The functions of the record
-//! run Argon2id over 64 MiB: call them where blocking is allowed.
+//! This crate is pure: it must not know SQL, HTTP, files or the clock. The functions on the record
+//! run Argon2id over 64 MiB: call them only where blocking is allowed.
 
 mod aad;
 mod cipher;

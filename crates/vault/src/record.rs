@@ -1,5 +1,5 @@
-//! The vault record: the data key, wrapped. Everything here derives keys and takes a tenth of a
-//! second or more. Must not know where the record is kept.
+//! The vault record, which contains the wrapped data key. Functions that derive a key take about a
+//! tenth of a second or more. Must not know where the record is stored.
 
 use crate::cipher::{self, CryptoError, KEY_BYTES};
 use crate::kdf::{self, KdfParams, KdfRefused};
@@ -12,22 +12,23 @@ use zeroize::Zeroizing;
 
 const SALT_BYTES: usize = 16;
 
-/// The one row of the table `vault`. All of it is stored as it is: nothing in it is secret.
+/// The single row of the table `vault`. All columns are stored in plaintext: none of them is
+/// secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultRecord {
-    /// The version of this format.
+    /// The format version.
     pub version: i64,
     /// Base64 of 16 random bytes, new with each password.
     pub kdf_salt: String,
     /// [`KdfParams`] as JSON.
     pub kdf_params: String,
-    /// The data key under the password's key, AAD `vault:dek`.
+    /// The data key, wrapped with the password's key. AAD: `vault:dek`.
     pub wrapped_dek: String,
-    /// The data key under the recovery key's key, AAD `vault:dek:recovery`.
+    /// The data key, wrapped with the recovery key's key. AAD: `vault:dek:recovery`.
     pub recovery_wrapped_dek: Option<String>,
-    /// [`RecoveryKey::hash`] of the recovery key in force.
+    /// [`RecoveryKey::hash`] of the current recovery key.
     pub recovery_key_hash: Option<String>,
-    /// Names the data key.
+    /// [`Dek::id`] of the data key.
     pub dek_id: String,
     /// [`Dek::commitment`] of the data key.
     pub dek_commitment: String,
@@ -37,29 +38,28 @@ pub struct VaultRecord {
     pub updated_at: i64,
 }
 
-/// Why a vault record did not open, or was not changed.
+/// Why a vault record was not opened or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// The password or recovery key is not the record's; or its wrapped key has been changed,
-    /// which looks the same.
+    /// Wrong password or recovery key, or the wrapped key was modified. The two cases are
+    /// indistinguishable.
     #[error("the key does not open the vault record")]
     BadKey,
-    /// The record asks for key derivation that is too weak or too dear.
+    /// The record's key derivation cost is too low or too high.
     #[error("the vault record's key derivation is refused: {0}")]
     Refused(#[from] KdfRefused),
-    /// A column does not hold what it should, or the key does not fit its commitment.
+    /// A column has an invalid value, or the key does not match its commitment.
     #[error("the vault record is damaged: {0}")]
     Damaged(&'static str),
-    /// There is no copy for a recovery key.
+    /// The record has no copy for a recovery key.
     #[error("the vault record has no recovery copy")]
     NoRecovery,
-    /// Not a version this program knows; older ones do not exist.
+    /// An unknown version. Version 1 is the first.
     #[error("the vault record has version {0}, this program knows version 1 only")]
     UnsupportedVersion(i64),
-    /// The data key in memory is not the record's: somebody rotated it meanwhile.
+    /// The data key in memory is not the record's: it was rotated in the meantime.
     #[error("the data key in memory is not the vault record's")]
     StaleDek,
-    /// The machine could not do it.
     #[error(transparent)]
     Crypto(#[from] CryptoError),
 }
@@ -86,19 +86,19 @@ impl From<OpenError> for Problem {
 }
 
 impl VaultRecord {
-    /// The version that [`create`] makes, and the only one that opens.
+    /// The version that [`create`] writes, and the only one that opens.
     pub const VERSION: i64 = 1;
 
-    /// Whether this is the recovery key in force, without deriving anything. Only a hint, for a
-    /// stale auto-unseal file: what decides is whether the key opens the record.
+    /// Whether this is the current recovery key. Derives no key. Only a hint, used to detect a
+    /// stale auto-unseal file: the decision is whether the key opens the record.
     pub fn recognises(&self, key: &RecoveryKey) -> bool {
         self.recovery_key_hash
             .as_deref()
             .is_some_and(|hash| key.matches_hash(hash))
     }
 
-    /// Checks everything that can be checked without a key, so that a damaged or weakened record
-    /// costs no derivation. The result says what the log should.
+    /// Runs every check that needs no key, so a damaged or weakened record costs no derivation. The
+    /// error text is meant for the log.
     pub fn check(&self) -> Result<(), OpenError> {
         self.check_version()?;
         self.params()?;
@@ -139,7 +139,7 @@ impl VaultRecord {
         bytes.try_into().map_err(|_| OpenError::Damaged("kdf_salt"))
     }
 
-    /// Unwraps and compares with the commitment before anybody uses the key.
+    /// Unwraps the data key and compares it with the commitment before returning it.
     fn unwrap_dek(
         &self,
         kek: &[u8; KEY_BYTES],
@@ -156,7 +156,7 @@ impl VaultRecord {
         }
     }
 
-    /// A key that is not the record's must not be wrapped into it: every secret would be lost.
+    /// Refuses a key that is not the record's: wrapping it would lose every secret.
     fn check_is_mine(&self, dek: &Dek) -> Result<(), OpenError> {
         self.check_version()?;
         if dek.id().as_str() == self.dek_id && dek.matches_commitment(&self.dek_commitment) {
@@ -175,7 +175,7 @@ fn check_wrapped(text: &str, column: &'static str) -> Result<(), OpenError> {
     }
 }
 
-/// The data key under a password, with a new salt and the specified cost.
+/// The data key wrapped for a password, with a new salt and the specified cost.
 struct PasswordCopy {
     kdf_salt: String,
     kdf_params: String,
@@ -195,7 +195,7 @@ impl PasswordCopy {
     }
 }
 
-/// The data key under a recovery key.
+/// The data key wrapped for a recovery key.
 struct RecoveryCopy {
     wrapped_dek: String,
     key: RecoveryKey,
@@ -210,8 +210,8 @@ impl RecoveryCopy {
     }
 }
 
-/// Makes a vault: a new data key, wrapped for the password and for a new recovery key. The
-/// password's UTF-8 bytes are used as they are, without normalisation.
+/// Creates a vault: a new data key, wrapped for the password and for a new recovery key. Uses the
+/// password's UTF-8 bytes without normalization.
 pub fn create(
     password: &SecretString,
     random: &dyn Random,
@@ -235,7 +235,7 @@ pub fn create(
     Ok((record, dek, recovery.key))
 }
 
-/// Opens with the password.
+/// Opens the record with the password.
 pub fn open_with_password(record: &VaultRecord, password: &SecretString) -> Result<Dek, OpenError> {
     record.check()?;
     let secret = password.expose_secret().as_bytes();
@@ -243,8 +243,8 @@ pub fn open_with_password(record: &VaultRecord, password: &SecretString) -> Resu
     record.unwrap_dek(&kek, &Aad::WrappedDek, &record.wrapped_dek)
 }
 
-/// Opens with the recovery key. Does not look at the columns of the password, so that a record
-/// damaged there can still be opened and given a new password.
+/// Opens the record with the recovery key. Ignores the password columns: a record damaged there can
+/// still be opened and given a new password.
 pub fn open_with_recovery_key(record: &VaultRecord, key: &RecoveryKey) -> Result<Dek, OpenError> {
     record.check_version()?;
     record.check_dek_columns()?;
@@ -257,8 +257,8 @@ pub fn open_with_recovery_key(record: &VaultRecord, key: &RecoveryKey) -> Result
     record.unwrap_dek(&kek, &Aad::RecoveryWrappedDek, wrapped)
 }
 
-/// The record for a new password: the same data key under a new salt. The recovery copy and all
-/// encrypted data stay as they are.
+/// Returns the record for a new password: the same data key with a new salt. The recovery copy and
+/// all encrypted data stay the same.
 pub fn rewrap_password(
     record: &VaultRecord,
     dek: &Dek,
@@ -277,7 +277,7 @@ pub fn rewrap_password(
     })
 }
 
-/// The record with a new recovery key; the old one stops working.
+/// Returns the record with a new recovery key. The old one stops working.
 pub fn new_recovery_key(
     record: &VaultRecord,
     dek: &Dek,
@@ -295,8 +295,8 @@ pub fn new_recovery_key(
     Ok((record, recovery.key))
 }
 
-/// The record with a new data key under the same password, and a new recovery key. Refused when
-/// the password does not open the old record. The caller re-encrypts every secret and stores the
+/// Returns the record with a new data key, the same password and a new recovery key. Refused when
+/// the password does not open the old record. The caller must re-encrypt every secret and store the
 /// record in one transaction.
 pub fn rotate(
     record: &VaultRecord,

@@ -1,4 +1,4 @@
-//! The recovery key: 128 random bits written for a person. Must not know what it opens.
+//! The recovery key: 128 random bits in a form that people can type. Must not know what it opens.
 
 use crate::cipher::{CryptoError, KEY_BYTES};
 use crate::kdf::{self, KdfParams};
@@ -11,7 +11,7 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// 32 letters, five bits each; without I, O, 0 and 1, which are mistaken for one another.
+/// 32 letters of five bits each. Omits I, O, 0 and 1, which are easily confused.
 const ALPHABET: [u8; 32] = *b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const KEY_LETTERS: usize = 26;
 const CHECK_LETTERS: usize = 6;
@@ -21,16 +21,16 @@ const CHECK_CONTEXT: &[u8] = b"gatehouse/recovery/check";
 const HASH_CONTEXT: &[u8] = b"gatehouse/recovery/hash/v1";
 const KEK_SALT: &[u8] = b"gatehouse/vault/recovery/v1";
 
-/// Why a text is not a recovery key. A caller is told the same as for a wrong one.
+/// Why a text is not a recovery key. API callers get the same answer as for a wrong key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRecoveryKey {
-    /// A character that the alphabet does not have.
+    /// A character outside the alphabet.
     #[error("a recovery key has only the letters A-Z without I and O, and the digits 2-9")]
     Character,
     /// Not 32 letters.
     #[error("a recovery key has 32 letters and digits")]
     Length,
-    /// Well-formed, but mistyped.
+    /// Well-formed, but the check letters or the padding bits are wrong.
     #[error("the recovery key is mistyped: its check letters do not fit")]
     Checksum,
 }
@@ -44,19 +44,18 @@ impl From<InvalidRecoveryKey> for Problem {
     }
 }
 
-/// 128 random bits that open the vault when the password is lost. Wiped when dropped.
+/// 128 random bits that open the vault when the password is lost. Zeroized on drop.
 pub struct RecoveryKey(Box<Zeroizing<[u8; 16]>>);
 
 impl RecoveryKey {
-    /// A new one.
     pub fn generate(random: &dyn Random) -> Self {
         let mut bytes = Box::new(Zeroizing::new([0; 16]));
         random.fill(bytes.as_mut_slice());
         Self(bytes)
     }
 
-    /// Reads what a person typed: case, hyphens and white space do not matter; the two padding
-    /// bits must be zero and the check letters must fit.
+    /// Parses typed text. Ignores case, hyphens and white space. The two padding bits must be zero
+    /// and the check letters must match.
     pub fn parse(text: &str) -> Result<Self, InvalidRecoveryKey> {
         let mut values = Zeroizing::new([0_u8; LETTERS]);
         let mut places = values.iter_mut();
@@ -86,7 +85,7 @@ impl RecoveryKey {
         Ok(parsed)
     }
 
-    /// The text for a person: `XXXX-XXXX-…`, 8 groups of 4.
+    /// The text to show: `XXXX-XXXX-…`, 8 groups of 4.
     pub fn to_display(&self) -> SecretString {
         let letters = self.letters();
         let mut text = Zeroizing::new(String::with_capacity(LETTERS + LETTERS / GROUP));
@@ -99,9 +98,9 @@ impl RecoveryKey {
         SecretString::from(text.as_str())
     }
 
-    /// Base64 of SHA-256(`gatehouse/recovery/hash/v1` ‖ the 32 letters): recognises the key in
-    /// force without deriving anything. A fast hash will do, because what is hashed is not a
-    /// password: trying 2^128 random values is out of reach however cheap one try is.
+    /// Base64 of SHA-256(`gatehouse/recovery/hash/v1` ‖ the 32 letters). Identifies the current key
+    /// without a derivation. A fast hash is sufficient because the input is not a password: trying
+    /// 2^128 random values is infeasible at any speed.
     pub fn hash(&self) -> String {
         let digest = Sha256::new()
             .chain_update(HASH_CONTEXT)
@@ -109,12 +108,12 @@ impl RecoveryKey {
         STANDARD.encode(digest.finalize())
     }
 
-    /// Whether the hash is this key's, in constant time.
+    /// Compares in constant time.
     pub fn matches_hash(&self, hash: &str) -> bool {
         self.hash().as_bytes().ct_eq(hash.as_bytes()).into()
     }
 
-    /// The wrapping key: Argon2id over the 32 letters with a fixed salt.
+    /// Derives the wrapping key: Argon2id over the 32 letters with a fixed salt.
     pub(crate) fn derive_kek(&self) -> Result<Zeroizing<[u8; KEY_BYTES]>, CryptoError> {
         kdf::derive(self.letters().as_slice(), KEK_SALT, KdfParams::RECOVERY)
     }
@@ -134,7 +133,7 @@ impl RecoveryKey {
         let mut letters = Zeroizing::new([0; LETTERS]);
         let (key_letters, check_letters) = letters.split_at_mut(KEY_LETTERS);
         for (letter, place) in key_letters.iter_mut().zip(0_u32..) {
-            // 26 letters hold 130 bits: the last one ends in two zero bits.
+            // 26 letters hold 130 bits: the last letter ends in two zero bits.
             let value = if place == 25 {
                 key << 2
             } else {
@@ -149,7 +148,7 @@ impl RecoveryKey {
     }
 }
 
-/// Hyphens as typed and as word processors make them.
+/// The ASCII hyphen and the hyphens that word processors insert.
 fn is_separator(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '\u{2010}' | '\u{2011}')
 }
@@ -162,7 +161,7 @@ fn value_of(letter: char) -> Option<u8> {
     u8::try_from(place).ok()
 }
 
-/// The letter for the low five bits.
+/// Encodes the low five bits.
 fn letter_of(value: u128) -> u8 {
     ALPHABET
         .iter()
@@ -228,7 +227,7 @@ mod tests {
     #[test]
     fn each_refusal_has_its_reason() {
         let good = shown([9; 16]);
-        // The 26th letter, at 26 letters and 6 hyphens, with a padding bit set.
+        // The 26th letter, with a padding bit set. It follows 25 letters and 6 hyphens.
         let mut padded: Vec<u8> = good.bytes().filter(|b| *b != b'-').collect();
         padded[25] = letter_of(u128::from(value_of(char::from(padded[25])).unwrap()) | 1);
         for (text, reason) in [
@@ -265,7 +264,7 @@ mod tests {
 
         #[test]
         fn anything_made_of_letters_is_an_answer_too(text in "[A-HJ-NP-Z2-9 -]{30,45}") {
-            // One in 2^32 such texts is a key; none of them is likely to come up here.
+            // A random text is a key with probability 2^-32, so none is expected here.
             prop_assert!(RecoveryKey::parse(&text).is_err());
         }
 

@@ -1,6 +1,6 @@
-//! A second program in another language reads the format: `read_vault.py`, with `PyNaCl` and
-//! `argon2-cffi`. `GATEHOUSE_TEST_PYTHON` names an interpreter that has them (`cargo xtask test` makes
-//! one from `requirements.txt`).
+//! Reads the format with an independent Python program: `read_vault.py`, which uses `PyNaCl` and
+//! `argon2-cffi`. `GATEHOUSE_TEST_PYTHON` names an interpreter that has them (`cargo xtask test`
+//! creates one from `requirements.txt`).
 
 #![expect(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ fn vectors() -> Value {
     serde_json::from_str(include_str!("vectors.json")).unwrap()
 }
 
-/// The interpreter; without one the test is left out, loudly, unless the run is strict.
+/// The interpreter. Without one, the test prints a notice and is skipped; a strict run fails.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests are told by the environment what they have"
@@ -48,7 +48,7 @@ fn run(python: &Path, script: &str, arguments: &[&Path], input: &str) -> Output 
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A script that reads no input may be gone already.
+    // A script that reads no input may have exited already.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -59,7 +59,7 @@ fn succeeded(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A directory of this test process, removed at the end.
+/// A directory for this test process, removed on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {

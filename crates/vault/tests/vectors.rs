@@ -1,5 +1,6 @@
-//! `vectors.json`: everything a second program needs to check that it reads the format rightly.
-//! Made here with a fixed seed and compared with the committed file; `UPDATE_VECTORS=1` writes it.
+//! `vectors.json`: everything another implementation needs to check that it reads the format
+//! correctly. Generated here with a fixed seed and compared with the committed file;
+//! `UPDATE_VECTORS=1` rewrites it.
 
 #![expect(
     clippy::unwrap_used,
@@ -21,7 +22,7 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors.json");
 const COMMITTED: &str = include_str!("vectors.json");
 const FORMAT_DOCUMENT: &str = include_str!("../../../docs/vault-format.md");
 const SEED: u64 = 2026;
-/// Two spellings of one word, composed and decomposed: they are two passwords.
+/// Contains composed and decomposed characters: the password must not be normalized.
 const PASSWORD: &str = "pa\u{df}w\u{f6}rd \u{1f511} Zu\u{308}rich";
 
 fn record_as_json(record: &VaultRecord) -> Value {
@@ -39,7 +40,7 @@ fn record_as_json(record: &VaultRecord) -> Value {
     })
 }
 
-/// The wrapping keys, by calling Argon2 here and not through the code that is tested.
+/// Derives a wrapping key with Argon2 directly, not through the code under test.
 fn argon2id(secret: &[u8], salt: &[u8], m_cost: u32, t_cost: u32) -> String {
     let params = argon2::Params::new(m_cost, t_cost, 1, Some(32)).unwrap();
     let mut key = [0; 32];
@@ -49,7 +50,7 @@ fn argon2id(secret: &[u8], salt: &[u8], m_cost: u32, t_cost: u32) -> String {
     HEXLOWER.encode(&key)
 }
 
-/// The plaintexts: one for each kind of context, and the odd ones.
+/// The plaintexts: one for each kind of context, plus edge cases.
 fn contexts() -> Vec<(Aad, String)> {
     let pem =
         "-----BEGIN OPENSSH PRIVATE KEY-----\nbm90IGEga2V5\n-----END OPENSSH PRIVATE KEY-----\n";
@@ -72,7 +73,7 @@ fn contexts() -> Vec<(Aad, String)> {
 #[test]
 fn the_committed_vectors_are_what_this_code_makes() {
     let random = SeededRandom::new(SEED);
-    // The data key is the first thing that is drawn.
+    // The data key is the first value drawn from the seed.
     let dek_bytes = (&SeededRandom::new(SEED) as &dyn Random).bytes::<32>();
     let password = SecretString::from(PASSWORD);
     let now = Timestamp::from_millis(1_795_000_000_123);
@@ -134,7 +135,7 @@ fn the_format_document_shows_these_vectors() {
             "docs/vault-format.md lacks {value}"
         );
     }
-    // Every recovery key in the text is one: the three examples and the vectors'.
+    // Every recovery key in the document is valid: three examples and the one from the vectors.
     let examples: Vec<&str> = FORMAT_DOCUMENT
         .split('`')
         .filter(|text| text.len() == 39 && text.contains('-'))

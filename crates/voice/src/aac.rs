@@ -1,4 +1,4 @@
-//! AAC, by an installed ffmpeg: no free encoder is good enough to be built in.
+//! AAC, encoded by an installed ffmpeg. No free encoder is good enough to build in.
 
 use crate::VoiceError;
 use crate::means::MAX_ANSWER_BYTES;
@@ -7,11 +7,11 @@ use bytes::Bytes;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The program, and whose error it is.
+/// The program name, also used as the provider in errors.
 const FFMPEG: &str = "ffmpeg";
 /// WAV in, ADTS out (<https://ffmpeg.org/ffmpeg.html>, <https://ffmpeg.org/ffmpeg-protocols.html>).
-/// `-nostdin` only keeps it from taking the audio for commands. Nothing in the audio can make it open
-/// another address: the kind of input is fixed, and so are the ways to get at it.
+/// `-nostdin` only prevents ffmpeg from reading the audio as commands. The audio cannot make ffmpeg open
+/// another address, because the input format and the protocols are fixed.
 const ARGUMENTS: &[&str] = &[
     "-nostdin",
     "-hide_banner",
@@ -31,7 +31,7 @@ const ARGUMENTS: &[&str] = &[
     "pipe:1",
 ];
 
-/// Where ffmpeg is: asked before anybody speaks for a format that cannot be made.
+/// Locates ffmpeg. Call it before synthesis, to fail early if the format cannot be encoded.
 pub(crate) fn find(programs: &Programs) -> Result<PathBuf, VoiceError> {
     programs.find(None, FFMPEG).ok_or_else(|| {
         let hint = "The format aac is made by ffmpeg, which is not installed here; \
@@ -40,10 +40,10 @@ pub(crate) fn find(programs: &Programs) -> Result<PathBuf, VoiceError> {
     })
 }
 
-/// The same audio as AAC in ADTS.
+/// Converts `wav` to AAC in ADTS.
 ///
 /// # Errors
-/// `NotConfigured` without ffmpeg; a failure or a time-out of ffmpeg's.
+/// `NotConfigured` without ffmpeg; otherwise the failure or timeout of ffmpeg.
 pub(crate) async fn aac(programs: &Programs, wav: Bytes) -> Result<Bytes, VoiceError> {
     let job = Job {
         provider: FFMPEG,

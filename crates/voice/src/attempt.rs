@@ -1,21 +1,21 @@
-//! Who was asked, and how it went: a change of speaker is never silent.
+//! Records which providers were tried and with what result. A fallback is always reported.
 
 use crate::VoiceError;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// That a provider was asked, to speak or to listen.
+/// One attempt to use a provider for speech or transcription.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Attempt {
-    /// Its id.
+    /// The provider's ID.
     pub provider: &'static str,
-    /// Whether it did it.
+    /// Whether the attempt succeeded.
     pub ok: bool,
-    /// Why it did not: the code.
+    /// The error code, if the attempt failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
-    /// Why it did not: a sentence.
+    /// The error message, if the attempt failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -40,7 +40,7 @@ impl Attempt {
     }
 }
 
-/// Who was asked in vain.
+/// The failed attempts so far.
 #[derive(Default)]
 pub(crate) struct Tries {
     pub(crate) attempts: Vec<Attempt>,
@@ -48,8 +48,7 @@ pub(crate) struct Tries {
 }
 
 impl Tries {
-    /// Notes a failure. One that is not the provider's ends it: no other would do better, or no other is
-    /// meant to.
+    /// Records a failure. Returns the error instead when another provider could not help or must not be used.
     pub(crate) fn failed(
         &mut self,
         provider: &'static str,
@@ -63,7 +62,7 @@ impl Tries {
         Ok(())
     }
 
-    /// Nobody is left.
+    /// The final error when no provider is left.
     pub(crate) fn over(mut self) -> VoiceError {
         match self.first.take() {
             Some(first) if self.attempts.len() > 1 => VoiceError::Attempts {

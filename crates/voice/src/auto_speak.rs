@@ -1,5 +1,5 @@
-//! What agents say by themselves: answers are filtered for `[[tts]]`, and spoken as the settings want it.
-//! When an answer is spoken, by whom is decided here; turns are the room of agents'.
+//! Spoken agent answers: filters `[[tts]]` marks and speaks answers according to the settings. This module
+//! decides whether and with which voice to speak; the agents crate runs the turns.
 
 use crate::persona::Personas;
 use crate::session_audio::NewAudio;
@@ -15,21 +15,21 @@ use gatehouse_domain::Problem;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a model is told where it decides what is heard.
+/// The instruction for the model when it decides what is spoken.
 const HINT: &str = "Your answers can be heard. To have one spoken, write [[tts]] in it; with [[tts]] before and \
 [[/tts]] behind some of it only that is spoken. The marks themselves are never shown.";
 
-/// How long an answer that is there already waits for its audio.
+/// How long a complete answer waits for its audio.
 const TIME_LIMIT: Duration = Duration::from_mins(2);
 
-/// What answers are spoken in.
+/// The format of spoken answers.
 const FORMAT: Format = Format::Mp3;
 
 #[derive(Debug)]
 struct AutoSpeaker(Voice);
 
 impl Voice {
-    /// Who speaks agents' answers.
+    /// The speaker to register with the agents crate.
     pub fn auto_speaker(&self) -> Arc<dyn Speaker> {
         Arc::new(AutoSpeaker(self.clone()))
     }
@@ -72,7 +72,7 @@ impl AnswerFilter for Marks {
 }
 
 impl Voice {
-    /// Speaks an answer if it is to be spoken, and keeps the audio with its session.
+    /// Speaks an answer if the settings ask for it, and stores the audio with its session.
     async fn answer(&self, answer: &Answer) -> Result<Option<String>, VoiceError> {
         let tag = answer.marks.downcast_ref::<Option<Tag>>();
         let tag = tag.and_then(Option::as_ref);
@@ -115,7 +115,7 @@ impl Voice {
     }
 }
 
-/// This persona, if it is there: an agent's may have been deleted. Without one, the active one speaks.
+/// Returns the agent's persona if it still exists. Without one, the active persona speaks.
 async fn first_known(
     personas: &Personas,
     wanted: Option<&str>,
@@ -126,7 +126,7 @@ async fn first_known(
     }
 }
 
-/// What the listener may know. What is a fault of ours is logged here with its cause.
+/// Converts the error for the listener. Internal errors are logged here with their cause.
 fn told(error: VoiceError) -> Problem {
     if let VoiceError::Store(_) | VoiceError::Io(_) | VoiceError::Internal(_) = &error {
         let error: &dyn std::error::Error = &error;

@@ -1,5 +1,5 @@
-//! What was spoken before: files named by the hash of all that makes the audio what it is. Encrypted while
-//! the vault is open; neither read nor written while it is sealed. Losing a file loses nothing but time.
+//! A cache of synthesized speech: files named by a hash of everything that affects the audio. Files are
+//! encrypted while the vault is open, and not used while it is sealed. A lost file only costs time.
 
 mod files;
 mod index;
@@ -16,25 +16,26 @@ use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Speech that is kept.
+/// Cached speech.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spoken {
     pub(crate) audio: Bytes,
     pub(crate) duration_ms: u64,
 }
 
-/// What stands before the audio in a file.
+/// The header before the audio in a file.
 #[derive(Serialize, Deserialize)]
 struct Head {
     duration_ms: u64,
 }
 
-/// The name of what is kept: everything that makes the audio what it is goes into it.
+/// The name of an entry: a hash of everything that affects the audio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name(String);
 
 impl Name {
-    /// `parts` must be in a fixed order; their lengths go in, too, so that no two lists are one.
+    /// `parts` must be in a fixed order. Their lengths are hashed too, so that different lists cannot
+    /// collide.
     pub(crate) fn of(format: Format, parts: &[&str]) -> Self {
         let mut hash = Sha256::new();
         hash.update(format.as_str());
@@ -46,17 +47,16 @@ impl Name {
     }
 }
 
-/// Spoken texts, kept.
+/// The cache of synthesized speech.
 pub(crate) struct Cache {
     secrets: Secrets,
     random: Arc<dyn Random>,
     files: Files,
-    /// Which files there are: read from the directory at the first use, and when the vault was opened
-    /// or taken away meanwhile.
+    /// The index, read from the directory at first use and again when the vault's state has changed.
     known: Mutex<Option<Known>>,
 }
 
-/// Which files there are, all of one ending.
+/// The index of the files with one extension.
 struct Known {
     ending: &'static str,
     index: Index,
@@ -72,7 +72,7 @@ impl Cache {
         }
     }
 
-    /// What was kept under this name. What cannot be read any more is removed.
+    /// The entry with this name. Deletes an unreadable entry.
     pub(crate) async fn find(self: &Arc<Self>, name: &Name, most: u64) -> Option<Spoken> {
         if most == 0 {
             return None;
@@ -85,11 +85,11 @@ impl Cache {
         found
     }
 
-    /// Keeps speech, and removes what was used longest ago beyond `most` bytes in all. That it cannot be
-    /// kept is no failure of whoever asked for speech.
+    /// Stores speech, and deletes the least recently used entries beyond `most` bytes in total. A failure is
+    /// logged and does not affect the caller.
     pub(crate) async fn keep(self: &Arc<Self>, name: &Name, spoken: Spoken, most: u64) {
         let size = u64::try_from(spoken.audio.len()).unwrap_or(u64::MAX);
-        // One text does not push out a quarter of all others.
+        // A single text must not evict more than a quarter of the cache.
         if size > most / 4 {
             return;
         }
@@ -136,7 +136,7 @@ impl Cache {
         Ok(())
     }
 
-    /// How files are kept now; not at all while the vault is sealed.
+    /// The current file extension; `None` while the vault is sealed.
     fn ending(&self) -> Option<&'static str> {
         match self.secrets.status() {
             Status::Sealed => None,

@@ -1,17 +1,17 @@
-//! Where audio is decoded, measured and encoded: off the async threads, and not on all processors at once,
-//! so that everything else goes on.
+//! Runs audio decoding, measuring and encoding off the async threads. It does not use all processors at once,
+//! which leaves one for other work.
 
 use crate::VoiceError;
 use crate::handle::off_thread;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A few places to work at. A cheap handle.
+/// A semaphore for CPU-bound work. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Desk(Arc<Semaphore>);
 
 impl Desk {
-    /// One processor stays free, where there is more than one.
+    /// Leaves one processor free if there are several.
     pub(crate) fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self(Arc::new(Semaphore::new(
@@ -19,8 +19,8 @@ impl Desk {
         )))
     }
 
-    /// Works when there is a place. Who goes away while waiting gives the place up; work that has begun
-    /// keeps it to its end.
+    /// Runs `work` once a permit is free. Dropping the future while it waits gives up its turn; work that has
+    /// started keeps its permit until it ends.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, VoiceError>
     where
         T: Send + 'static,

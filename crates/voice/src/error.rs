@@ -1,5 +1,5 @@
-//! What can go wrong with speaking and listening, and what a caller is told. Nothing of a vendor's answer
-//! but its status is kept: it may repeat the text or the key.
+//! Errors of speech and transcription, and their public form. Of a vendor's response only the status is kept,
+//! because the rest may repeat the text or the key.
 
 use crate::attempt::Attempt;
 use gatehouse_agents::AgentsError;
@@ -7,90 +7,84 @@ use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_secrets::SecretsError;
 use gatehouse_store::StoreError;
 
-/// What is missing where a persona speaks only by its bindings.
+/// The `what` of the error for a persona that speaks only through its bindings.
 pub(crate) const NO_BINDING: &str = "persona_binding";
 
-/// When to ask again where too many wait, in milliseconds: a program takes some seconds.
+/// When to retry if too many jobs are waiting, in milliseconds. A program takes a few seconds.
 const BUSY_RETRY_MS: u64 = 5000;
 
-/// Speech was not made, not understood, or a persona not stored.
+/// An error of speech, transcription or persona storage.
 #[derive(Debug, thiserror::Error)]
 pub enum VoiceError {
-    /// The caller's input is not acceptable.
     #[error("invalid {field}: {reason}")]
     Invalid {
-        /// Which field.
         field: String,
-        /// Why, for a person.
+        /// A message for people.
         reason: String,
     },
-    /// A setting is missing or off.
+    /// A setting is missing or disabled.
     #[error("{what} is not configured")]
     NotConfigured {
-        /// The setting, or what is missing.
+        /// The name of the setting or of the missing part.
         what: String,
         /// A sentence that says what to do.
         hint: String,
     },
-    /// The provider refused, broke off, or answered what cannot be understood.
+    /// The provider rejected the request, broke off, or sent an unusable response.
     #[error("the provider {provider} failed: {reason}{}", status_text(*status))]
     Provider {
-        /// The provider's id.
+        /// The provider's ID.
         provider: &'static str,
-        /// In a few words of ours: "refused the key", "gave no audio". Nothing of the vendor's.
+        /// A short phrase such as "refused the key" or "gave no audio". Contains nothing from the vendor's
+        /// response.
         reason: &'static str,
-        /// Its HTTP status, when it was not a success.
+        /// The HTTP status, unless it was a success.
         status: Option<u16>,
-        /// Whether the same request may work later.
+        /// Whether the same request may succeed later.
         retryable: bool,
-        /// How long it asks us to wait.
+        /// The delay that the provider requested.
         retry_after_seconds: Option<u64>,
     },
-    /// Several were asked, and none spoke.
+    /// Several providers were tried and all failed.
     #[error("none of {} providers did it", attempts.len())]
     Attempts {
-        /// What the first one said.
+        /// The error of the first provider.
         first: Box<Self>,
-        /// All of them.
+        /// All attempts, including the first.
         attempts: Vec<Attempt>,
     },
-    /// The provider kept us waiting for too long.
+    /// The provider did not respond in time.
     #[error("the provider {provider} took too long")]
     Timeout {
-        /// The provider's id.
+        /// The provider's ID.
         provider: &'static str,
     },
-    /// Too many wait for a program on this machine.
+    /// Too many jobs are waiting for a local program.
     #[error("too many are waiting already")]
     Busy,
-    /// More bytes than are taken.
+    /// The input exceeds the size limit.
     #[error("over the limit of {max_bytes} bytes")]
-    TooLarge {
-        /// The most.
-        max_bytes: u64,
-    },
-    /// There is no such thing; the text is a noun.
+    TooLarge { max_bytes: u64 },
+    /// The object does not exist. The text is a noun.
     #[error("there is no such {0}")]
     NotFound(&'static str),
-    /// It is there already; a sentence.
+    /// The object exists already. The text is a sentence.
     #[error("{0}")]
     Conflict(String),
     /// The key is in the vault, and the vault is sealed.
     #[error("the vault is sealed")]
     Sealed,
-    /// Files of ours could not be read or written.
+    /// A local file could not be read or written.
     #[error("a file could not be read or written")]
     Io(#[from] std::io::Error),
-    /// Keys could not be read.
+    /// The keys could not be read.
     #[error(transparent)]
     Secrets(SecretsError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Sessions.
     #[error(transparent)]
     Agents(#[from] AgentsError),
-    /// A fault of ours.
+    /// A bug in this crate.
     #[error("{0}")]
     Internal(&'static str),
 }
@@ -114,7 +108,7 @@ impl VoiceError {
         }
     }
 
-    /// A failure without a status: the connection, or what was answered.
+    /// A failure without an HTTP status: of the connection, or of the response body.
     pub(crate) const fn failed(
         provider: &'static str,
         reason: &'static str,
@@ -129,7 +123,6 @@ impl VoiceError {
         }
     }
 
-    /// The code that a caller gets.
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
             Self::Invalid { .. } => ErrorCode::InvalidParams,
@@ -149,8 +142,8 @@ impl VoiceError {
         }
     }
 
-    /// Whether another provider may be tried in its place: the failure is the provider's, not the input's,
-    /// and not a persona's that wants nobody else.
+    /// Whether a fallback may be tried: the failure is the provider's and not the input's, and the persona
+    /// permits other providers.
     pub(crate) fn is_providers(&self) -> bool {
         match self {
             Self::Provider { .. } | Self::Timeout { .. } | Self::Busy => true,

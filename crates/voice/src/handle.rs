@@ -1,5 +1,4 @@
-//! The handle of this room: opening it, its settings, what it tells. The operations are in the other
-//! modules, each on the same type.
+//! The [`Voice`] handle: opening it, its settings and its events. Other modules add the operations.
 
 use crate::VoiceError;
 use crate::cache::Cache;
@@ -18,31 +17,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-/// How many changes a slow listener may be behind.
+/// The number of events that a slow subscriber may lag behind.
 const EVENTS: usize = 64;
 
-/// What this room stands on.
+/// The dependencies of [`Voice`].
 #[derive(Debug)]
 pub struct VoiceParts {
-    /// The database.
     pub store: Store,
-    /// Keys of providers; and what the cache is encrypted with.
+    /// Contains the provider keys and encrypts the cache.
     pub secrets: Secrets,
-    /// The way out.
     pub outbound: Outbound,
-    /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
     pub random: Arc<dyn Random>,
-    /// Where the cache of spoken texts is made, and where programs work. No other server may use it.
+    /// The parent directory of the speech cache and the work directories of programs. No other server may use
+    /// it.
     pub data_dir: PathBuf,
 }
 
-/// Speaking and listening. Cheap to clone.
+/// A handle for speech and transcription. Cheap to clone.
 #[derive(Clone)]
 pub struct Voice(pub(crate) Arc<Inner>);
 
-/// What all operations share.
+/// The state shared by all operations.
 pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) secrets: Secrets,
@@ -52,20 +48,19 @@ pub(crate) struct Inner {
     personas: Personas,
     persona_events: broadcast::Sender<PersonaEvent>,
     outbound: Outbound,
-    /// Where programs work.
+    /// The work directories of programs.
     workspaces: PathBuf,
     state: ArcSwap<State>,
 }
 
-/// The settings, and what was made of them.
+/// The settings and what is derived from them.
 pub(crate) struct State {
     pub(crate) settings: VoiceSettings,
     pub(crate) means: Means,
 }
 
 impl Voice {
-    /// Opens the room. Nothing is called and nothing read yet; what programs left behind when a server was
-    /// killed is removed.
+    /// Opens the handle. Deletes the work directories left by a killed server; does not call any provider.
     pub fn open(parts: VoiceParts, settings: VoiceSettings) -> Self {
         let directory = parts.data_dir.join("voice-cache");
         let random = Arc::clone(&parts.random);
@@ -90,7 +85,7 @@ impl Voice {
         }))
     }
 
-    /// Puts new settings in force, for requests from now on.
+    /// Replaces the settings for future requests.
     pub fn update_settings(&self, settings: VoiceSettings) {
         let old = self.0.state.load_full();
         let inner = &self.0;
@@ -98,12 +93,11 @@ impl Voice {
         inner.state.store(Arc::new(new));
     }
 
-    /// The personas.
     pub fn personas(&self) -> &Personas {
         &self.0.personas
     }
 
-    /// Listens to changes of personas made here, from now on.
+    /// Subscribes to persona changes made through this handle.
     pub fn subscribe_personas(&self) -> broadcast::Receiver<PersonaEvent> {
         self.0.persona_events.subscribe()
     }
@@ -114,7 +108,7 @@ impl Voice {
 }
 
 impl State {
-    /// Programs that run go on counting when nothing about programs was changed.
+    /// Keeps the old program limits, with their running jobs, if no program setting changed.
     fn new(
         outbound: &Outbound,
         settings: VoiceSettings,
@@ -148,7 +142,7 @@ impl fmt::Debug for Voice {
     }
 }
 
-/// Runs work that blocks where that holds nobody up.
+/// Runs blocking work on the blocking thread pool.
 pub(crate) async fn off_thread<T, F>(work: F) -> Result<T, VoiceError>
 where
     T: Send + 'static,

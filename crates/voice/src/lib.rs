@@ -1,9 +1,10 @@
-//! Speaking and listening: thirteen providers behind two traits, personas, what agents say by themselves.
+//! Text to speech and speech to text: thirteen providers behind two traits, personas, and spoken agent
+//! answers.
 //!
-//! [`Voice`] is the handle. A text is made speakable, split where a provider's limit wants it, spoken
-//! in the voice that request, persona and settings agree on, and given out in the format that was asked
-//! for; audio is recognised, made into what a provider takes, and comes back as text. This room must not
-//! know RPC, HTTP servers or what a setting is called.
+//! [`Voice`] is the handle. For speech, the text is cleaned up and split to fit the provider's limit. It is
+//! spoken in the voice that the request, the persona and the settings select, and converted to the requested
+//! format. For transcription, the audio format is recognized and converted to one that the provider accepts.
+//! The crate does not know about RPC, HTTP servers or the names of settings.
 
 mod aac;
 mod attempt;

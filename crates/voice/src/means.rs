@@ -1,4 +1,4 @@
-//! What providers go out with: HTTP to vendors, programs on this machine, and how long either may take.
+//! Shared resources of the providers: the HTTP client, local programs and timeouts.
 
 use crate::VoiceError;
 use crate::desk::Desk;
@@ -12,14 +12,14 @@ use reqwest::{RequestBuilder, Response, header};
 use std::time::{Duration, SystemTime};
 use url::Url;
 
-/// The most of a vendor's answer that is read: an hour of speech.
+/// The maximum size of a vendor's response: about an hour of speech.
 pub(crate) const MAX_ANSWER_BYTES: usize = 128 << 20;
-/// The most of an answer that is text.
+/// The maximum size of a text response.
 pub(crate) const MAX_TEXT_ANSWER_BYTES: usize = 16 << 20;
-/// The longest wait that a vendor's Retry-After is believed.
+/// The longest Retry-After accepted from a vendor.
 const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
-/// What providers go out with.
+/// Shared resources of the providers.
 #[derive(Clone, Debug)]
 pub(crate) struct Means {
     pub(crate) outbound: Outbound,
@@ -29,17 +29,18 @@ pub(crate) struct Means {
 }
 
 impl Means {
-    /// A request to a vendor, to be given to [`Self::send`].
+    /// A POST request for [`Self::send`].
     pub(crate) fn post(&self, url: Url) -> RequestBuilder {
         self.outbound.client(Reach::Owner).post(url)
     }
 
-    /// The same for reading.
+    /// A GET request for [`Self::send`].
     pub(crate) fn get(&self, url: Url) -> RequestBuilder {
         self.outbound.client(Reach::Owner).get(url)
     }
 
-    /// Sends, and gives back an answer only if it is a success. Dropping the future ends the call.
+    /// Sends a request and returns the response only if its status is a success. Dropping the future cancels
+    /// the call.
     pub(crate) async fn send(
         &self,
         provider: &'static str,
@@ -60,8 +61,8 @@ impl Means {
         }
     }
 
-    /// The answer's bytes as they come. Standing still for too long, breaking off and growing beyond all
-    /// bounds are errors; an error is the last item.
+    /// Streams the response body. An idle timeout, a broken connection and an excessive size are errors. An
+    /// error is the last item.
     pub(crate) fn pieces(
         &self,
         provider: &'static str,
@@ -91,7 +92,7 @@ impl Means {
         pieces.boxed()
     }
 
-    /// The whole answer, which is text.
+    /// Reads a whole text response.
     pub(crate) async fn text(
         &self,
         provider: &'static str,
@@ -110,7 +111,7 @@ impl Means {
     }
 }
 
-/// A base URL with a path put after it; the query is the caller's to set.
+/// Appends a path to a base URL and removes the query.
 pub(crate) fn join(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     let whole = format!("{}/{path}", base.path().trim_end_matches('/'));
@@ -132,8 +133,8 @@ fn of(provider: &'static str, error: OutboundError) -> VoiceError {
     VoiceError::failed(provider, reason, error.is_retryable())
 }
 
-/// What went wrong in the middle of an answer. The client says of a broken connection, too, that the
-/// body cannot be decoded.
+/// Maps an error in the middle of a response. The client also reports a broken connection as an undecodable
+/// body.
 fn cut(provider: &'static str, error: OutboundError) -> VoiceError {
     match error {
         OutboundError::BadResponse => of(provider, OutboundError::Interrupted),
@@ -162,7 +163,7 @@ fn refusal(provider: &'static str, response: &Response) -> VoiceError {
     }
 }
 
-/// Seconds, or a date (RFC 9110, section 10.2.3).
+/// Parses Retry-After as seconds or as a date (RFC 9110, section 10.2.3).
 fn retry_after(response: &Response) -> Option<u64> {
     let value = response
         .headers()

@@ -1,5 +1,5 @@
-//! Where a provider is, and with which key it is called: the setting's, the vault's, or one that is
-//! borrowed from the model provider `openai`. A key goes only to the address that it was given for.
+//! The address and the key of a provider. The key comes from the settings, the vault or the model provider
+//! `openai`. It is sent only to the address that it belongs to.
 
 use crate::capability::Lack;
 use crate::handle::{Inner, State};
@@ -12,27 +12,27 @@ use secrecy::SecretString;
 use std::path::PathBuf;
 use url::Url;
 
-/// Where the vendor of the model provider `openai` is.
+/// The default address of the model provider `openai`.
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// Where a provider is, and its key. Programs have neither.
+/// The address and the key of a provider. A program has neither.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     pub(crate) base_url: Option<Url>,
     pub(crate) key: Option<SecretString>,
 }
 
-/// What the settings say of a provider, whichever way it goes.
+/// The settings of a provider, either kind.
 struct Wanted<'a> {
     id: &'static str,
     /// `tts` or `stt`.
     section: &'static str,
     default_url: Option<&'static str>,
-    /// The setting that holds the address of a server of one's own.
+    /// Whether the address of a self-hosted server must be set.
     needs_endpoint: bool,
-    /// The setting that a program cannot do without.
+    /// The required file setting of a program.
     needs_file: Option<(&'static str, &'a Option<PathBuf>)>,
-    /// The key of the model provider `openai` will do.
+    /// Whether the key of the model provider `openai` may be used.
     borrows: bool,
     base_url: Option<&'a Url>,
     moved: bool,
@@ -48,7 +48,7 @@ impl Wanted<'_> {
 }
 
 impl TtsId {
-    /// Where the vendor is; `None` for a program or a server of one's own.
+    /// The vendor's address; `None` for a program or a self-hosted server.
     pub const fn default_url(self) -> Option<&'static str> {
         match self {
             Self::ElevenLabs => Some("https://api.elevenlabs.io/v1"),
@@ -58,14 +58,14 @@ impl TtsId {
         }
     }
 
-    /// Whether it takes the key and the address of the model provider `openai` when it has none.
+    /// Whether it uses the key and the address of the model provider `openai` when it has none.
     pub const fn borrows(self) -> bool {
         matches!(self, Self::OpenAi)
     }
 }
 
 impl SttId {
-    /// Where the vendor is; `None` for a program or a server of one's own.
+    /// The vendor's address; `None` for a program or a self-hosted server.
     pub const fn default_url(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some(OPENAI),
@@ -77,7 +77,7 @@ impl SttId {
         }
     }
 
-    /// Whether it takes the key and the address of the model provider `openai` when it has none.
+    /// Whether it uses the key and the address of the model provider `openai` when it has none.
     pub const fn borrows(self) -> bool {
         matches!(self, Self::OpenAi)
     }
@@ -115,19 +115,18 @@ fn of_stt(id: SttId, settings: &SttProviderSettings) -> Wanted<'_> {
     }
 }
 
-/// A provider that takes a key, and where that may be sent.
+/// A provider that needs a key, and the address that the key may be sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPlace {
-    /// The provider's id.
+    /// The provider's ID.
     pub id: &'static str,
     /// `tts` or `stt`.
     pub kind: &'static str,
-    /// Where it is.
     pub base_url: Url,
 }
 
 impl Voice {
-    /// The providers of this id or vendor's name that take a key: a vendor may both speak and listen.
+    /// The providers with this ID or vendor name that need a key. A vendor may offer both kinds.
     pub fn key_places(&self, name: &str) -> Vec<KeyPlace> {
         let state = self.state();
         let (tts, stt) = (&state.settings.tts.providers, &state.settings.stt.providers);
@@ -156,7 +155,10 @@ impl Voice {
         named.filter_map(place).collect()
     }
 
-    /// Where this speaker is; an error says what is missing.
+    /// The address and key of this provider.
+    ///
+    /// # Errors
+    /// Names the missing setting.
     pub(crate) async fn tts_place(&self, state: &State, id: TtsId) -> Result<Place, VoiceError> {
         let settings = state.settings.tts.providers.get(&id);
         let none = TtsProviderSettings::default();
@@ -165,7 +167,10 @@ impl Voice {
         self.0.place(state, wanted, is_local).await
     }
 
-    /// Where this listener is; an error says what is missing.
+    /// The address and key of this provider.
+    ///
+    /// # Errors
+    /// Names the missing setting.
     pub(crate) async fn stt_place(&self, state: &State, id: SttId) -> Result<Place, VoiceError> {
         let settings = state.settings.stt.providers.get(&id);
         let none = SttProviderSettings::default();
@@ -211,7 +216,7 @@ impl Inner {
         })
     }
 
-    /// A sealed vault is an error only when no other key is there.
+    /// A sealed vault is an error only if there is no other key.
     async fn key(
         &self,
         state: &State,
@@ -240,8 +245,8 @@ impl Inner {
             if let Some(key) = &openai.api_key {
                 return Ok(Some(key.clone()));
             }
-            // One of the vault goes nowhere but to the address that it was stored for; the others stand
-            // beside this address in what the owner wrote.
+            // A key from the vault is bound to the address that it was stored for. The other keys are
+            // configured by the owner together with this address.
             if let Some(key) = kept("openai", "openai").await? {
                 return Ok(Some(key));
             }
@@ -256,8 +261,8 @@ impl Inner {
     }
 }
 
-/// Where a hosted provider is: as it is set, else where the key that it borrows belongs, else where the
-/// vendor is.
+/// The address of a hosted provider: the configured one, else the address of the borrowed key, else the
+/// vendor's.
 fn base_url(state: &State, wanted: &Wanted<'_>) -> Option<Url> {
     let default = Url::parse(wanted.default_url?).ok();
     let borrowed = state.settings.openai.base_url.as_ref();

@@ -1,8 +1,8 @@
-//! Programs on this machine: found, run without a shell, and ended with whoever waits for them.
+//! Local programs: finds them, runs them without a shell, and kills them when their caller leaves.
 //!
-//! Each runs in a task of its own, so that it also ends in time when nobody takes what it says. It gets
-//! nothing of this process's environment but what the settings hand on. This file knows queues and
-//! limits; processes are in [`child`].
+//! Each program has its own task, so its timeout applies even if nobody reads its output. It inherits only
+//! the environment variables that the settings list. This file manages queues and limits; [`child`] manages
+//! processes.
 
 mod child;
 mod pipes;
@@ -24,22 +24,22 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 pub(crate) use workspace::{absolute, empty, open_file, open_own_file};
 
-/// Pieces of output, of at most 64 KiB each, that wait for a slow reader before the program has to wait
-/// too. With the one that is being read they are 512 KiB. A program's place is free for others as soon as
-/// it ended, however slow the reader is.
+/// Chunks of output, at most 64 KiB each, that may wait for a slow reader before the program blocks. With the
+/// chunk being read they are 512 KiB. The permit is released when the program ends, however slow the reader
+/// is.
 const QUEUE: usize = 7;
-/// How many may wait for a place.
+/// How many callers may wait for a permit.
 const MAX_WAITING: usize = 8;
-/// Where programs are looked for when the settings hand on no PATH.
+/// The search path if the settings pass no PATH.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Runs programs, a few at a time.
+/// Runs a limited number of programs at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Programs {
     permits: Arc<Semaphore>,
-    /// Places in the queue for the places.
+    /// Slots for callers that wait for a permit.
     queue: Arc<Semaphore>,
-    /// Where workspaces are made.
+    /// The parent directory of workspaces.
     directory: Arc<Path>,
     variables: Arc<[(String, OsString)]>,
     limit: Duration,
@@ -49,46 +49,44 @@ pub(crate) struct Programs {
 /// A program to run.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// Whose error it is when it fails.
+    /// The provider to name in errors.
     pub(crate) provider: &'static str,
-    /// What is not configured when it cannot be started.
+    /// The setting to name if the program cannot be started.
     pub(crate) setting: &'static str,
-    /// Its full path.
     pub(crate) program: PathBuf,
-    /// Its arguments. Other users of the machine can read them.
+    /// Other users of the machine can read the arguments.
     pub(crate) args: Vec<OsString>,
-    /// Variables beside those that every program gets.
+    /// Variables in addition to those that every program gets.
     pub(crate) variables: &'static [(&'static str, &'static str)],
-    /// What it is told. It need not listen.
+    /// The input, which the program may ignore.
     pub(crate) stdin: Bytes,
-    /// The most bytes that are taken from it; one more, and it is ended.
+    /// The most bytes of output. The program is killed if it exceeds them.
     pub(crate) most_output: usize,
-    /// Whether the end of what it says on standard error comes after its output. Otherwise nothing of
-    /// it is kept.
+    /// Whether the end of stderr is appended to the output. Otherwise stderr is discarded.
     pub(crate) with_stderr: bool,
-    /// Where it runs. The directory is there for at least as long as the program.
+    /// The working directory. It exists at least as long as the program runs.
     pub(crate) directory: Option<Arc<TempDir>>,
 }
 
-/// What a program that succeeded has said.
+/// The output of a successful program.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// Its standard output; nothing is possible.
+    /// Standard output, possibly empty.
     pub(crate) stdout: Bytes,
 }
 
-/// A place for a program, and how long it may take.
+/// A permit to run a program, with its deadline.
 #[derive(Debug)]
 pub(crate) struct Place {
     permit: OwnedSemaphorePermit,
-    /// When the time is over: it began with the waiting.
+    /// The deadline, which includes the wait for the permit.
     pub(crate) until: Instant,
 }
 
 type Piece = Result<Bytes, VoiceError>;
 
 impl Programs {
-    /// As the settings want it. Workspaces are made in this directory; it need not be there yet.
+    /// Applies the settings. Workspaces are created in `directory`, which need not exist yet.
     pub(crate) fn new(settings: &VoiceSettings, directory: &Path) -> Self {
         Self {
             permits: Arc::new(Semaphore::new(settings.local_concurrency.max(1))),
@@ -100,8 +98,8 @@ impl Programs {
         }
     }
 
-    /// The program to run: the `wanted` one if it exists and may be executed, or else, without a wish, the
-    /// first of this `name` on PATH. A wish without any directory is a name.
+    /// The path of the program: `wanted` if it is executable, or the first `name` on PATH if nothing is
+    /// wanted. A `wanted` without a directory is also searched on PATH.
     pub(crate) fn find(&self, wanted: Option<&Path>, name: &str) -> Option<PathBuf> {
         let name = match wanted {
             None => Path::new(name),
@@ -114,17 +112,17 @@ impl Programs {
         let is_path = |(variable, _): &&(String, OsString)| variable == "PATH";
         let path = self.variables.iter().find(is_path);
         let path = path.map_or_else(|| OsString::from(USUAL_PATH), |(_, value)| value.clone());
-        // A relative entry would run what lies in the working directory.
+        // A relative entry would run programs from the working directory.
         std::env::split_paths(&path)
             .filter(|directory| directory.is_absolute())
             .map(|directory| directory.join(name))
             .find(|file| is_executable(file))
     }
 
-    /// Whether one more may wait for a place: asked before anything large is made for it.
+    /// Whether another caller may wait for a permit. Check this before creating anything large.
     ///
     /// # Errors
-    /// `Busy` when all places are taken and as many wait as may.
+    /// `Busy` if all permits are taken and the queue is full.
     pub(crate) fn has_room(&self) -> Result<(), VoiceError> {
         if self.permits.available_permits() > 0 || self.queue.available_permits() > 0 {
             Ok(())
@@ -133,10 +131,10 @@ impl Programs {
         }
     }
 
-    /// Waits for a place. What a program needs on the disk is written after that.
+    /// Waits for a permit. Write the program's files only after that.
     ///
     /// # Errors
-    /// `Busy` at once when too many wait already; a time-out.
+    /// `Busy` immediately if the queue is full; `Timeout` at the deadline.
     pub(crate) async fn place(&self, provider: &'static str) -> Result<Place, VoiceError> {
         let until = Instant::now() + self.limit;
         let permits = Arc::clone(&self.permits);
@@ -152,13 +150,13 @@ impl Programs {
         Ok(Place { permit, until })
     }
 
-    /// Runs it to its end. The time until there is a place for it counts too.
+    /// Runs a program to its end. The wait for a permit counts toward the timeout.
     pub(crate) async fn run(&self, job: Job) -> Result<Ran, VoiceError> {
         let place = self.place(job.provider).await?;
         self.run_at(place, job).await
     }
 
-    /// The same where a place was found already.
+    /// Like [`Self::run`], with a permit.
     pub(crate) async fn run_at(&self, place: Place, job: Job) -> Result<Ran, VoiceError> {
         let mut pieces = self.start(place, job);
         let mut stdout = Vec::new();
@@ -169,8 +167,8 @@ impl Programs {
         Ok(Ran { stdout })
     }
 
-    /// Runs it, and gives back its output as it comes, from the first byte on; a program that says nothing
-    /// is an error. One that fails after that is an error item, the last.
+    /// Runs a program and streams its output once the first byte has arrived. A program without output is an
+    /// error. A later failure is the last item.
     pub(crate) async fn stream(
         &self,
         job: Job,
@@ -188,7 +186,7 @@ impl Programs {
         Ok(first.chain(rest).boxed())
     }
 
-    /// A fresh directory for a program, with one file in it; gone with the last who uses it.
+    /// Creates a directory with one file for a program. It is deleted with its last user.
     pub(crate) async fn workspace(
         &self,
         name: &'static str,
@@ -197,7 +195,7 @@ impl Programs {
         workspace::make(&self.directory, name, content).await
     }
 
-    /// Dropping the receiver ends the program.
+    /// Starts the program. Dropping the receiver kills it.
     fn start(&self, place: Place, job: Job) -> mpsc::Receiver<Piece> {
         let (pieces, receiver) = mpsc::channel(QUEUE);
         let variables = Arc::clone(&self.variables);
@@ -205,7 +203,7 @@ impl Programs {
             let (provider, Place { permit, until }) = (job.provider, place);
             let work = child::drive(job, &variables, &pieces, permit);
             if let Err(error) = in_time(until, provider, work).await {
-                // Nobody may be waiting any more.
+                // The receiver may be closed.
                 let _ = pieces.send(Err(error)).await;
             }
         });
@@ -213,7 +211,7 @@ impl Programs {
     }
 }
 
-/// Work of a provider's, until then.
+/// Runs the work of a provider until a deadline.
 pub(crate) async fn in_time<T>(
     until: Instant,
     provider: &'static str,
@@ -223,7 +221,7 @@ pub(crate) async fn in_time<T>(
     done.unwrap_or(Err(VoiceError::Timeout { provider }))
 }
 
-/// The sentence for a program that is not there.
+/// The error for a program that is not installed.
 pub(crate) fn not_found(setting: &'static str, name: &str) -> VoiceError {
     let hint = format!("Install {name}, or set {setting} to where it is.");
     VoiceError::not_configured(setting, hint)

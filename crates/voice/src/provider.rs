@@ -1,11 +1,11 @@
-//! Which providers there are: their ids, and the vendors' names that are taken as input.
+//! The providers: their IDs, and the vendor names accepted as aliases.
 
 use crate::VoiceError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Makes an enum of providers with the table of its ids, aliases and names.
+/// Defines an enum of providers with a table of IDs, aliases and labels.
 macro_rules! providers {
     ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $each:literal])+ $variant:ident = $id:literal, $alias:literal, $label:literal;)+ }) => {
         $(#[doc = $doc])+
@@ -15,31 +15,31 @@ macro_rules! providers {
         }
 
         impl $name {
-            /// Every one, in the order in which the first that is configured is chosen.
+            /// All providers, in the order in which the first configured one is chosen.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// Its id.
+            /// The provider's ID.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $id),+ }
             }
 
-            /// The vendor's name, taken for the id as input.
+            /// The vendor's name, accepted in place of the ID.
             pub const fn alias(self) -> &'static str {
                 match self { $(Self::$variant => $alias),+ }
             }
 
-            /// What people call it.
+            /// The display name.
             pub const fn label(self) -> &'static str {
                 match self { $(Self::$variant => $label),+ }
             }
 
-            /// The provider of this id or alias.
+            /// The provider with this ID or alias.
             pub fn find(name: &str) -> Option<Self> {
                 let is_it = |id: &Self| id.as_str() == name || id.alias() == name;
                 Self::ALL.iter().copied().find(is_it)
             }
 
-            /// The same of a caller's input.
+            /// Like `find`, for the caller's input in `field`.
             pub fn parse(field: &str, name: &str) -> Result<Self, VoiceError> {
                 Self::find(name).ok_or_else(|| {
                     let all: Vec<&str> = Self::ALL.iter().map(|id| id.as_str()).collect();
@@ -57,25 +57,25 @@ macro_rules! providers {
 }
 
 providers! {
-    /// Who speaks.
+    /// A text-to-speech provider.
     TtsId {
-        /// By voice ids, hosted.
+        /// Hosted; voices are selected by ID.
         ElevenLabs = "tts_cloud_1", "elevenlabs", "ElevenLabs";
-        /// Hosted, and servers that are compatible with it.
+        /// Hosted, or a compatible server.
         OpenAi = "tts_cloud_2", "openai", "OpenAI";
         /// Hosted.
         Google = "tts_cloud_3", "google", "Google Cloud";
-        /// A program here.
+        /// A local program.
         Piper = "tts_local_1", "piper", "Piper";
-        /// A server of one's own.
+        /// A self-hosted server.
         Coqui = "tts_local_2", "coqui", "Coqui";
     }
 }
 
 providers! {
-    /// Who listens.
+    /// A speech-to-text provider.
     SttId {
-        /// Whisper and its successors, hosted, and compatible servers.
+        /// Whisper and its successors: hosted, or a compatible server.
         OpenAi = "stt_cloud_1", "whisper", "OpenAI";
         /// Hosted.
         Groq = "stt_cloud_2", "groq", "Groq";
@@ -85,11 +85,11 @@ providers! {
         Google = "stt_cloud_4", "google", "Google Cloud";
         /// Hosted.
         Mistral = "stt_cloud_5", "mistral", "Mistral";
-        /// Voxtral behind a server of one's own.
+        /// Voxtral on a self-hosted server.
         Voxtral = "stt_local_1", "voxtral-local", "Voxtral (local)";
-        /// A program here.
+        /// A local program.
         WhisperCli = "stt_local_2", "whisper-cli", "whisper.cpp";
-        /// A program here.
+        /// A local program.
         SherpaOnnx = "stt_local_3", "sherpa-onnx", "sherpa-onnx";
     }
 }

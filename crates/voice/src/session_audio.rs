@@ -1,5 +1,5 @@
-//! What was said aloud in sessions: stored with the words that it has, given back only in its session.
-//! Which message it belongs to is the room of agents' to say.
+//! The spoken audio of sessions, stored with its transcript and readable only through its session. The agents
+//! crate assigns it to messages.
 
 use crate::listening::{TranscribeRequest, Transcript};
 use crate::{Voice, VoiceError};
@@ -14,58 +14,50 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
-/// How much of a recording is read at a time. An engine may look at all of it for each piece, so they are
-/// not too small.
+/// How much of a recording to read at a time. The database may read the whole value for each chunk, so chunks
+/// are not too small.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Audio that is to be kept with a session.
+/// Audio to store with a session.
 #[derive(Clone, Debug)]
 pub struct NewAudio {
-    /// Which session.
     pub session: SessionId,
-    /// Whether the user said it, rather than an agent.
+    /// Whether the user spoke it, as opposed to an agent.
     pub is_inbound: bool,
-    /// What it is: a file's ending.
+    /// The file extension.
     pub format: &'static str,
-    /// Its media type.
     pub mime_type: &'static str,
-    /// How long it plays; 0 when nobody knows.
+    /// 0 if unknown.
     pub duration_ms: u64,
-    /// The words.
     pub transcript: Option<String>,
-    /// The bytes.
     pub data: Bytes,
 }
 
-/// Audio that was kept: all but its bytes.
+/// The metadata of stored audio.
 #[derive(Clone, Debug)]
 pub struct StoredAudio {
-    /// Its id.
     pub id: AudioId,
-    /// What it is: a file's ending.
+    /// The file extension.
     pub format: String,
-    /// Its media type.
     pub mime_type: String,
-    /// How long it plays, in milliseconds; 0 when nobody knows.
+    /// 0 if unknown.
     pub duration_ms: u64,
-    /// When it was stored.
     pub created_at: Timestamp,
-    /// How many bytes it has.
     pub size_bytes: u64,
 }
 
-/// What a user said to a session, understood and kept.
+/// A user's spoken message, transcribed and stored with its session.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HeardAudio {
-    /// Its id, for `audio_id` of `chat.send`.
+    /// The audio ID, to pass as `audio_id` to `chat.send`.
     pub audio_id: AudioId,
-    /// What was understood.
+    /// The transcript.
     #[serde(flatten)]
     pub transcript: Transcript,
 }
 
 impl Voice {
-    /// Understands what a user said to a session, and keeps it. What is not understood is not kept.
+    /// Transcribes a user's spoken message and stores it. Stores nothing if transcription fails.
     pub async fn hear(
         &self,
         session: &SessionId,
@@ -89,7 +81,8 @@ impl Voice {
         })
     }
 
-    /// Keeps audio with its session, which must be there. The oldest audio of all sessions makes room.
+    /// Stores audio with an existing session. Deletes the oldest audio of all sessions to stay within the
+    /// limit.
     pub async fn store_audio(&self, new: NewAudio) -> Result<AudioId, VoiceError> {
         let inner = &self.0;
         let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
@@ -121,14 +114,14 @@ impl Voice {
         }
     }
 
-    /// Audio of a session; another session's is not there.
+    /// Metadata of a session's audio. Audio of another session is not found.
     pub async fn get_audio(
         &self,
         session: &SessionId,
         id: &str,
     ) -> Result<StoredAudio, VoiceError> {
         let missing = || VoiceError::NotFound("audio");
-        // PostgreSQL refuses to look for a NUL character.
+        // PostgreSQL rejects a NUL character in a query.
         if id.contains('\0') {
             return Err(missing());
         }
@@ -148,8 +141,8 @@ impl Voice {
         })
     }
 
-    /// The bytes from the one to before the other, as somebody takes them: no more than one piece is in
-    /// memory. Where they are gone by then, or fewer, that is an error, the last item.
+    /// Streams a byte range on demand, with at most one chunk in memory. If the bytes are missing by then, or
+    /// fewer than expected, the last item is an error.
     pub fn read_audio(
         &self,
         id: &AudioId,
@@ -185,8 +178,8 @@ impl Voice {
     }
 }
 
-/// What the bytes are, by what they look like, else by what the caller says: a file's ending and a media
-/// type out of our own list, so that nothing comes back as a page.
+/// The file extension and media type, by content or else as declared by the caller. Both come from a fixed
+/// list, so the audio is never served as HTML.
 fn kind_of(data: &[u8], declared: Option<&str>) -> (&'static str, &'static str) {
     match sniff(data).or_else(|| Kind::named(declared?)) {
         Some(kind) => (kind.as_str(), kind.mime_type()),
@@ -194,8 +187,8 @@ fn kind_of(data: &[u8], declared: Option<&str>) -> (&'static str, &'static str) 
     }
 }
 
-/// As a text of the user is stored and compared: without what surrounds it, and without the NUL character,
-/// which PostgreSQL does not have.
+/// The form in which user texts are stored and compared: trimmed, and without the NUL character, which
+/// PostgreSQL does not support.
 fn storable(text: &str) -> String {
     text.trim().replace('\0', "\u{fffd}")
 }
@@ -219,7 +212,7 @@ mod tests {
             kind_of(b"RIFF\x24\0\0\0WAVEfmt ", None),
             ("wav", "audio/wav")
         );
-        // What it is counts more than what is said of it.
+        // The content takes precedence over the declared format.
         assert_eq!(kind_of(b"fLaC\0\0\0\x22", Some("mp3")).1, "audio/flac");
         assert_eq!(kind_of(b"????", Some("m4a")), ("m4a", "audio/mp4"));
         assert_eq!(kind_of(b"????", Some("pcm")), ("pcm", "audio/pcm"));

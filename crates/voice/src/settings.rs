@@ -1,4 +1,4 @@
-//! What the settings say of this room.
+//! The settings of this crate.
 
 use crate::provider::{SttId, TtsId};
 use schemars::JsonSchema;
@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
-/// Everything.
+/// All voice settings.
 #[derive(Clone, Debug, Default)]
 pub struct VoiceSettings {
-    /// `voice.local_concurrency`: programs at a time.
+    /// `voice.local_concurrency`: the maximum number of concurrent programs.
     pub local_concurrency: usize,
-    /// `voice.cache_max_bytes`: how much synthesised audio is kept; 0 keeps none.
+    /// `voice.cache_max_bytes`: the size of the cache of synthesized audio; 0 disables it.
     pub cache_max_bytes: u64,
     /// `voice.audio_max_bytes`: how much audio of conversations is kept.
     pub audio_max_bytes: u64,
@@ -25,20 +25,19 @@ pub struct VoiceSettings {
     pub stt: SttSettings,
     /// The model provider `openai`, whose key and address may be borrowed.
     pub openai: Borrowed,
-    /// What programs inherit of this process's environment: `PATH`, `HOME`, `LANG`, `TZ`.
+    /// Environment variables passed to programs: `PATH`, `HOME`, `LANG`, `TZ`.
     pub child_variables: Vec<(String, OsString)>,
-    /// How long others may take.
     pub patience: Patience,
 }
 
-/// How long others may take.
+/// Timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// A vendor until it begins to answer.
+    /// Until a vendor begins to respond.
     pub answer: Duration,
-    /// A vendor between two pieces of its answer.
+    /// Between two chunks of a vendor's response.
     pub idle: Duration,
-    /// A program in all.
+    /// Total run time of a program.
     pub program: Duration,
 }
 
@@ -52,10 +51,10 @@ impl Default for Patience {
     }
 }
 
-/// A key that another part of the settings has.
+/// Credentials from another section of the settings.
 #[derive(Clone, Debug, Default)]
 pub struct Borrowed {
-    /// `models.providers.openai.base_url`, when it is set.
+    /// `models.providers.openai.base_url`, if set.
     pub base_url: Option<Url>,
     /// `models.providers.openai.api_key`.
     pub api_key: Option<SecretString>,
@@ -66,17 +65,17 @@ pub struct Borrowed {
 /// `[voice.tts]`
 #[derive(Clone, Debug)]
 pub struct TtsSettings {
-    /// Whether there is any speech.
+    /// Whether speech is enabled.
     pub enabled: bool,
-    /// Who speaks; the first that is configured when absent.
+    /// The provider; `None` selects the first that is configured.
     pub provider: Option<TtsId>,
-    /// Who is shown; all when empty.
+    /// The providers to list; empty lists all.
     pub shown: Vec<TtsId>,
-    /// What of agents' answers is spoken.
+    /// Which agent answers are spoken automatically.
     pub auto: AutoSpeak,
     /// The longest text, in characters.
     pub max_text_length: usize,
-    /// Who is tried when one fails, in this order.
+    /// The providers to try when one fails, in order.
     pub fallback: Vec<TtsId>,
     /// The providers' own settings.
     pub providers: BTreeMap<TtsId, TtsProviderSettings>,
@@ -99,13 +98,13 @@ impl Default for TtsSettings {
 /// `[voice.stt]`
 #[derive(Clone, Debug)]
 pub struct SttSettings {
-    /// Whether anything is understood.
+    /// Whether transcription is enabled.
     pub enabled: bool,
-    /// Who listens; the first that is configured when absent.
+    /// The provider; `None` selects the first that is configured.
     pub provider: Option<SttId>,
-    /// Who is shown; all when empty.
+    /// The providers to list; empty lists all.
     pub shown: Vec<SttId>,
-    /// Who is tried when one fails, in this order.
+    /// The providers to try when one fails, in order.
     pub fallback: Vec<SttId>,
     /// The providers' own settings.
     pub providers: BTreeMap<SttId, SttProviderSettings>,
@@ -123,74 +122,59 @@ impl Default for SttSettings {
     }
 }
 
-/// `[voice.tts.<provider>]`. The table of settings says which of these a provider has; the name there is
-/// in the comment where it differs.
+/// `[voice.tts.<provider>]`. The settings table defines which of these fields a provider has. The comments
+/// give the names of settings that differ from the field.
 #[derive(Clone, Debug, Default)]
 pub struct TtsProviderSettings {
-    /// `api_key`
     pub api_key: Option<SecretString>,
     /// `base_url`, or `endpoint`.
     pub base_url: Option<Url>,
-    /// The address is not the one that `api_key` and the borrowed keys belong to: they are not sent
-    /// there.
+    /// The address is not the one that `api_key` and the borrowed keys belong to, so they are not sent there.
     pub moved: bool,
     /// `voice`, or `voice_id`.
     pub voice: Option<String>,
-    /// `model`
     pub model: Option<String>,
     /// `language_code`
     pub language: Option<String>,
     /// `speed`, or `speaking_rate`.
     pub speed: Option<f64>,
-    /// `stability`
     pub stability: Option<f64>,
-    /// `similarity_boost`
     pub similarity_boost: Option<f64>,
-    /// `binary_path`
     pub binary_path: Option<PathBuf>,
-    /// `model_path`
     pub model_path: Option<PathBuf>,
-    /// `config_path`
     pub config_path: Option<PathBuf>,
-    /// `speaker_id`
     pub speaker_id: Option<u32>,
     /// `length_scale`: lower is faster.
     pub length_scale: Option<f64>,
 }
 
-/// `[voice.stt.<provider>]`, in the same way.
+/// `[voice.stt.<provider>]`, in the same form as [`TtsProviderSettings`].
 #[derive(Clone, Debug, Default)]
 pub struct SttProviderSettings {
-    /// `api_key`
     pub api_key: Option<SecretString>,
     /// `base_url`, or `endpoint`.
     pub base_url: Option<Url>,
-    /// The address is not the one that `api_key` and the borrowed keys belong to: they are not sent
-    /// there.
+    /// The address is not the one that `api_key` and the borrowed keys belong to, so they are not sent there.
     pub moved: bool,
-    /// `model`
     pub model: Option<String>,
-    /// `language`
     pub language: Option<String>,
-    /// `smart_format`
     pub smart_format: Option<bool>,
-    /// `binary_path`
     pub binary_path: Option<PathBuf>,
     /// `model_path`, or `model_dir`.
     pub model_path: Option<PathBuf>,
 }
 
-/// What of agents' answers is spoken without being asked.
+/// Which agent answers are spoken automatically.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AutoSpeak {
-    /// Everything.
+    /// Every answer.
     Always,
-    /// Nothing.
+    /// No answer.
     #[default]
     Off,
-    /// Answers to what was spoken.
+    /// Answers to spoken messages.
     Inbound,
-    /// Answers with `[[tts]]` in them.
+    /// Answers that contain `[[tts]]`.
     Tagged,
 }

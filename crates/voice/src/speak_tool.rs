@@ -1,4 +1,4 @@
-//! The tool `speak`: an agent says something aloud in its conversation.
+//! The `speak` tool, with which an agent says something aloud in its conversation.
 
 use crate::session_audio::NewAudio;
 use crate::speech::SpeechRequest;
@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The tool.
 #[derive(Debug)]
 struct Speak(Voice);
 
@@ -110,7 +109,7 @@ fn passed_over(id: &str) -> String {
 }
 
 impl Voice {
-    /// Gives agents what this room has for them: the tool `speak`, and the one who speaks answers.
+    /// Registers the `speak` tool and the speaker of answers with the agents crate.
     pub fn register(&self, agents: &Agents) {
         agents.tools().register(Arc::new(Speak(self.clone())));
         agents.register_speaker(self.auto_speaker());

@@ -1,4 +1,4 @@
-//! Who speaks and who listens, as it is told: the chosen provider, and which could be chosen.
+//! Reports the chosen providers and the available ones.
 
 use crate::handle::State;
 use crate::provider::{SttId, TtsId};
@@ -7,46 +7,46 @@ use crate::{Voice, VoiceError, stt, tts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `tts.status`.
+/// The result of `tts.status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TtsStatus {
-    /// Whether there is any speech.
+    /// Whether speech is enabled.
     pub enabled: bool,
-    /// The chosen provider's id; empty when none is configured.
+    /// The ID of the selected provider; empty if none is configured.
     pub provider: String,
-    /// What of agents' answers is spoken.
+    /// Which agent answers are spoken automatically.
     pub auto: AutoSpeak,
     /// The longest text, in characters.
     pub max_text_length: usize,
-    /// Whether what the chosen provider requires is set.
+    /// Whether the selected provider has all required settings.
     pub configured: bool,
 }
 
-/// `stt.status`.
+/// The result of `stt.status`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SttStatus {
-    /// Whether anything is understood.
+    /// Whether transcription is enabled.
     pub enabled: bool,
-    /// The chosen provider's id; empty when none is configured.
+    /// The ID of the selected provider; empty if none is configured.
     pub provider: String,
-    /// Whether what the chosen provider requires is set.
+    /// Whether the selected provider has all required settings.
     pub configured: bool,
 }
 
-/// A provider, as `tts.providers` and `stt.providers` list it.
+/// A provider, as listed by `tts.providers` and `stt.providers`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProviderStatus {
-    /// Its id.
+    /// The provider's ID.
     pub id: &'static str,
-    /// What people call it.
+    /// The display name.
     pub name: &'static str,
-    /// Whether what it requires is set.
+    /// Whether the provider has all required settings.
     pub configured: bool,
 }
 
 impl Voice {
-    /// `tts.status`.
+    /// Implements `tts.status`.
     pub async fn tts_status(&self) -> TtsStatus {
         let state = self.state();
         let chosen = self.chosen_tts(&state).await;
@@ -59,7 +59,7 @@ impl Voice {
         }
     }
 
-    /// `stt.status`.
+    /// Implements `stt.status`.
     pub async fn stt_status(&self) -> SttStatus {
         let state = self.state();
         let chosen = self.chosen_stt(&state).await;
@@ -70,7 +70,7 @@ impl Voice {
         }
     }
 
-    /// `tts.providers`: those that are to be shown.
+    /// Implements `tts.providers`, limited to the providers configured to be listed.
     pub async fn tts_providers(&self) -> Vec<ProviderStatus> {
         let state = self.state();
         let shown = &state.settings.tts.shown;
@@ -88,7 +88,7 @@ impl Voice {
         list
     }
 
-    /// `stt.providers`: those that are to be shown.
+    /// Implements `stt.providers`, limited to the providers configured to be listed.
     pub async fn stt_providers(&self) -> Vec<ProviderStatus> {
         let state = self.state();
         let shown = &state.settings.stt.shown;
@@ -106,7 +106,7 @@ impl Voice {
         list
     }
 
-    /// Everybody who can speak, shown or not.
+    /// All text-to-speech providers, including unlisted ones.
     pub async fn all_speakers(&self) -> Vec<ProviderStatus> {
         let state = self.state();
         let mut list = Vec::new();
@@ -120,7 +120,7 @@ impl Voice {
         list
     }
 
-    /// Everybody who can listen, shown or not.
+    /// All speech-to-text providers, including unlisted ones.
     pub async fn all_listeners(&self) -> Vec<ProviderStatus> {
         let state = self.state();
         let mut list = Vec::new();
@@ -134,7 +134,7 @@ impl Voice {
         list
     }
 
-    /// What this speaker lacks, be it a setting or its program; nothing when it can be used.
+    /// The missing setting or program of this text-to-speech provider; `None` if it is usable.
     pub async fn tts_lacks(&self, id: TtsId) -> Option<VoiceError> {
         let state = self.state();
         let place = self.tts_place(&state, id).await;
@@ -144,7 +144,7 @@ impl Voice {
         })
     }
 
-    /// What this listener lacks, in the same way.
+    /// The missing setting or program of this speech-to-text provider; `None` if it is usable.
     pub async fn stt_lacks(&self, id: SttId) -> Option<VoiceError> {
         let state = self.state();
         let place = self.stt_place(&state, id).await;
@@ -154,7 +154,7 @@ impl Voice {
         })
     }
 
-    /// The one that is set, or the first that is configured; and whether it is.
+    /// The configured provider, or else the first available one, and whether it is ready.
     pub(crate) async fn chosen_tts(&self, state: &State) -> Option<(TtsId, bool)> {
         if let Some(id) = state.settings.tts.provider {
             let place = self.tts_place(state, id).await.map(drop);
@@ -169,7 +169,7 @@ impl Voice {
         None
     }
 
-    /// The same of listeners.
+    /// Like [`Self::chosen_tts`], for speech-to-text providers.
     pub(crate) async fn chosen_stt(&self, state: &State) -> Option<(SttId, bool)> {
         if let Some(id) = state.settings.stt.provider {
             let place = self.stt_place(state, id).await.map(drop);
@@ -185,14 +185,14 @@ impl Voice {
     }
 }
 
-/// While the vault is sealed nobody can tell whether there is a key: then there is none to use. That
-/// the keys cannot be read for another reason is in the log of whoever uses them.
+/// While the vault is sealed, its keys count as missing. Other errors of reading keys are logged when the
+/// keys are used.
 const fn is_there(place: &Result<(), VoiceError>) -> bool {
     place.is_ok()
 }
 
-/// A sealed vault changes nobody's voice: whoever may have a key in it is asked, and that fails clearly,
-/// rather than the next one who needs none.
+/// A provider whose key may be in the sealed vault still counts. Its use then fails with a clear error,
+/// instead of switching to another provider and another voice.
 const fn may_be_there(place: &Result<(), VoiceError>) -> bool {
     matches!(place, Ok(()) | Err(VoiceError::Sealed))
 }

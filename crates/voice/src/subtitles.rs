@@ -1,5 +1,5 @@
-//! Subtitles of what was heard, as `SubRip` and as `WebVTT` (<https://www.w3.org/TR/webvtt1/>). Pure. Providers'
-//! times are not trusted: what is written is in order, does not overlap, and lasts.
+//! Subtitles of a transcript, as `SubRip` and `WebVTT` (<https://www.w3.org/TR/webvtt1/>). Provider
+//! timestamps are not trusted: the output is ordered and without overlaps, and every cue has a duration.
 
 mod from_words;
 #[cfg(test)]
@@ -9,20 +9,20 @@ use crate::stt::{Segment, Word};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// The most characters of a line, and lines of a cue.
+/// The most characters per line, and lines per cue.
 const MAX_LINE: usize = 42;
 const MAX_LINES: usize = 2;
-/// The longest that a cue stands.
+/// The longest duration of a cue.
 const MAX_CUE: Duration = Duration::from_secs(7);
-/// How long a cue stands of which nobody knows the end.
+/// The duration of a cue whose end is unknown.
 const DEFAULT_CUE: Duration = Duration::from_secs(1);
-/// How fast people speak, to guess how long a text lasts of which nothing is known.
+/// Speaking rate, to estimate the duration of a text without timestamps.
 const CHARACTERS_A_SECOND: u32 = 15;
-/// Times beyond this, a thousand hours, are mistakes.
+/// Later times, beyond a thousand hours, are errors.
 const MAX_TIME: Duration = Duration::from_hours(1000);
 
-/// The cues of what was heard. Segments, if none is too long to be read; else cues of words, if there are
-/// words; else segments as they are; else the whole text in one cue.
+/// The cues of a transcript: its segments if none is too long to read, else cues built from words if there
+/// are any, else the segments unchanged, else the whole text as one cue.
 pub(crate) fn cues(
     words: &[Word],
     segments: &[Segment],
@@ -58,9 +58,9 @@ pub(crate) fn srt(cues: &[Segment]) -> String {
     let mut file = String::new();
     for (number, cue) in timed(cues).into_iter().enumerate() {
         let (start, end) = (clock(cue.start, ','), clock(cue.end, ','));
-        // An arrow in a text would be a line of times to some players.
+        // Some players would take an arrow in the text for a timing line.
         let text = cue.text.replace("-->", "->");
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(file, "{}\n{start} --> {end}\n{text}\n\n", number + 1);
     }
     file
@@ -78,15 +78,15 @@ pub(crate) fn vtt(cues: &[Segment]) -> String {
     file
 }
 
-/// A cue with times that can be written.
+/// A cue with valid times.
 struct Timed {
     start: Duration,
     end: Duration,
     text: String,
 }
 
-/// Cues in their order, none empty: each begins no sooner than the one before, ends after it begins, and
-/// before the next one begins.
+/// Non-empty cues in order: each starts no earlier than the preceding one, ends after it starts, and ends no
+/// later than the next one starts.
 fn timed(cues: &[Segment]) -> Vec<Timed> {
     let mut all: Vec<Timed> = Vec::with_capacity(cues.len());
     for cue in cues {
@@ -118,7 +118,7 @@ fn timed(cues: &[Segment]) -> Vec<Timed> {
     all
 }
 
-/// A time in whole milliseconds, unless it is none.
+/// A time rounded to whole milliseconds; `None` if it is invalid.
 fn time(seconds: f64) -> Option<Duration> {
     let exact = Duration::try_from_secs_f64(seconds).ok()?;
     let rounded = exact.saturating_add(Duration::from_micros(500)).as_millis();
@@ -126,7 +126,7 @@ fn time(seconds: f64) -> Option<Duration> {
     (time <= MAX_TIME).then_some(time)
 }
 
-/// The lines of a text that have something on them, without control characters.
+/// The non-empty lines of a text, without control characters.
 fn readable(text: &str) -> String {
     let lines = text.split(['\n', '\r']).map(|line| {
         let line: String = line
@@ -139,7 +139,7 @@ fn readable(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Hours, minutes, seconds and milliseconds.
+/// Formats hours, minutes, seconds and milliseconds.
 fn clock(time: Duration, mark: char) -> String {
     let seconds = time.as_secs();
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);

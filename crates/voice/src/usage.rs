@@ -1,17 +1,17 @@
-//! What is counted: requests, characters and seconds of each provider. Never a text.
+//! Usage metrics: requests, characters and seconds per provider. They never contain texts.
 
 use crate::VoiceError;
 use crate::provider::{SttId, TtsId};
 use std::time::Instant;
 
-/// A call of a provider that is being counted.
+/// A provider call that is being measured.
 pub(crate) struct Counting {
     kind: &'static str,
     provider: &'static str,
     began: Instant,
 }
 
-/// Begins to count a call: `tts` or `stt`.
+/// Starts measuring a call of `kind` `tts` or `stt`.
 pub(crate) fn begin(kind: &'static str, provider: &'static str) -> Counting {
     Counting {
         kind,
@@ -21,7 +21,7 @@ pub(crate) fn begin(kind: &'static str, provider: &'static str) -> Counting {
 }
 
 impl Counting {
-    /// Counts how it ended, and hands it on.
+    /// Records the result and returns it unchanged.
     pub(crate) fn of<T>(self, ended: Result<T, VoiceError>) -> Result<T, VoiceError> {
         let outcome = match &ended {
             Ok(_) => "ok",
@@ -40,18 +40,18 @@ impl Counting {
     }
 }
 
-/// Counts a text that a provider was given.
+/// Records the length of a text sent to a provider.
 pub(crate) fn characters(id: TtsId, count: usize) {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     metrics::counter!("voice_characters_total", "provider" => id.as_str()).increment(count);
 }
 
-/// Counts how long was spoken.
+/// Records the duration of synthesized audio.
 pub(crate) fn spoken_for(id: TtsId, duration_ms: u64) {
     seconds("spoken", id.as_str(), duration_ms);
 }
 
-/// Counts what was heard.
+/// Records the duration of transcribed audio.
 pub(crate) fn heard(id: SttId, duration_ms: u64) {
     seconds("heard", id.as_str(), duration_ms);
 }

@@ -1,5 +1,5 @@
-//! A request's body that can be read to its end only while the credential of its sender is alive: a
-//! body may take minutes, and what is asked for at its end must not outlive a revocation.
+//! A request body that can be read to its end only while the sender's credential is valid. A body may take
+//! minutes to arrive, and the request must not take effect after the credential is revoked.
 
 use crate::app::App;
 use axum::body::{Body, Bytes, HttpBody};
@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 #[error("the credential has ended")]
 struct Ended;
 
-/// Whether a body could not be read because the credential of its sender ended.
+/// Whether a body could not be read because its sender's credential ended.
 pub(crate) fn has_ended(error: &(dyn Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -26,7 +26,7 @@ pub(crate) fn has_ended(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Watches the body of a request that this identity sends.
+/// Wraps the body of a request by this identity.
 pub(crate) fn watch(app: &App, identity: &AuthIdentity, body: Body) -> Body {
     if body.is_end_stream() {
         return body;
@@ -59,7 +59,7 @@ impl HttpBody for Alive {
         polled
     }
 
-    /// Never before the end was polled for, which is where the credential is looked at.
+    /// Always false, because only polling to the end checks the credential.
     fn is_end_stream(&self) -> bool {
         false
     }

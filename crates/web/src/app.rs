@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The state that every handler can access.
 
 use crate::observe::Meters;
 use crate::routes;
@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The application behind the door; a cheap handle.
+/// The application state. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
     inner: Arc<Inner>,
@@ -30,7 +30,7 @@ struct Inner {
 }
 
 impl App {
-    /// Puts the routes before the rooms. `shutdown` ends sockets and long answers.
+    /// Creates the application. `shutdown` ends sockets and long responses.
     pub fn new(rpc: Rpc, metrics: Option<PrometheusHandle>, shutdown: CancellationToken) -> Self {
         let random: &dyn Random = &*rpc.rooms().random;
         let request_ids = SeededRandom::new(u64::from_le_bytes(random.bytes()));
@@ -52,7 +52,7 @@ impl App {
         &self.inner.rpc
     }
 
-    /// Memory that is charged to this caller.
+    /// Memory charged to this caller.
     pub(crate) fn share(&self, visit: &Visit) -> Share {
         self.rpc().budget().share(Holder::of(visit))
     }
@@ -69,7 +69,7 @@ impl App {
         &self.rooms().secrets
     }
 
-    /// The routes; made at the first request, because each handler holds this very handle.
+    /// The routes. Created at the first request, because the handlers hold a clone of this handle.
     pub(crate) fn router(&self) -> &Router {
         self.inner.router.get_or_init(|| routes::router(self))
     }
@@ -82,8 +82,8 @@ impl App {
         &self.inner.meters
     }
 
-    /// A request's id has to be its own, not to be secret: the system is asked for randomness once,
-    /// not at each request.
+    /// Generates a request id. It must be unique but not secret, so a seeded generator avoids a system call
+    /// per request.
     pub(crate) fn new_request_id(&self) -> RequestId {
         RequestId::generate(&*self.rooms().clock, &self.inner.request_ids)
     }
@@ -96,7 +96,7 @@ impl App {
         &self.inner.shutdown
     }
 
-    /// The largest message that `/api/rpc` and an authenticated socket take.
+    /// The maximum message size of `/api/rpc` and of authenticated sockets, in bytes.
     pub(crate) fn max_message_bytes(&self) -> usize {
         self.rooms().config.max_message_bytes()
     }

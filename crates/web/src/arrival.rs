@@ -1,5 +1,4 @@
-//! What the gate found out about a request, in one piece beside it on the way to its handler; and what
-//! the route table tells the gate on the way back. Decides nothing.
+//! Passes the gate's findings about a request to its handler, and the matched route back to the gate.
 
 use crate::routes::{ROUTES, Route};
 use gatehouse_auth::Visit;
@@ -7,7 +6,7 @@ use gatehouse_domain::RequestId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A request that was let in.
+/// A request that passed the gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
     pub id: RequestId,
@@ -15,7 +14,7 @@ pub(crate) struct Arrival {
     pub route: Arc<RouteSeen>,
 }
 
-/// The row of the route table that took the request, once one did.
+/// The index of the route table row that matched the request, if any.
 #[derive(Debug)]
 pub(crate) struct RouteSeen(AtomicUsize);
 
@@ -30,7 +29,7 @@ impl RouteSeen {
         self.0.store(place, Ordering::Relaxed);
     }
 
-    /// Its place in the table.
+    /// The index in the table.
     pub(crate) fn place(&self) -> Option<usize> {
         Some(self.0.load(Ordering::Relaxed)).filter(|place| *place < ROUTES.len())
     }

@@ -18,24 +18,24 @@ use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// The largest body of an ordinary endpoint.
+/// The maximum body size of an ordinary endpoint, in bytes.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
-/// How long a body may stand still on its way, and how long an ordinary one may take in all.
+/// The maximum pause between two parts of a body, and the total time for an ordinary body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a large body may take in all: 36 MiB over a slow line.
+/// The total time for a large body: enough for 36 MiB over a slow connection.
 const LARGE_BODY_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// How long somebody waits for whose body there is no room, in milliseconds.
+/// The retry delay for a caller whose body does not fit into memory, in milliseconds.
 const ROOM_WAIT_MS: u64 = 1000;
 
-/// Bytes that are charged for as long as they are there.
+/// Bytes that stay charged until they are dropped.
 pub(crate) struct Charged<T> {
     bytes: T,
     _share: Share,
 }
 
 impl<T: AsRef<[u8]> + Send + 'static> Charged<T> {
-    /// These bytes, which are charged to the share.
+    /// Wraps bytes that are charged to the share.
     pub(crate) fn bytes(bytes: T, share: Share) -> Bytes {
         Bytes::from_owner(Self {
             bytes,
@@ -50,8 +50,8 @@ impl<T: AsRef<[u8]>> AsRef<[u8]> for Charged<T> {
     }
 }
 
-/// Reads a whole body of at most `max_bytes`. The share is charged while it comes, and until the bytes
-/// are dropped.
+/// Reads a whole body of at most `max_bytes`. The share is charged while the body arrives and until the
+/// returned bytes are dropped.
 pub(crate) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<Bytes, Problem> {
     let in_all = if max_bytes > MAX_BODY_BYTES {
         LARGE_BODY_TIMEOUT
@@ -64,7 +64,7 @@ pub(crate) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<B
     }
 }
 
-/// There is no memory for it now.
+/// The error for a body that does not fit into memory at present.
 pub(crate) fn no_room() -> Problem {
     Problem::rate_limited(ROOM_WAIT_MS)
 }
@@ -96,14 +96,14 @@ async fn read_frames(mut body: Body, max_bytes: usize, mut share: Share) -> Resu
     }
 }
 
-/// How much a body can have: what it announces, within the limit.
+/// The maximum size of this body: its announced size, capped at the limit.
 pub(crate) fn most(body: &Body, max_bytes: usize) -> usize {
     let announced = body.size_hint().upper();
     let announced = announced.and_then(|announced| usize::try_from(announced).ok());
     announced.unwrap_or(max_bytes).min(max_bytes)
 }
 
-/// JSON, or nothing said about it.
+/// Accepts `application/json` or no content type.
 pub(crate) fn check_content_type(headers: &HeaderMap, body: &[u8]) -> Result<(), Problem> {
     let Some(given) = headers.get(CONTENT_TYPE).filter(|_| !body.is_empty()) else {
         return Ok(());
@@ -122,7 +122,7 @@ pub(crate) fn check_content_type(headers: &HeaderMap, body: &[u8]) -> Result<(),
     Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
 }
 
-/// The request body as `T`. An absent body is `{}`.
+/// The request body as `T`. An empty body counts as `{}`.
 #[derive(Debug)]
 pub(crate) struct JsonBody<T>(pub T);
 
@@ -148,14 +148,14 @@ async fn read_json<T: DeserializeOwned>(
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
 }
 
-/// Memory that is charged to the caller of this request.
+/// Memory charged to the caller of this request.
 pub(crate) fn share(app: &App, parts: &Parts) -> Result<Share, Problem> {
     let arrival: Option<&Arrival> = parts.extensions.get();
     Ok(app.share(&arrival.ok_or_else(Problem::internal)?.visit))
 }
 
-/// 403 comes before any answer about the body: where a route needs what only the body could have
-/// carried (a setup code, or a right password as confirmation), one that cannot be read carried none.
+/// Prefers a 403 over an error about the body. Some routes need something that only the body can carry (a
+/// setup code, or a password as confirmation), and an unreadable body carries neither.
 fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
     if problem.code == ErrorCode::NotAuthenticated {
         return problem;
@@ -178,7 +178,7 @@ fn refuse_first(app: &App, parts: &Parts, problem: Problem) -> Problem {
     refusal.unwrap_or(problem)
 }
 
-/// Who is calling.
+/// The caller of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Visitor {
     pub visit: Visit,
@@ -188,7 +188,7 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
-    /// The same, as the auth room takes it.
+    /// The caller in the form that `auth` expects.
     pub(crate) fn caller(&self) -> Caller<'_> {
         let user_agent = self
             .user_agent
@@ -200,8 +200,8 @@ impl Visitor {
         }
     }
 
-    /// The origin of the page, as the browser says or, where it says nothing because the page is our
-    /// own, as the proxy does. Good for what to offer, never for what to allow.
+    /// The origin of the page: the browser's `Origin` header or, for same-origin requests without one, the
+    /// proxy's forwarded host. Use it only for what to offer, never for what to allow.
     pub(crate) fn page(&self) -> Option<String> {
         let host = self
             .forwarded_host
@@ -211,7 +211,7 @@ impl Visitor {
         said.or_else(|| host.map(|host| format!("https://{host}")))
     }
 
-    /// The page that sent the request, where a browser says so.
+    /// The origin of the page that sent the request, if the browser states it.
     pub(crate) fn origin(&self) -> Option<&str> {
         self.origin.as_ref().and_then(|value| value.to_str().ok())
     }
@@ -221,7 +221,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        // The gate put it there; a handler without a gate before it must not run.
+        // The gate inserts this. A handler must not run without it.
         let arrival: &Arrival = parts.extensions.get().ok_or_else(Problem::internal)?;
         let visit = arrival.visit.clone();
         let header = |name: HeaderName| parts.headers.get(name).cloned();

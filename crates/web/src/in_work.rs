@@ -1,4 +1,4 @@
-//! A request is in work until its answer is sent: what the answer's body needs to tell of that.
+//! Keeps a request counted as active until its response is sent.
 
 use crate::places::InWork;
 use axum::body::{Body, Bytes, HttpBody};
@@ -7,10 +7,10 @@ use hyper::body::{Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Answers up to this size are as good as sent once they are there.
+/// Responses up to this size, in bytes, count as sent as soon as they are built.
 const SMALL_BYTES: u64 = 64 * 1024;
 
-/// Keeps the guard until the answer's body has been taken or dropped.
+/// Holds the guard until the response body has been sent or dropped.
 pub(crate) fn until_sent(answer: Response, in_work: InWork) -> Response {
     let size = answer.body().size_hint();
     if size.upper().is_some_and(|size| size <= SMALL_BYTES) {

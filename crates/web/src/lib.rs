@@ -1,6 +1,6 @@
-//! The door: HTTP and WebSocket by axum. One gate stands before every route; the routes are a table;
-//! each handler reads its request, calls the one function of the room that owns the subject, and
-//! turns the answer into a response. No decision about credentials is made here.
+//! The HTTP and WebSocket server, built on axum. Every request passes one gate, and the routes are a table.
+//! Each handler reads its request, calls one function of the crate that owns the subject, and converts the
+//! result to a response. This crate makes no decisions about credentials.
 
 mod alive;
 mod app;

@@ -1,5 +1,5 @@
-//! What is told about requests: one canonical log line each, and metrics. Labels are bounded: a route
-//! is named by its pattern in the table, never by its path, which may hold a secret.
+//! Request logging and metrics: one canonical log line per request. Labels are bounded: a route is
+//! identified by its pattern in the table, never by its path, which may contain a secret.
 
 use crate::arrival::RouteSeen;
 use crate::gate::Peer;
@@ -14,14 +14,14 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// What is known of a request on its way through.
+/// What the log and the metrics record about a request.
 pub(crate) struct Trail {
     started: Instant,
     method: Method,
     client: IpAddr,
     https: bool,
     identity: &'static str,
-    /// The route table writes here which row took the request.
+    /// Set by the route table to the row that matched the request.
     pub(crate) route: Arc<RouteSeen>,
 }
 
@@ -56,13 +56,13 @@ impl Trail {
     }
 }
 
-/// Methods that any client may send are a bounded label; others are one.
+/// The method label is bounded: clients can send any method, so unknown ones share a label.
 const METHODS: [&str; 8] = [
     "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other",
 ];
 const STATUS_CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// Places in the two lists.
+/// Index in `METHODS`.
 fn method_place(method: &Method) -> usize {
     let known = METHODS.iter().position(|name| *name == method.as_str());
     known.unwrap_or(METHODS.len() - 1)
@@ -72,9 +72,9 @@ fn status_place(status: u16) -> usize {
     usize::from(status / 100).clamp(1, STATUS_CLASSES.len()) - 1
 }
 
-/// The metrics of every route: looked up in the recorder once, not at each request.
+/// The metrics of every route, looked up in the recorder only once.
 pub(crate) struct Meters {
-    /// One for each row of the table, and one for requests that no row took.
+    /// One entry per row of the table, and one for requests without a matching row.
     routes: Vec<RouteMeters>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn record(meters: &Meters, response: &Response, id: &RequestId, trail
 
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 
-/// Installs the recorder once per process and gives its handle: several servers in one process, as in
+/// Installs the recorder once per process and returns its handle. Several servers in one process, as in
 /// tests, share it.
 pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
     if let Some(handle) = RECORDER.get() {
@@ -161,7 +161,7 @@ pub fn install_metrics() -> Result<PrometheusHandle, BuildError> {
         .install_recorder();
     match handle {
         Ok(handle) => Ok(RECORDER.get_or_init(|| handle).clone()),
-        // Another thread was first.
+        // Another thread installed it first.
         Err(error) => RECORDER.get().cloned().ok_or(error),
     }
 }

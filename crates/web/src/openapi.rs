@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document, from the route table. OpenAPI 3.1 schemas are JSON Schema 2020-12, which is
-//! what the request and answer types give of themselves.
+//! Builds the OpenAPI 3.1 document from the route table. OpenAPI 3.1 uses JSON Schema 2020-12, which the
+//! request and response types generate.
 
 use crate::routes::{Access, ROUTES, Route, StepUp};
 use gatehouse_domain::{ErrorCode, Scope};
@@ -7,7 +7,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The document.
+/// Builds the document.
 pub fn openapi() -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into());
@@ -45,7 +45,7 @@ pub fn openapi() -> Value {
     })
 }
 
-/// `/{*rest}` of the router is `/{rest}` in OpenAPI.
+/// The router's `/{*rest}` is `/{rest}` in OpenAPI.
 fn documented_path(path: &str) -> String {
     path.replace("{*", "{")
 }

@@ -1,5 +1,5 @@
-//! The places that connections take: how many there are in all and per client, and which of them makes
-//! room when all are taken. A place is kept by its connection, and by a WebSocket that came out of it.
+//! Connection slots: limits the connections in total and per client, and selects which one to evict when
+//! all slots are taken. A connection holds its slot, and so does a WebSocket upgraded from it.
 
 use gatehouse_domain::ClientKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,18 +10,18 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How many of a client's oldest connections are looked at for one that is idle.
+/// How many of a client's oldest connections are checked for an idle one.
 const LOOKED_AT: usize = 64;
 
-/// What connections may take.
+/// The limits for connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Connections at a time, WebSockets included.
+    /// The maximum number of connections, including WebSockets.
     pub total: usize,
-    /// Those of one client: an IPv4 address or the /64 of an IPv6 address. A peer on this machine and a
-    /// trusted proxy have no limit of their own: many clients come through them.
+    /// The maximum per client: an IPv4 address or the /64 of an IPv6 address. Peers on this machine and
+    /// trusted proxies are exempt, because they carry the traffic of many clients.
     pub per_client: usize,
-    /// How long a connection may have no request in work.
+    /// How long a connection may have no active request.
     pub idle: Duration,
 }
 
@@ -36,7 +36,7 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// The limits of a process that may open so many files: some are for everything else.
+    /// Adjusts the limits to the process's limit of open files and keeps some files in reserve.
     pub fn for_open_files(files: u64) -> Self {
         let usual = Self::default();
         let files = usize::try_from(files).unwrap_or(usize::MAX);
@@ -50,12 +50,12 @@ impl ConnectionLimits {
 
 #[derive(Default)]
 struct Taken {
-    /// By the order in which they came.
+    /// In order of arrival.
     all: BTreeMap<u64, Arc<Seat>>,
     by_client: HashMap<ClientKey, usize>,
-    /// Those that may have to make room, by client.
+    /// The connections that may be evicted, by client.
     strangers: HashMap<ClientKey, BTreeSet<u64>>,
-    /// The same clients by how many they have.
+    /// The same clients, ordered by their number of connections.
     by_number: BTreeSet<(usize, ClientKey)>,
     next: u64,
 }
@@ -94,8 +94,8 @@ impl Taken {
         Some(seat)
     }
 
-    /// Ends a connection of this client that nobody who is let in uses: the oldest that is idle, else,
-    /// where that is asked for, the oldest. `false` when there is none.
+    /// Evicts an unauthenticated connection of this client: the oldest idle one, or the oldest one unless
+    /// `idle_only`. Returns `false` when there is none.
     fn evict(&mut self, client: ClientKey, idle_only: bool) -> bool {
         let Some(held) = self.strangers.get(&client) else {
             return false;
@@ -114,7 +114,7 @@ impl Taken {
     }
 }
 
-/// The places of a server. A cheap handle.
+/// The connection slots of a server. Cheap to clone.
 #[derive(Clone, Default)]
 pub(crate) struct Places {
     limits: ConnectionLimits,
@@ -129,10 +129,10 @@ impl Places {
         }
     }
 
-    /// Takes a place for a connection. When all places are taken, a connection of the client that has
-    /// the most of those that nobody is known by makes room; when this client has all of its own, one of
-    /// those. `None` when there is none to make room. `is_shared` says that many clients come through
-    /// this one.
+    /// Takes a slot for a connection. If all slots are taken, evicts a connection of the client with the
+    /// most unauthenticated connections. If this client has used up its own slots, evicts one of its idle
+    /// connections. Returns `None` when nothing can be evicted. `is_shared` means that many clients connect
+    /// through this address.
     pub(crate) fn take(&self, client: ClientKey, is_shared: bool) -> Option<Place> {
         let mut taken = self.lock();
         let held = taken.by_client.get(&client).copied().unwrap_or(0);
@@ -160,7 +160,7 @@ impl Places {
         Some(Place(Arc::new(Guard(seat))))
     }
 
-    /// Ends one connection, because the process has no more files.
+    /// Evicts one connection, because the process has no file descriptors left.
     pub(crate) fn make_room(&self) -> bool {
         make_room(&mut self.lock())
     }
@@ -179,17 +179,17 @@ fn make_room(taken: &mut Taken) -> bool {
     most.is_some_and(|client| taken.evict(client, false))
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 struct Seat {
     number: u64,
     client: ClientKey,
     places: Places,
     ended: CancellationToken,
     is_kept: AtomicBool,
-    /// Requests in work.
+    /// The number of active requests.
     requests: AtomicUsize,
     opened: Instant,
-    /// When the last one ended, in milliseconds after it was opened.
+    /// When the last request ended, in milliseconds after the connection was opened.
     idle_since_ms: AtomicU64,
 }
 
@@ -204,7 +204,7 @@ impl Seat {
     }
 }
 
-/// Gives the place back.
+/// Releases the slot on drop.
 struct Guard(Arc<Seat>);
 
 impl Drop for Guard {
@@ -213,7 +213,7 @@ impl Drop for Guard {
     }
 }
 
-/// A place. It is given back when the last of its copies is dropped.
+/// A slot. It is released when its last clone is dropped.
 #[derive(Clone)]
 pub(crate) struct Place(Arc<Guard>);
 
@@ -226,7 +226,7 @@ impl fmt::Debug for Place {
 }
 
 impl Place {
-    /// Somebody who was let in uses the connection: it does not make room for others any more.
+    /// Marks the connection as used by an authenticated caller. It can no longer be evicted.
     pub(crate) fn keep(&self) {
         let seat = &self.0.0;
         if !seat.is_kept.swap(true, Ordering::AcqRel) {
@@ -235,18 +235,18 @@ impl Place {
         }
     }
 
-    /// A request is in work until the guard is dropped.
+    /// Counts a request as active until the guard is dropped.
     pub(crate) fn begin_request(&self) -> InWork {
         self.0.0.requests.fetch_add(1, Ordering::AcqRel);
         InWork(self.clone())
     }
 
-    /// Ends when the place was given to somebody else.
+    /// Cancelled when the connection was evicted.
     pub(crate) fn ended(&self) -> CancellationToken {
         self.0.0.ended.clone()
     }
 
-    /// Until no request has been in work for so long.
+    /// Completes when no request has been active for `limit`.
     pub(crate) async fn idle(&self, limit: Duration) {
         let seat = &self.0.0;
         loop {
@@ -258,13 +258,13 @@ impl Place {
             } else {
                 limit
             };
-            // The clock of idle times counts whole milliseconds.
+            // Idle times have a resolution of one millisecond.
             tokio::time::sleep(left.max(Duration::from_millis(1))).await;
         }
     }
 }
 
-/// A request in work.
+/// An active request.
 pub(crate) struct InWork(Place);
 
 impl Drop for InWork {

@@ -1,5 +1,5 @@
-//! Answers. A refusal travels as a [`Problem`] beside an empty body and is written out in one place,
-//! at the gate's way out, where the request id is known.
+//! Builds responses. A refusal travels as a [`Problem`] next to an empty body. The gate writes the body
+//! when the response leaves, because only the gate knows the request id.
 
 use crate::body::{Charged, no_room};
 use axum::body::Body;
@@ -17,7 +17,7 @@ const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 const THE_CACHE: HeaderValue = HeaderValue::from_static("\"cache\"");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// A refusal on its way out.
+/// A refusal that will become the response.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal(pub Problem);
 
@@ -36,7 +36,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// A slow request is told 408, a slow answer of ours 504: both are `TIMEOUT`.
+/// The error for a slow request: 408. A slow response is 504; both have the code `TIMEOUT`.
 pub(crate) fn request_timeout() -> Problem {
     Problem::new(ErrorCode::Timeout, "The request took too long to arrive.")
         .with(SLOW_REQUEST, true)
@@ -74,7 +74,7 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
     }
     *response.body_mut() = Body::from(Value::Object(body).to_string());
     let headers = response.headers_mut();
-    // The router has counted the empty body.
+    // The router set the length of the empty body.
     headers.remove(CONTENT_LENGTH);
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -83,13 +83,13 @@ pub(crate) fn write_refusal(response: &mut Response, request_id: &str) {
     }
 }
 
-/// A JSON answer, never kept by a cache.
+/// Builds a JSON response that must not be cached.
 pub(crate) fn json<T: Serialize>(value: &T) -> Response {
     let Ok(body) = serde_json::to_vec(value) else {
         return Refusal(Problem::internal()).into_response();
     };
     let mut response = Response::new(Body::from(body));
-    // With room for those that every answer carries.
+    // Leaves room for the headers that every response carries.
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -97,7 +97,7 @@ pub(crate) fn json<T: Serialize>(value: &T) -> Response {
     response
 }
 
-/// The same for what may be large: its bytes are charged until they are sent.
+/// Like [`json`], for bodies that may be large: charges the bytes until they are sent.
 pub(crate) fn large_json<T: Serialize>(value: &T, mut share: Share) -> Result<Response, Refusal> {
     let body = serde_json::to_vec(value).map_err(|_| Problem::internal())?;
     if !share.grow(body.capacity()) {
@@ -108,11 +108,12 @@ pub(crate) fn large_json<T: Serialize>(value: &T, mut share: Share) -> Result<Re
     Ok(response)
 }
 
-/// The answer to an operation that may set or clear cookies.
+/// Builds the response to an operation that may set or clear cookies.
 pub(crate) fn outcome<T: Serialize>(outcome: Outcome<T>) -> Result<Response, Refusal> {
     let mut response = json(&outcome.body);
     if outcome.ends_browser_session() {
-        // Recordings and answers of this session must not be there for who uses the browser next.
+        // Clears cached recordings and responses of this session, so the next user of the browser cannot
+        // read them.
         response.headers_mut().insert(CLEAR_SITE_DATA, THE_CACHE);
     }
     for cookie in outcome.cookies {

@@ -1,4 +1,4 @@
-//! Serving: the accept loop, its limits and time-outs, and the way down.
+//! The accept loop with its limits and timeouts, and the graceful shutdown.
 
 use crate::app::App;
 use crate::gate::{MAX_HEAD_BYTES, Peer, enter};
@@ -20,38 +20,36 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How long a client may take to say what it wants: TLS handshake and request head.
+/// The timeout for the TLS handshake, for the request head, and for HTTP/2 keep-alive pings.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long requests in progress may take to end once the server is told to stop.
+/// How long running requests may take to finish after shutdown starts.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection that makes room, or was idle for too long, may take to close.
+/// How long an evicted or idle connection may take to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Streams of an HTTP/2 client that were reset before they were accepted, and streams that were reset
-/// because of its errors: beyond these the connection ends (CVE-2023-44487, CVE-2025-8671).
+/// The connection ends when an HTTP/2 client exceeds these numbers of streams reset before they were
+/// accepted, and of streams reset because of its errors (CVE-2023-44487, CVE-2025-8671).
 const MAX_PENDING_RESETS: usize = 20;
 const MAX_ERROR_RESETS: usize = 256;
-/// How long to wait when the system has no more file descriptors.
+/// The pause after a failed accept, usually because no file descriptors are left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How HTTP/2 counts a head (RFC 9113, section 6.5.2): 32 bytes more for each field. The gate counts both
-/// protocols alike; this bounds what is decoded before.
+/// The HTTP/2 header list limit, which counts 32 extra bytes per field (RFC 9113, section 6.5.2). It bounds
+/// the decoder; the gate then applies the same limit to both protocols.
 const H2_HEADER_LIST: u32 = 128 * 1024;
-/// What an HTTP/2 client with prior knowledge sends first (RFC 9113, section 3.4).
+/// The connection preface of an HTTP/2 client with prior knowledge (RFC 9113, section 3.4).
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How to serve.
+/// Options of [`serve`].
 #[derive(Debug)]
 pub struct ServeOptions {
-    /// Where connections come in.
     pub listener: TcpListener,
-    /// Our own TLS, when there is.
+    /// `None` serves plain HTTP.
     pub tls: Option<Arc<rustls::ServerConfig>>,
-    /// How many connections, and for how long.
     pub limits: ConnectionLimits,
-    /// Told when to stop.
+    /// Starts the graceful shutdown.
     pub shutdown: CancellationToken,
 }
 
-/// Serves until told to stop, then lets what is in progress end.
+/// Serves until `shutdown`, then lets running requests finish.
 pub async fn serve(app: App, options: ServeOptions) {
     let ServeOptions {
         listener,
@@ -68,7 +66,7 @@ pub async fn serve(app: App, options: ServeOptions) {
             accepted = accept(&listener) => accepted,
         };
         let Some((stream, address)) = accepted else {
-            // Most often there are no more files.
+            // Usually no file descriptors are left.
             places.make_room();
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
@@ -101,7 +99,7 @@ pub async fn serve(app: App, options: ServeOptions) {
     }
 }
 
-/// Whether many clients come through this one: a proxy, or what else is on this machine.
+/// Whether many clients share this address: a proxy, or other programs on this machine.
 fn is_shared(app: &App, peer: IpAddr) -> bool {
     let peer = canonical_ip(peer);
     let resolved = app.rooms().config.resolved();
@@ -115,7 +113,7 @@ fn is_shared(app: &App, peer: IpAddr) -> bool {
 async fn accept(listener: &TcpListener) -> Option<(TcpStream, SocketAddr)> {
     match listener.accept().await {
         Ok((stream, address)) => {
-            // Answers are small and whole: sending them at once beats gathering them.
+            // Responses are small and complete, so sending at once is faster than batching.
             let _ = stream.set_nodelay(true);
             Some((stream, address))
         }
@@ -142,7 +140,7 @@ impl Connection {
                 over_tls: false,
             };
             let head = tokio::time::timeout(HEAD_TIMEOUT, speaks_http2(&stream));
-            // Otherwise nothing came, or the client left: there is nobody to answer.
+            // Otherwise the client sent nothing or disconnected, so there is no one to answer.
             if let Some(Ok(Ok(is_http2))) = ended.run_until_cancelled(head).await {
                 self.speak(stream, peer, is_http2).await;
             }
@@ -219,7 +217,7 @@ impl Connection {
         }
     }
 
-    /// Until the connection has to end; how long it may still take.
+    /// Completes when the connection must end. Returns how long closing may take.
     async fn must_end(&self) -> Duration {
         let ended = self.place.ended();
         tokio::select! {
@@ -235,12 +233,11 @@ async fn end_within(
     connection: impl Future<Output = hyper::Result<()>>,
 ) -> hyper::Result<()> {
     let ended = tokio::time::timeout(grace, connection).await;
-    // Who does not close by then is cut off.
+    // Drops a connection that has not closed in time.
     ended.unwrap_or(Ok(()))
 }
 
-/// Looks at the first bytes without taking them. A client that dawdles over them is looked at again
-/// now and then until its time is up.
+/// Peeks at the first bytes without consuming them. Polls a slow client until the timeout.
 async fn speaks_http2(stream: &TcpStream) -> std::io::Result<bool> {
     let mut seen = [0; H2_PREFACE.len()];
     loop {

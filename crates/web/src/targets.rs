@@ -1,4 +1,4 @@
-//! What `only` of an API key or device can name, and the usual keys for one purpose.
+//! The possible targets of `only` for API keys and devices, and presets for common purposes.
 
 use crate::routes::{Access, ROUTES};
 use gatehouse_auth::Targets;
@@ -67,7 +67,7 @@ const PRESETS: &[Row] = &[
     ),
 ];
 
-/// What `only` can name in this build.
+/// Returns the possible targets of `only` in this build.
 pub fn targets() -> Targets {
     let preset = |&(id, summary, scopes, only): &Row| KeyPreset {
         id,

@@ -1,4 +1,4 @@
-//! Our own TLS: certificate files, or a self-signed certificate made on demand and kept.
+//! TLS termination: certificate files, or a generated self-signed certificate.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -7,21 +7,20 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the certificate comes from.
+/// The source of the certificate.
 #[derive(Clone, Debug)]
 pub enum TlsSource {
     /// PEM files.
     Files {
         /// The certificate and its chain.
         cert: PathBuf,
-        /// Its private key.
         key: PathBuf,
     },
-    /// Made when it is not there yet, for these names, and kept in this directory.
+    /// A certificate for these names, generated if missing and stored in this directory.
     SelfSigned {
         /// The data directory.
         directory: PathBuf,
-        /// Names and addresses that it is for.
+        /// Host names and addresses of the certificate.
         names: Vec<String>,
     },
 }
@@ -29,35 +28,29 @@ pub enum TlsSource {
 /// TLS could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A certificate or key file cannot be read.
     #[error("cannot read the {what} file {}", path.display())]
     Read {
-        /// Certificate or key.
+        /// `certificate` or `key`.
         what: &'static str,
-        /// Where it should be.
         path: PathBuf,
-        /// Why not.
         #[source]
         source: rustls::pki_types::pem::Error,
     },
-    /// The certificate and the key do not belong together, or are of no use.
+    /// The certificate and the key do not match, or one is unusable.
     #[error("the certificate cannot be used")]
     Unusable(#[from] rustls::Error),
-    /// The self-signed certificate cannot be made.
     #[error("cannot make a self-signed certificate")]
     Make(#[from] rcgen::Error),
-    /// The self-signed certificate cannot be kept.
     #[error("cannot write {}", path.display())]
     Write {
-        /// Where it should be.
         path: PathBuf,
-        /// Why not.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// The server side of TLS 1.2 and 1.3 with HTTP/2 and HTTP/1.1. Blocking: call it at start.
+/// Builds the server configuration for TLS 1.2 and 1.3 with HTTP/2 and HTTP/1.1. Blocks on file I/O, so
+/// call it at startup.
 pub fn server_config(source: &TlsSource) -> Result<Arc<rustls::ServerConfig>, TlsError> {
     let (cert, key) = match source {
         TlsSource::Files { cert, key } => (cert.clone(), key.clone()),
@@ -80,7 +73,7 @@ pub fn server_config(source: &TlsSource) -> Result<Arc<rustls::ServerConfig>, Tl
     Ok(Arc::new(config))
 }
 
-/// The files of the self-signed certificate; made when one of them is not there.
+/// Returns the files of the self-signed certificate; generates them when one is missing.
 fn self_signed(directory: &Path, names: &[String]) -> Result<(PathBuf, PathBuf), TlsError> {
     let cert = directory.join("self-signed-cert.pem");
     let key = directory.join("self-signed-key.pem");

@@ -1,8 +1,9 @@
-// What went wrong with a call, whichever way it went. `code` is one of the gateway's closed list (docs/generated/error-codes.md), or one of
-// three of the page's own: OFFLINE (nothing answered), LOST (the connection broke before the answer) and TIMED_OUT (no answer in time).
+// Errors of gateway calls. `code` is one of the gateway's error codes (docs/generated/error-codes.md) or one
+// of 3 that the web UI adds: OFFLINE (no connection), LOST (the connection broke before the answer) and
+// TIMED_OUT.
 import { m } from '../paraglide/messages.js';
 
-/** What the gateway says besides the code and the sentence. */
+/** The gateway's error details besides code and message. */
 export interface Details {
   field?: string;
   reason?: string;
@@ -28,27 +29,27 @@ export class Failure extends Error {
   }
 }
 
-/** Whether `error` is a failure with one of these codes. */
+/** Whether `error` is a `Failure`, with one of `codes` if any are given. */
 export const isFailure = (error: unknown, ...codes: string[]): error is Failure =>
   error instanceof Failure && (codes.length === 0 || codes.includes(error.code));
 
-/** Whether what was asked may have been done all the same: no answer came. */
+/** Whether no answer arrived, so the request may have taken effect anyway. */
 export const isUnheard = (error: unknown): boolean => isFailure(error, 'OFFLINE', 'LOST', 'TIMED_OUT');
 
-/** Whether it is neither a refusal of the gateway nor one of the browser, but a fault of this page. */
+/** Whether the error is a bug in the web UI rather than an error of the gateway or the browser. */
 export const isFault = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
 
-/** A JSON-RPC error as a `Failure`. */
+/** Converts a JSON-RPC error. */
 export function failureOf(error: { message: string; data?: { code: string } & Details }): Failure {
   const { code = 'INTERNAL', ...details } = error.data ?? {};
   return new Failure(code, error.message, details);
 }
 
-/** Nothing answered. */
+/** There was no answer. */
 export const offline = (): Failure => new Failure('OFFLINE', m.client_offline());
 
-/** Something else than the gateway answered, such as a proxy in front of it. */
+/** Something other than the gateway answered, such as a proxy in front of it. */
 export const notTheGateway = (status: number): Failure => new Failure('OFFLINE', m.client_not_the_gateway({ status }));
 
 export const lost = (): Failure => new Failure('LOST', m.client_lost());

@@ -1,13 +1,13 @@
-// What the client needs of the page and must not import: the page puts its own functions here when it starts.
+// Functions that the client needs but must not import. The app sets them at startup.
 
 interface Hooks {
-  /** Lets the person prove that they are there; whether they did. */
+  /** Asks the user to confirm their identity. Returns whether they did. */
   askConfirmation: () => Promise<boolean>;
-  /** Called when the gateway no longer knows who this is. */
+  /** Called when the gateway no longer accepts the session. */
   sessionEnded: () => void;
-  /** Called when the gateway refuses because its vault is sealed: over HTTP nothing else tells. */
+  /** Called when the gateway refuses because the vault is sealed. Over HTTP there is no other notice. */
   vaultSealed: () => void;
-  /** Settles once it is known who this is; throws when they are not let in. */
+  /** Resolves after the gateway has identified the user; throws if it does not admit them. */
   admitted: () => Promise<void>;
 }
 

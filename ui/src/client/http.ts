@@ -1,12 +1,12 @@
-// Calls of the HTTP interface, typed by the gateway's own OpenAPI document. The socket's calls are in `rpc.ts`.
+// Calls to the HTTP API, typed from the gateway's OpenAPI document. Socket calls are in `rpc.ts`.
 import { Failure, notTheGateway, offline, timedOut, type Details } from './failure';
 import type { components, paths } from './generated/http';
 import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
 
-/** The shapes of the HTTP interface by name: `Shape<'AuthStatus'>`. */
+/** A type of the HTTP API by name, such as `Shape<'AuthStatus'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-/** Who this is: everything else waits for its answer. */
+/** Returns who the user is. All other requests wait for its answer. */
 const WHO = '/api/auth/status';
 
 export type Verb = 'get' | 'post' | 'patch' | 'delete';
@@ -17,15 +17,15 @@ export type AnswerOf<O> = O extends { responses: { 200: { content: { 'applicatio
 
 export interface HttpOptions<B> {
   body?: B;
-  /** Fills `{id}` and its like in the path. */
+  /** Values for placeholders in the path, such as `{id}`. */
   path?: Record<string, string>;
   query?: Record<string, string | number | undefined>;
   signal?: AbortSignal;
-  /** Answers 401 are part of the question (a wrong password), not the end of the session. */
+  /** A 401 is an expected answer (such as a wrong password) and does not end the session. */
   keep?: boolean;
 }
 
-/** Calls `verb path`. Asks for a confirmation and tries again where the gateway wants one. Throws a `Failure`. */
+/** Sends a request, again after a confirmation if the gateway asks for one. Throws a `Failure`. */
 export async function http<V extends Verb, P extends PathsWith<V>>(
   verb: V,
   path: P,
@@ -35,7 +35,7 @@ export async function http<V extends Verb, P extends PathsWith<V>>(
   return (await response.json()) as AnswerOf<Operation<V, P>>;
 }
 
-/** As `http`, for bodies and answers that are not JSON. */
+/** Like `http`, for bodies and answers that are not JSON. */
 export async function send(
   verb: Verb,
   url: string,
@@ -64,10 +64,10 @@ export async function send(
   throw failure;
 }
 
-/** A line that hangs tells nothing by itself. What is sent besides JSON is a recording, which takes its time to be understood. */
+/** A stalled connection reports no error. Raw bodies are recordings, which take long to transcribe. */
 const LONGEST_MS = 120_000;
 const LONGEST_RAW_MS = 300_000;
-/** Whoever opens the page shall not look at an empty one for long before it says that nobody answers. */
+/** Shorter, because the page stays empty until this answer arrives or fails. */
 const LONGEST_WHO_MS = 15_000;
 
 function longest(url: string, request: RequestInit): number {
@@ -92,7 +92,7 @@ async function refusal(response: Response): Promise<Failure> {
     const { error, code, ...details } = (await response.json()) as { error: string; code: string } & Details;
     return new Failure(code, error, details);
   } catch {
-    // A proxy in between answers in its own words.
+    // A proxy in between sends its own error page.
     return notTheGateway(response.status);
   }
 }

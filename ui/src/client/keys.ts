@@ -1,4 +1,4 @@
-// The names under which answers are kept. A list begins with its method's subject, so that invalidating the subject reaches every list of it.
+// Query keys. A list key starts with its subject: invalidating the subject reaches all its lists.
 
 export const keys = {
   authStatus: ['auth', 'status'],

@@ -1,6 +1,4 @@
-// Lists that are shown whole: their pages, one after the other.
-
-/** Every page of a list. */
+/** Fetches every page of a paginated list, one after the other. */
 export async function everyPage<Page extends { next_cursor?: string | null }>(
   ask: (at: { limit: number; cursor: string | null }) => Promise<Page>,
 ): Promise<Page[]> {

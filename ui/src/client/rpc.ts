@@ -1,4 +1,4 @@
-// Calls of the JSON-RPC interface: over the live socket while it is open, else over HTTP. Typed by the gateway's OpenRPC document.
+// Calls to the JSON-RPC API, over the socket if open, otherwise over HTTP. Typed from the OpenRPC document.
 import { Failure, failureOf, isFailure, notTheGateway, offline, timedOut, type Details } from './failure';
 import { READS, type Interface } from './generated/rpc';
 import { admitted, askConfirmation, sessionEnded, vaultSealed } from './hooks';
@@ -12,7 +12,7 @@ export type EventParams<E extends EventName> = Interface['events'][E];
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** 30 seconds when absent. */
+  /** Default: 30 seconds. */
   timeout_ms?: number;
 }
 
@@ -33,9 +33,10 @@ async function call(method: Method, params: object, options: CallOptions): Promi
     return await once(method, params, options);
   } catch (error) {
     if (isFailure(error, 'CONFIRMATION_REQUIRED') && (await askConfirmation())) return once(method, params, options);
-    // Over HTTP a sealed vault refuses everything. The live line, which refuses what needs the vault alone, may have opened meanwhile.
+    // Over HTTP a sealed vault refuses every call; over the socket only those that need the vault. The socket
+    // may have opened in the meantime.
     if (!overLine && socket.isOpen && isFailure(error, 'VAULT_SEALED')) return socket.call(method, params, options);
-    // Nothing was changed by a question, so it may be asked again when only its answer was lost.
+    // A read changes nothing, so it is safe to repeat if its answer was lost.
     if (isFailure(error, 'LOST') && READS.has(method)) return overHttp(method, params, options);
     throw error;
   }

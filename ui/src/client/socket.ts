@@ -1,4 +1,4 @@
-// The live socket: calls and their answers, events, and its own state. It comes back by itself (partysocket) with growing pauses.
+// The live socket: calls, events and connection state. Reconnects with growing delays (partysocket).
 import ReconnectingSocket from 'partysocket/ws';
 import { failureOf, isFailure, lost, timedOut, type Details, type Failure } from './failure';
 import type { Interface } from './generated/rpc';
@@ -18,7 +18,7 @@ interface Frame {
   error?: { message: string; data?: { code: string } & Details };
 }
 
-/** What the gateway says of itself at the beginning of each connection. */
+/** What the gateway reports about itself on each new connection. */
 export type Greeting = Interface['methods']['connect']['result'];
 
 type Listener = (params: never) => void;
@@ -30,7 +30,7 @@ class Socket {
   #listeners = new Map<string, Set<Listener>>();
   #watchers = new Set<(state: SocketState) => void>();
   #next = 1;
-  /** Of the latest connection. */
+  /** From the latest connection. */
   greeting: Greeting | null = null;
 
   get isOpen(): boolean {
@@ -41,7 +41,7 @@ class Socket {
     return this.#state;
   }
 
-  /** Connects, and stays connected until `close`. */
+  /** Connects and stays connected until `close`. */
   open(): void {
     if (this.#socket) return;
     const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws/chat`;
@@ -52,14 +52,14 @@ class Socket {
       connectionTimeout: 8_000,
       maxEnqueuedMessages: 0,
     });
-    // What an earlier one says late is of no interest: whoever left and came back has another.
+    // Ignore late events of an earlier socket, left over from `close` and `open`.
     const isThis = () => this.#socket === socket;
     socket.addEventListener('open', () => isThis() && void this.#greet());
     socket.addEventListener('message', (event) => isThis() && this.#receive(String(event.data)));
     socket.addEventListener('close', (event) => {
       if (!isThis()) return;
       this.#lose();
-      // A refused upgrade looks like a cut line, so both are settled by asking.
+      // A refused upgrade looks like a broken connection; a status request tells them apart.
       void this.#checkSession(event.code);
     });
     this.#socket = socket;
@@ -77,7 +77,7 @@ class Socket {
     document.removeEventListener('visibilitychange', this.#again);
   }
 
-  /** Tries at once instead of at the end of the pause. */
+  /** Reconnects at once instead of after the delay. */
   retry(): void {
     if (this.#socket && this.#state !== 'open') this.#socket.reconnect();
   }
@@ -108,14 +108,14 @@ class Socket {
     });
   }
 
-  /** Calls `listener` at each such event. Gives the function that ends it. */
+  /** Calls `listener` for each event `name`. Returns a function that unsubscribes. */
   on<E extends keyof Interface['events']>(name: E, listener: (params: Interface['events'][E]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener as Listener));
     return () => void listeners.delete(listener as Listener);
   }
 
-  /** Calls `watcher` when the connection opens or is lost. */
+  /** Calls `watcher` on each change of the connection state. Returns a function that unsubscribes. */
   watch(watcher: (state: SocketState) => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
@@ -127,7 +127,7 @@ class Socket {
       this.greeting = (await this.call('connect', { client }, {})) as Greeting;
       this.#become('open');
     } catch (error) {
-      // Where the connection is cut again or the session is over, `close` sees to it. One that is open and says nothing is made anew.
+      // `close` handles lost connections and ended sessions. Reconnect if the connection is open but silent.
       if (isFailure(error, 'TIMED_OUT')) this.#socket?.reconnect();
     }
   }
@@ -170,10 +170,10 @@ class Socket {
     try {
       const response = await fetch('/api/auth/status', { credentials: 'same-origin', cache: 'no-store' });
       const status = (await response.json()) as { authenticated?: boolean };
-      // The credential of this socket may have ended while everybody is let in: then the page goes on.
+      // The socket's credential may have ended while the gateway admits everyone. The page then continues.
       if (status.authenticated === false || (code === 4401 && status.authenticated === undefined)) sessionEnded();
     } catch {
-      // Nobody answers: the socket goes on trying.
+      // The gateway is unreachable; the socket keeps retrying.
     }
   }
 }

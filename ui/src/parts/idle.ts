@@ -1,10 +1,10 @@
-// When what is not needed at once gets its turn. Each gives the function that calls it off.
+// Schedules work that can wait. Each function returns a function that cancels it.
 
-/** After the browser has shown what stands there now. */
+/** Runs `run` after the browser has painted the current state. */
 export function afterPaint(run: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const soon = () => (timer = setTimeout(run));
-  // A window that nobody sees is not painted.
+  // Hidden windows are not painted.
   if (document.hidden) soon();
   const frame = document.hidden ? 0 : requestAnimationFrame(soon);
   return () => {
@@ -13,9 +13,9 @@ export function afterPaint(run: () => void): () => void {
   };
 }
 
-/** Once the browser has nothing better to do, or after a second. */
+/** Runs `run` when the browser is idle, or after 1 second. */
 export function whenIdle(run: () => void): () => void {
-  // Safari has it since 2026 only.
+  // Safari supports `requestIdleCallback` only since 2026.
   if (!('requestIdleCallback' in window)) {
     const timer = setTimeout(run, 500);
     return () => clearTimeout(timer);

@@ -1,18 +1,19 @@
-// Markdown as an agent writes it, made into safe pieces of a page. Whoever writes the text is not trusted: HTML in it is shown as text,
-// what comes out is sanitised besides, nothing is loaded from anywhere, and links lead to the web or to a mail program only.
+// Renders Markdown from agents into safe DOM fragments. The text is untrusted: HTML is shown as text, the
+// output is sanitized as well, nothing is loaded from other hosts, and links may only use http, https or
+// mailto.
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens } from 'marked';
 import { m } from '../paraglide/messages.js';
 
-/** A paragraph, list, table or the like. */
+/** A top-level block: a paragraph, list, table and so on. */
 export interface Block {
-  /** Two blocks with the same key look the same. */
+  /** Blocks with equal keys render identically. */
   key: string;
-  /** What is in it, made anew at each call. */
+  /** Renders the block; each call creates new nodes. */
   render: () => DocumentFragment;
 }
 
-/** Beyond this a text stays as it is: making it pretty would take longer than people wait. */
+/** Longer texts stay plain, because rendering them would take too long. */
 const MAX_CHARACTERS = 300_000;
 const SAFE_ADDRESS = /^(?:https?:\/\/|mailto:)/i;
 
@@ -23,15 +24,15 @@ const marked = new Marked({
   gfm: true,
   breaks: true,
   renderer: {
-    // Models write line breaks into tables like this.
+    // Models write line breaks inside table cells as `<br>`.
     html: ({ text }) => (/^\s*<br\s*\/?>\s*$/i.test(text) ? '<br>' : escape(text)),
     heading({ tokens, depth }) {
       const inside = this.parser.parseInline(tokens);
-      // Only headings of the text itself are headings, see `level`.
+      // `level` maps top-level headings to depths above 6. Nested headings, as in quotes, become bold text.
       return depth > 6 ? `<h${depth - 10}>${inside}</h${depth - 10}>` : `<p><strong>${inside}</strong></p>`;
     },
     link({ href, tokens }) {
-      // A link without a text is called by where it leads.
+      // A link without text shows its URL.
       const inside = this.parser.parseInline(tokens) || escape(href);
       return SAFE_ADDRESS.test(href) ? `<a href="${escape(href)}">${inside}</a>` : inside;
     },
@@ -49,7 +50,7 @@ purify.addHook('afterSanitizeAttributes', (node) => {
   const href = node.getAttribute('href') ?? '';
   node.setAttribute('target', '_blank');
   node.setAttribute('rel', 'noopener noreferrer');
-  // Where it leads is told before it is gone to.
+  // Shows the target URL before the user follows the link.
   if (node.textContent !== href) node.setAttribute('title', href);
 });
 
@@ -65,7 +66,7 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true as const,
 };
 
-/** A text in its blocks; `null` when it is better shown as it is. `under` is the level of the heading that it stands below. */
+/** Splits a text into blocks; `null` if it should stay plain. `under` is the heading level above. */
 export function blocksOf(text: string, under = 2): Block[] | null {
   if (text.length > MAX_CHARACTERS) return null;
   try {
@@ -78,12 +79,12 @@ export function blocksOf(text: string, under = 2): Block[] | null {
     }
     return blocks;
   } catch {
-    // What is nested too deeply to be read.
+    // The text is nested too deeply to parse.
     return null;
   }
 }
 
-/** Gives a heading its level on the page, where none may be skipped. Numbers above 10 are such levels. */
+/** Sets a heading's level so that the page skips none. A depth above 10 marks an assigned level. */
 function level(heading: Tokens.Heading, last: number, under: number): number {
   const wanted = Math.min(under + heading.depth, last + 1, 6);
   heading.depth = wanted + 10;

@@ -1,4 +1,4 @@
-// The present, moved on twice a minute for all that tells how long ago something was.
+// The current time, updated every 30 seconds for relative times.
 export const now = $state({ ms: Date.now() });
 setInterval(() => {
   if (!document.hidden) now.ms = Date.now();

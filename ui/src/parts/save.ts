@@ -1,12 +1,12 @@
-// A file of the person's own, made by the page.
+// Downloads of files that the web UI creates.
 
-/** Lets the browser store the bytes under this name. */
+/** Starts a download of `blob` as a file called `name`. */
 export function saveAs(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  // The browser reads it after this turn.
+  // The browser reads the URL after this task.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -1,17 +1,18 @@
-// Something on its way to the gateway, a form or a press of a button: whether it is under way, which field was refused and why, or what else
-// went wrong. A refusal belongs to the control whose `name` is the field that the gateway names; it gets the focus.
+// Tracks one action sent to the gateway, such as a form submission or a button press: whether it is running,
+// and why it failed. A refusal that names a field is shown at the form control with that `name`, which gets
+// the focus.
 import { tick } from 'svelte';
 import { Failure, isFailure, isFault } from '../client/failure';
 import { m } from '../paraglide/messages.js';
 
 export class Submission {
   busy = $state(false);
-  /** Why a field was refused, by its name. */
+  /** Reasons for refused fields, by field name. */
   refused = $state<Record<string, string>>({});
-  /** What else went wrong; for `ErrorNote`. */
+  /** Any other error; for `ErrorNote`. */
   failure = $state<unknown>(null);
 
-  /** What else went wrong, in words; for those that say it at a field. */
+  /** The other error as text, for components that show it at a field. */
   get words(): string | null {
     if (this.failure === null) return null;
     return isFailure(this.failure) ? this.failure.message : m.parts_error_unknown();
@@ -22,7 +23,7 @@ export class Submission {
     this.failure = null;
   }
 
-  /** Does it, unless it is under way already. Whether it went well. */
+  /** Runs `work` and returns whether it succeeded; false at once if another call is running. */
   async run(work: () => Promise<unknown>, form?: HTMLFormElement): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
@@ -38,14 +39,14 @@ export class Submission {
     }
   }
 
-  /** Handles the submission of a form: `work` does it. */
+  /** Handles a form's submit event by running `work`. */
   send(event: SubmitEvent, work: () => Promise<unknown>): Promise<boolean> {
     event.preventDefault();
     return this.run(work, event.currentTarget as HTMLFormElement);
   }
 
   async refuse(error: unknown, form?: HTMLFormElement): Promise<void> {
-    // It is shown, and must not be silent.
+    // The error is shown to the user, but bugs must also reach the console.
     if (isFault(error)) reportError(error);
     const field = isFailure(error, 'INVALID_PARAMS') ? (error.details.field ?? '') : '';
     if (form && isFailure(error) && form.elements.namedItem(field)) {
@@ -58,11 +59,11 @@ export class Submission {
   }
 }
 
-/** What the page itself refuses, as the gateway would. */
+/** A refusal by the web UI itself, in the shape of one from the gateway. */
 export const refusal = (field: string, reason: string): Failure =>
   new Failure('INVALID_PARAMS', reason, { field, reason });
 
-/** The gateway's reasons are parts of a sentence. */
+/** Makes a full sentence of a reason, which the gateway sends as a fragment. */
 export function sentence(reason: string): string {
   const text = reason.charAt(0).toUpperCase() + reason.slice(1);
   return /[.!?)]$/.test(text) ? text : `${text}.`;

@@ -1,4 +1,4 @@
-// Moments, spans and sizes in words, by the browser's own rules of the language.
+// Formats times, durations, sizes and numbers in the rules of the current language.
 import { getLocale } from '../paraglide/runtime.js';
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -9,7 +9,7 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60_000],
 ];
 
-/** Makes a format when it is first used, once for each language: browsers take long to make one, and a list asks for hundreds. */
+/** Caches a format by language: creating one is slow, and a list needs hundreds. */
 export function kept<Format>(make: (locale: string) => Format): () => Format {
   const known = new Map<string, Format>();
   return () => {
@@ -26,7 +26,7 @@ const inShort = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'm
 const asDay = kept((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }));
 const asNumber = kept((locale) => new Intl.NumberFormat(locale));
 
-/** How long before or after `now_ms` a moment is: "yesterday", "in 3 hours"; "now" within 45 seconds. */
+/** Time relative to `now_ms`, such as "yesterday" or "in 3 hours"; "now" within 45 seconds. */
 export function relative(at_ms: number, now_ms: number): string {
   const words = inWords();
   const apart = at_ms - now_ms;
@@ -35,16 +35,16 @@ export function relative(at_ms: number, now_ms: number): string {
   return words.format(Math.round(apart / length), unit);
 }
 
-/** Date and time in full. */
+/** Date and time with seconds. */
 export const full = (at: string): string => inFull().format(new Date(at));
 
-/** Date and time, short. */
+/** Date and time without seconds. */
 export const short = (at: string): string => inShort().format(new Date(at));
 
-/** A date alone. */
+/** Date only. */
 export const day = (at: string): string => asDay().format(new Date(at));
 
-/** A span: "340 ms", "2.1 s", "3 min 5 s". */
+/** A duration, such as "340 ms", "2.1 s" or "3 min 5 s". */
 export function span(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -52,7 +52,7 @@ export function span(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A size: "245 bytes", "12.3 kB". */
+/** A size, such as "245 bytes" or "12.3 kB". */
 export function size(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const at = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
@@ -66,7 +66,7 @@ export function size(bytes: number): string {
   return new Intl.NumberFormat(getLocale(), options).format(bytes / 1000 ** at);
 }
 
-/** A number. The first format that a page makes takes a browser some 20 ms: what English writes as it is needs none. */
+/** A number. Small integers in English skip `NumberFormat`: a page's first format takes about 20 ms. */
 export function number(value: number): string {
   const isPlain = Number.isInteger(value) && Math.abs(value) < 1000 && getLocale().startsWith('en');
   return isPlain ? String(value) : asNumber().format(value);

@@ -1,8 +1,8 @@
-// Which path shows which page. Each page is loaded when it is first gone to.
+// Maps paths to pages. Each page is loaded on first use.
 import type { Component } from 'svelte';
 import { parse } from 'regexparam';
 
-/** A page; `params` is what the path says to it. */
+/** A page; `params` are the parameters in the path. */
 export type PageComponent = Component<{ params?: Record<string, string> }>;
 type Load = () => Promise<{ default: PageComponent }>;
 
@@ -22,7 +22,7 @@ const ROUTES: Route[] = [
 
 const notFound: Load = () => import('../pages/NotFound.svelte');
 
-/** What a path shows: the page to load and what the path says to it. */
+/** Returns the page to load for a path, with the parameters in the path. */
 export function find(path: string): { load: Load; params: Record<string, string> } {
   for (const { pattern, keys, load } of ROUTES) {
     const match = pattern.exec(path);
@@ -37,7 +37,7 @@ export function find(path: string): { load: Load; params: Record<string, string>
   return { load: notFound, params: {} };
 }
 
-/** A part of a path as text; what is no encoding stands for itself. */
+/** Decodes a path segment. Text that is not valid percent-encoding is returned unchanged. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text);

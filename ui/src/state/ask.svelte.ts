@@ -1,4 +1,4 @@
-// Questions that any part may ask and the shell shows: a confirmation that the person is there, and the vault's unlocking.
+// Questions that components ask and the shell shows: confirm the user's identity, unlock the vault.
 
 interface Asked {
   resolve: (done: boolean) => void;
@@ -9,7 +9,7 @@ export const asked = $state<{ confirmation: Asked | null; unlock: Asked | null }
 function ask(what: 'confirmation' | 'unlock'): Promise<boolean> {
   const before = asked[what];
   return new Promise((resolve) => {
-    // Two calls that want the same wait for one answer.
+    // Concurrent callers of the same question share one answer.
     asked[what] = {
       resolve: (done) => {
         before?.resolve(done);
@@ -19,13 +19,13 @@ function ask(what: 'confirmation' | 'unlock'): Promise<boolean> {
   });
 }
 
-/** Lets the person confirm by password or passkey; whether they did. */
+/** Asks the user to confirm by password or passkey. Returns whether they did. */
 export const askConfirmation = (): Promise<boolean> => ask('confirmation');
 
-/** Lets the person unlock the vault; whether it is open now. */
+/** Asks the user to unlock the vault. Returns whether it is unlocked afterwards. */
 export const askUnlock = (): Promise<boolean> => ask('unlock');
 
-/** The shell's answer. */
+/** Settles a question; called by the shell. */
 export function answer(what: 'confirmation' | 'unlock', done: boolean): void {
   const waiting = asked[what];
   asked[what] = null;

@@ -1,4 +1,4 @@
-// What the page knows of the gateway before it asks (the shell carries it), kept true afterwards by answers and events.
+// Facts about the gateway. `index.html` carries the first values; API answers and events update them.
 import type { Shape } from '../client/http';
 
 export type VaultStatus = 'uninitialized' | 'sealed' | 'unsealed' | 'disabled';
@@ -32,18 +32,18 @@ function read(text: string): Partial<Facts> {
   }
 }
 
-/** How often the live line told of the vault. */
+/** Number of vault states received over the socket. */
 let told = 0;
 
-/** The live line tells of the vault, in the order in which things happened. */
+/** Records a vault state from the socket, which delivers them in order. */
 export function hearVault(status: string): void {
   told++;
   facts.vault_status = status as VaultStatus;
 }
 
 /**
- * Called before the gateway is asked over HTTP; gives what takes its answer. Answers may be overtaken: what the live line told meanwhile is
- * the same or newer, and stays.
+ * Call before an HTTP request that returns the vault state, and pass the state to the returned function. It
+ * ignores the state if the socket delivered one in the meantime, because that is at least as new.
  */
 export function askVault(): (status: string) => void {
   const before = told;
@@ -52,7 +52,7 @@ export function askVault(): (status: string) => void {
   };
 }
 
-/** What `GET /api/auth/status` says, for what else is shown of it; `vault` was made before it was asked. */
+/** Takes over an answer of `GET /api/auth/status`. Get `vault` from `askVault` before the request. */
 export function learn(status: Shape<'AuthStatus'>, vault: (status: string) => void): void {
   vault(status.vault_status);
   facts.has_passkeys = status.has_passkeys;

@@ -1,4 +1,4 @@
-// The live connection as the page shows it, and the events that keep cached answers true.
+// The state of the live connection, and the events that invalidate cached queries.
 import type { QueryClient } from '@tanstack/svelte-query';
 import { isFailure } from '../client/failure';
 import { keys } from '../client/keys';
@@ -9,7 +9,7 @@ import { throttle, type Throttled } from './throttle';
 
 export const live = $state<{ state: SocketState; since: number | null }>({ state: 'connecting', since: null });
 
-/** Under which names the lists are kept that `records.changed` tells of. */
+/** Query keys by the `what` of `records.changed`. */
 const RECORDS: Record<string, readonly string[]> = {
   agents: keys.agents,
   channels: keys.channels,
@@ -23,10 +23,10 @@ const RECORDS: Record<string, readonly string[]> = {
   webhooks: ['webhooks'],
 };
 
-/** A busy sender or many conversations would have the same list asked for many times a second. */
+/** Limits refetches: a busy sender or many conversations would trigger several per second. */
 export const ASKED_AGAIN_MS = 1000;
 
-/** Connects, and tells `queries` what became stale. Gives the function that ends it. */
+/** Connects and invalidates stale `queries`. Returns a function that disconnects. */
 export function goLive(queries: QueryClient): () => void {
   let wasOpen = false;
   const lists = new Map<string, Throttled>();
@@ -36,7 +36,7 @@ export function goLive(queries: QueryClient): () => void {
     lists.set(name, list);
     list();
   };
-  /** Over HTTP a sealed vault refuses everything: what was refused so is asked again on the live line, or when it is open. */
+  /** Repeats queries that HTTP refused because of the sealed vault; the socket may answer them. */
   const askRefused = () =>
     void queries.invalidateQueries({ predicate: ({ state }) => isFailure(state.error, 'VAULT_SEALED') });
   const ends = [
@@ -46,7 +46,7 @@ export function goLive(queries: QueryClient): () => void {
       if (state !== 'open') return;
       const said = socket.greeting?.vault_status;
       if (said) hearVault(said);
-      // Events were missed meanwhile: everything shown is asked anew.
+      // Events were missed while disconnected, so everything on screen is fetched again.
       if (wasOpen) {
         void queries.invalidateQueries();
         void refresh();
@@ -58,7 +58,7 @@ export function goLive(queries: QueryClient): () => void {
       if (status === 'unsealed') askRefused();
       for (const key of [keys.env, keys.sshKeys, keys.providers, keys.voice]) stale(key);
     }),
-    // What this page does not know yet may concern anything it shows.
+    // An unknown kind of record may affect any query, so all of them are invalidated.
     socket.on('records.changed', ({ what }) => stale(RECORDS[what] ?? [])),
     socket.on('auth.changed', () => {
       stale(['auth']);

@@ -1,4 +1,4 @@
-// The passkey ceremonies, by @simplewebauthn/browser, which is loaded when one begins.
+// Passkey ceremonies with @simplewebauthn/browser, which is loaded on first use.
 import { offline } from '../client/failure';
 import { http, type Shape } from '../client/http';
 
@@ -9,10 +9,13 @@ export interface PasskeyAnswer {
   credential: Credential;
 }
 
-/** Whether this browser and this address can do it: passkeys are bound to a host name, over HTTPS or on localhost. */
+/** Whether passkeys work here. They need a host name, and HTTPS or localhost. */
 export const passkeysWork = (status: Shape<'AuthStatus'> | null): boolean => passkeyObstacle(status) === null;
 
-/** Why passkeys cannot be used here: an address instead of a name (`loopback`: localhost would do), no HTTPS, or a browser without them. */
+/**
+ * Why passkeys do not work: the host is a loopback IP address (`loopback`: use localhost instead), WebAuthn
+ * is not available for the host (`address`), there is no HTTPS, or the browser lacks support.
+ */
 export type PasskeyObstacle = 'loopback' | 'address' | 'insecure' | 'browser';
 
 export function passkeyObstacle(status: Shape<'AuthStatus'> | null): PasskeyObstacle | null {
@@ -22,17 +25,17 @@ export function passkeyObstacle(status: Shape<'AuthStatus'> | null): PasskeyObst
   return typeof globalThis.PublicKeyCredential === 'function' ? null : 'browser';
 }
 
-/** This page under the name `localhost`, where passkeys work. */
+/** The current URL with the host name `localhost`, where passkeys work. */
 export const atLocalhost = (): string =>
   `${location.protocol}//localhost${location.port ? `:${location.port}` : ''}${location.pathname}${location.search}`;
 
-/** It comes from the gateway, too: that it cannot be had says nothing of the device. */
+/** The library is served by the gateway, so a failed import means the gateway is unreachable. */
 const library = () =>
   import('@simplewebauthn/browser').catch(() => {
     throw offline();
   });
 
-// A challenge that no answer was sent to is good for another try: the gateway keeps few of them for each client, for five minutes.
+// An unanswered challenge can be reused. The gateway keeps only a few per client, for 5 minutes.
 const FRESH_MS = 4 * 60_000;
 let kept: { begun: Begun; at: number } | null = null;
 
@@ -51,10 +54,10 @@ async function ask(byAutofill: boolean): Promise<PasskeyAnswer> {
   return { challenge_id: begun.challenge_id, credential: credential as unknown as Credential };
 }
 
-/** Lets the person choose a passkey; gives the body for `passkey/auth/finish` and `confirm`. */
+/** Asks the user for a passkey. Returns the body for `passkey/auth/finish` and `confirm`. */
 export const passkeyAnswer = (): Promise<PasskeyAnswer> => ask(false);
 
-/** Whether the browser can offer passkeys where the password is typed. */
+/** Whether the browser can offer passkeys by autofill in the password form. */
 export async function canAutofillPasskeys(): Promise<boolean> {
   try {
     return Boolean(await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.());
@@ -64,8 +67,8 @@ export async function canAutofillPasskeys(): Promise<boolean> {
 }
 
 /**
- * Offers passkeys where the password is typed, until `stop` or a choice; renews the challenge before it is too old, while the page is seen.
- * Gives null when it was stopped.
+ * Offers passkeys by autofill until `stop` aborts or the user chooses one. Renews the challenge before it
+ * expires, but only while the page is visible. Returns null after `stop`.
  */
 export async function passkeyByAutofill(stop: AbortSignal): Promise<PasskeyAnswer | null> {
   while (!stop.aborted) {
@@ -93,7 +96,7 @@ export async function passkeyByAutofill(stop: AbortSignal): Promise<PasskeyAnswe
   return null;
 }
 
-/** Ends a ceremony that waits for the person. */
+/** Cancels a ceremony that is waiting for the user. */
 export async function cancelPasskey(): Promise<void> {
   const { WebAuthnAbortService } = await library();
   WebAuthnAbortService.cancelCeremony();
@@ -112,7 +115,7 @@ function seen(stop: AbortSignal): Promise<void> {
   });
 }
 
-/** Makes a passkey and stores it at the gateway. With `setup_code` where it is the first credential of a remote caller. */
+/** Registers a new passkey. A remote caller needs `setup_code` for the first credential. */
 export async function registerPasskey(name: string, setup_code: string | null = null) {
   const [{ startRegistration }, begun] = await Promise.all([
     library(),
@@ -124,7 +127,7 @@ export async function registerPasskey(name: string, setup_code: string | null = 
   return http('post', '/api/auth/passkey/register/finish', { body });
 }
 
-/** How a ceremony ended that is no failure of the gateway: the person (or time) ended it, the device has one already, or it cannot. */
+/** Why the browser's ceremony failed: canceled or timed out, already registered here, or unsupported. */
 export function passkeyRefusal(error: unknown): 'cancelled' | 'exists' | 'unable' {
   const { name, cause } = error as { name?: string; cause?: { name?: string } };
   const names = [name, cause?.name];
@@ -132,7 +135,7 @@ export function passkeyRefusal(error: unknown): 'cancelled' | 'exists' | 'unable
   return names.includes('InvalidStateError') ? 'exists' : 'unable';
 }
 
-/** What a passkey that is made here may be called: the browser's system. */
+/** Suggests a name for a passkey created here: the operating system or device. */
 export function systemName(): string {
   const agent = navigator.userAgent;
   const known: [RegExp, string][] = [

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { go, guardLeaving, place } from './place.svelte';
 
-/** The browser's own Back, which tells when it has gone. */
+/** Goes back in the history and waits for `popstate`. */
 async function back(): Promise<void> {
   const gone = new Promise((resolve) => addEventListener('popstate', resolve, { once: true }));
   history.back();

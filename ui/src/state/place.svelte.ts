@@ -1,11 +1,11 @@
-// Where the person is: the path and query of the address bar, and how to go elsewhere without loading the page anew.
+// The current path and query, and navigation without reloading the page.
 
 export const place = $state({ path: location.pathname, query: location.search });
 
-/** Asked before the place changes; `false` keeps the person where they are (unsaved input). */
+/** Called before navigation; `false` keeps the user on the page, for example because of unsaved input. */
 let mayLeave: (() => boolean) | null = null;
 
-/** Sets what is asked before leaving. Gives the function that takes it back. */
+/** Sets the question to ask before leaving. Returns a function that removes it. */
 export function guardLeaving(ask: () => boolean): () => void {
   mayLeave = ask;
   return () => {
@@ -13,10 +13,10 @@ export function guardLeaving(ask: () => boolean): () => void {
   };
 }
 
-/** Whether the person may be taken away from here; asks them where something is unsaved. */
+/** Whether navigation may proceed; asks the user if a guard is set. */
 export const mayGo = (): boolean => mayLeave === null || mayLeave();
 
-/** Goes to a path of this page, which may hold a query. */
+/** Navigates to a path of this app, which may include a query. */
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   if (to === place.path + place.query) return;
   if (!mayGo()) return;
@@ -25,7 +25,7 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
   arrive();
 }
 
-/** Changes the query alone: filters that belong into the address but are no step of their own. */
+/** Changes the query without a history entry, for filters that belong in the URL. */
 export function setQuery(values: Record<string, string | null>): void {
   const query = new URLSearchParams(place.query);
   for (const [name, value] of Object.entries(values)) {
@@ -43,13 +43,13 @@ function arrive(): void {
 }
 
 addEventListener('popstate', () => {
-  // The browser went already: whoever stays comes back to where they were.
+  // The browser has already gone back, so restore the previous entry if the user stays.
   if (!mayGo()) return history.pushState(null, '', place.path + place.query);
   mayLeave = null;
   arrive();
 });
 
-/** Links within the page go without loading; whatever wants another window, a download or another host is left alone. */
+/** Opens links within the app without a reload. Other windows, hosts and downloads are left alone. */
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

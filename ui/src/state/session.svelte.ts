@@ -1,4 +1,4 @@
-// Who is there, and which of the page's four faces they see. Entering and leaving go through here.
+// Who the user is and which view they see. Login and logout go through here.
 import { tick } from 'svelte';
 import { http, type Shape } from '../client/http';
 import { Failure, isFailure } from '../client/failure';
@@ -11,22 +11,22 @@ export type Face = 'starting' | 'onboarding' | 'login' | 'inside' | 'unreachable
 export const session = $state<{ face: Face; status: Shape<'AuthStatus'> | null; ended: boolean }>({
   face: 'starting',
   status: null,
-  /** The person was inside, and the gateway said that this is over. */
+  /** The gateway ended the session while the user was logged in. */
   ended: false,
 });
 
 const WAS_INSIDE = 'gatehouse.inside';
 
-/** Whether this browser was let in the last time: then the inside comes while the gateway is asked. */
+/** Whether the user was logged in last time: the app can then load before the gateway answers. */
 export const likelyInside = (): boolean =>
   stored() === '1' && (!facts.setup_required || facts.auth_disabled) && location.pathname !== '/onboarding';
 
-/** For as long as the gateway is asked. */
+/** The pending status request, if any. */
 let asking: Promise<void> | null = null;
 
 /**
- * Asks the gateway who this is, and shows what follows from it. Who was inside the last time is shown the inside at once, empty as it is:
- * nothing else is asked before the gateway has let them in.
+ * Asks the gateway who the user is and selects the view. A user who was logged in last time sees the app at
+ * once, but empty: no other request is sent until the gateway admits them.
  */
 export function begin(): Promise<void> {
   if (session.face === 'starting' && likelyInside()) session.face = 'inside';
@@ -41,7 +41,7 @@ setHooks({
     if (session.face === 'login') throw new Failure('AUTH_NOT_AUTHENTICATED', '');
   },
   vaultSealed() {
-    // The refusal may be older than what the live line told since.
+    // The refusal may be older than the latest vault state from the socket.
     if (facts.vault_status !== 'sealed') void refresh();
   },
 });
@@ -55,29 +55,29 @@ async function ask(): Promise<void> {
     session.face = faceOf(status);
     store(session.face === 'inside');
   } catch (error) {
-    // Whatever went wrong, the page must not stand still: it tells, and tries again.
+    // On any error, show a page that says so and retries.
     session.face = 'unreachable';
     if (!isFailure(error)) throw error;
   }
 }
 
 function faceOf(status: Shape<'AuthStatus'>): Face {
-  // While auth is disabled everyone is let in, and may set it up again when they choose to.
+  // While authentication is disabled everyone is admitted and may set it up again at any time.
   if (status.setup_required && !status.auth_disabled) return 'onboarding';
   if (!status.authenticated) return 'login';
-  // Whoever is let in goes on with what follows setup, when the address says so.
+  // An admitted user continues with the later setup steps if the URL asks for them.
   const steps = status.setup_required || new URLSearchParams(location.search).has('step');
   return location.pathname === '/onboarding' && steps ? 'onboarding' : 'inside';
 }
 
-/** The address changed: another face may belong to it. */
+/** Selects the view again after the URL has changed. */
 export function reconsider(): void {
   if (!session.status) return;
   session.face = faceOf(session.status);
   store(session.face === 'inside');
 }
 
-/** Credentials or the state of authentication changed while the person is inside: what is shown of them is asked anew. */
+/** Fetches the status again after credentials or the state of authentication changed. */
 export async function refresh(): Promise<void> {
   try {
     const vault = askVault();
@@ -86,18 +86,18 @@ export async function refresh(): Promise<void> {
     session.status = status;
     if (!status.authenticated) leave();
   } catch (error) {
-    // Nobody answers: the live connection tells, and asks again when it is back.
+    // The gateway is unreachable. The live connection shows that and refreshes when it is back.
     if (!isFailure(error)) throw error;
   }
 }
 
-/** The gateway let the person in. */
+/** Call after a successful login or setup. */
 export async function enter(): Promise<void> {
   session.ended = false;
   await begin();
 }
 
-/** The gateway no longer knows this person: the login stands where they were. */
+/** The gateway no longer accepts this session: shows the login without changing the URL. */
 export function leave(): void {
   const within = session.face === 'inside' || (session.face === 'onboarding' && !session.status?.setup_required);
   if (!within) return;
@@ -106,7 +106,9 @@ export function leave(): void {
   store(false);
 }
 
-/** Ends the session at the gateway, too. Throws while the gateway cannot be told: whoever leaves a machine to others must know. */
+/**
+ * Logs out. Throws if the gateway does not confirm, so that the user learns that the session is still valid.
+ */
 export async function logOut(): Promise<void> {
   if (!mayGo()) return;
   try {
@@ -120,13 +122,13 @@ export async function logOut(): Promise<void> {
   await forget();
 }
 
-/** The windows of this browser: a logout in one of them empties the memory of all. */
+/** Connects all windows of this browser: a logout in one clears the memory of all. */
 const windows = new BroadcastChannel('gatehouse.session');
 windows.addEventListener('message', () => void forget());
 
-/** Loads the page anew, so that conversations, drafts and answers leave its memory. */
+/** Reloads the page to clear conversations, drafts and answers from memory. */
 async function forget(): Promise<void> {
-  // The inside goes first, and with it what would ask the browser not to leave.
+  // Unmount the app first, along with its `beforeunload` handlers.
   session.face = 'starting';
   await tick();
   history.replaceState(null, '', '/');
@@ -146,7 +148,7 @@ function store(inside: boolean): void {
     if (inside) localStorage.setItem(WAS_INSIDE, '1');
     else localStorage.removeItem(WAS_INSIDE);
   } catch {
-    // Storage may be shut off: the page is only a little slower then.
+    // Storage may be disabled. The next start is only a little slower then.
   }
 }
 

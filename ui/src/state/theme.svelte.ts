@@ -1,4 +1,4 @@
-// Light, dark, or as the system says.
+// The color theme: light, dark, or the system's.
 
 export type Theme = 'system' | 'light' | 'dark';
 const KEY = 'gatehouse.theme';
@@ -12,7 +12,7 @@ export function choose(chosen: Theme): void {
     if (chosen === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, chosen);
   } catch {
-    // Storage may be shut off: the choice holds until the page is closed.
+    // Storage may be disabled. The choice then lasts until the page is closed.
   }
   apply();
 }

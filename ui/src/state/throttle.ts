@@ -1,12 +1,12 @@
-// What many events in a row would have done many times a second is done at once, and then at most once in a while.
+// Throttles work that many events would trigger: runs it at once, then at most once per pause.
 
 export interface Throttled {
   (): void;
-  /** Forgets what still waits. */
+  /** Cancels the pending run. */
   cancel: () => void;
 }
 
-/** `run` at once; whoever calls again within `pause_ms` has it run once more, at the end of the pause. */
+/** Calls `run` at once. Calls within `pause_ms` are merged into one run at the end of the pause. */
 export function throttle(run: () => void, pause_ms: number): Throttled {
   let pause: ReturnType<typeof setTimeout> | null = null;
   let waits = false;

@@ -1,11 +1,11 @@
-// Short messages at the edge of the page, read out by screen readers. They go by themselves, unless they tell of a failure.
+// Toasts, announced by screen readers. They disappear after some seconds, except for errors.
 import { isFailure } from '../client/failure';
 
 export interface Toast {
   id: number;
   kind: 'good' | 'bad' | 'info';
   text: string;
-  /** What can be done about it, such as undoing. */
+  /** An action to offer, such as undo. */
   action?: { label: string; run: () => void };
 }
 
@@ -25,7 +25,7 @@ export function toast(text: string, options: { kind?: Toast['kind']; action?: To
   if (kind !== 'bad') setTimeout(() => dismiss(id), options.action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
 }
 
-/** Tells of a failed call in the gateway's words. */
+/** Shows the gateway's message for a failed call. Rethrows anything else. */
 export function toastFailure(error: unknown): void {
   if (isFailure(error)) toast(error.message, { kind: 'bad' });
   else throw error;

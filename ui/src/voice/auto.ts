@@ -1,6 +1,6 @@
 import { m } from '../paraglide/messages.js';
 
-/** The ways of speaking answers unasked, and what each means. */
+/** The modes for speaking answers automatically, with their labels. */
 export const autoModes = () => [
   { value: 'off', label: m.voice_auto_off(), hint: m.voice_auto_off_hint() },
   { value: 'inbound', label: m.voice_auto_inbound(), hint: m.voice_auto_inbound_hint() },

@@ -1,4 +1,4 @@
-/** Seconds as a clock tells them: "0:07", "12:30". */
+/** Formats seconds as minutes and seconds, such as "0:07" or "12:30". */
 export function clock(seconds: number): string {
   if (!Number.isFinite(seconds) || seconds < 0) return '–:––';
   const whole = Math.floor(seconds);

@@ -1,4 +1,4 @@
-// The personas, all of them: a list is as long as a person makes it.
+// The query for all personas; fetches every page.
 import { keys } from '../client/keys';
 import { rpc, type Result } from '../client/rpc';
 

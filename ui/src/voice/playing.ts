@@ -1,13 +1,13 @@
-// What plays: one sound at a time on the whole page.
+// Ensures that only one sound plays on the page at a time.
 let current: HTMLAudioElement | null = null;
 
-/** Says that this one plays now; whatever played before pauses. */
+/** Registers `audio` as playing and pauses the previous one. */
 export function plays(audio: HTMLAudioElement): void {
   if (current !== audio) current?.pause();
   current = audio;
 }
 
-/** Lets go of one that is taken from the page. */
+/** Stops `audio`; call it when its element is removed. */
 export function gone(audio: HTMLAudioElement): void {
   audio.pause();
   if (current === audio) current = null;

@@ -1,13 +1,13 @@
-// A recording from the microphone: permission, loudness, length, and the bytes at the end.
+// Microphone recording: permission, loudness, duration and the recorded bytes.
 
-/** Why nothing can be recorded. */
+/** Why recording is not possible. */
 export type Hindrance = 'insecure' | 'unsupported' | 'refused' | 'missing' | 'busy';
 
-/** How long a recording may be. */
+/** Maximum duration of a recording. */
 export const MAX_SECONDS = 600;
-/** What the gateway takes. */
+/** Maximum size of a recording that the gateway accepts. */
 export const MAX_BYTES = 25 * 1024 * 1024;
-/** So long nothing is heard before the person is told. */
+/** Seconds of silence before the user is warned. */
 const SILENT_SECONDS = 3;
 const SILENCE = 0.04;
 const LEVELS = 40;
@@ -17,7 +17,7 @@ const TYPES = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus', '
 export interface Recorded {
   blob: Blob;
   seconds: number;
-  /** It ended by itself, as long as one may be. */
+  /** The recording reached the maximum duration or size. */
   full: boolean;
 }
 
@@ -34,12 +34,12 @@ export class Recording {
   #context: AudioContext | null = null;
   #timer = 0;
   #attempt = 0;
-  /** Who gets the recording instead of `onend`. */
+  /** Receives the recording instead of `onend`. */
   #taken: ((made: Recorded) => void) | null = null;
   #full = false;
   readonly #onend: (made: Recorded) => void;
 
-  /** `onend` gets each recording that ends, by `stop` or by itself. */
+  /** `onend` receives each recording that `stop` or a limit ends. */
   constructor(onend: (made: Recorded) => void) {
     this.#onend = onend;
   }
@@ -48,7 +48,7 @@ export class Recording {
     return this.levels.at(-1) ?? 0;
   }
 
-  /** Asks for the microphone and records; whether it does. */
+  /** Asks for the microphone and starts recording. Returns whether recording started. */
   async start(): Promise<boolean> {
     this.drop();
     const attempt = ++this.#attempt;
@@ -65,7 +65,7 @@ export class Recording {
       return false;
     }
     if (attempt !== this.#attempt) {
-      // The person did not wait for the question of the browser.
+      // The user canceled before answering the browser's permission prompt.
       for (const track of stream.getTracks()) track.stop();
       return false;
     }
@@ -92,7 +92,7 @@ export class Recording {
       this.drop();
       give(made);
     };
-    // A microphone that is pulled out ends the recording; what was said stays.
+    // If the microphone is unplugged, the recording ends but is kept.
     stream.getTracks()[0]?.addEventListener('ended', () => this.#end(false));
     recorder.start(1000);
     this.#recorder = recorder;
@@ -108,7 +108,7 @@ export class Recording {
     const samples = new Float32Array(analyser.fftSize);
     const begun = performance.now();
     let heard = begun;
-    // Who asked for less motion sees the same, in calm steps.
+    // With reduced motion, the meter updates less often.
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     this.#context = context;
     this.#timer = window.setInterval(
@@ -132,12 +132,12 @@ export class Recording {
     this.#recorder.stop();
   }
 
-  /** Ends the recording, which goes to `onend`. */
+  /** Ends the recording and passes it to `onend`. */
   stop(): void {
     this.#end(false);
   }
 
-  /** Ends the recording and gives it to the caller alone; null when there is none. */
+  /** Ends the recording and returns it instead of calling `onend`; null if there is none. */
   take(): Promise<Recorded | null> {
     if (this.#recorder?.state !== 'recording') return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -146,7 +146,7 @@ export class Recording {
     });
   }
 
-  /** Forgets everything, and lets the microphone go. */
+  /** Discards the recording and releases the microphone. */
   drop(): void {
     this.#attempt++;
     const recorder = this.#recorder;
@@ -182,7 +182,7 @@ function named(error: string): Hindrance {
   return 'refused';
 }
 
-/** The loudness of samples, from 0 (60 dB below full) to 1. */
+/** Loudness of samples, from 0 (60 dB below full scale or quieter) to 1. */
 export function loudness(samples: Float32Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;

@@ -1,4 +1,4 @@
-// Audio as a file of the person's own.
+// Downloads of audio files.
 import { saveAs } from '../parts/save';
 
 const ENDINGS: Record<string, string> = {
@@ -12,8 +12,8 @@ const ENDINGS: Record<string, string> = {
   'audio/flac': 'flac',
 };
 
-/** How the name of a file of this media type ends. */
+/** File extension for a media type. */
 export const ending = (type: string): string => ENDINGS[type.split(';')[0]?.trim() ?? ''] ?? 'bin';
 
-/** Lets the browser store the bytes; how the name ends follows from what they are. */
+/** Downloads `blob` under `name` with an extension that matches its type. */
 export const save = (blob: Blob, name: string): void => saveAs(blob, `${name}.${ending(blob.type)}`);

@@ -1,21 +1,21 @@
-//! Which room may import which, and which room owns which library.
+//! Which crate may import which, and which crate owns which library.
 
 use super::Findings;
 use super::metadata::{Metadata, Package};
 
-/// What a room may import from our own crates.
+/// The workspace crates that a crate may import.
 #[derive(Clone, Copy)]
 enum May {
-    /// These rooms.
+    /// Only these.
     Import(&'static [&'static str]),
-    /// Every room but these.
+    /// Every crate except these.
     ImportAllBut(&'static [&'static str]),
 }
 
-/// What nothing that ships may import: made for developers.
+/// Developer tools that nothing in the product may import.
 const DEV_ONLY: [&str; 4] = ["testkit", "bench", "fuzz", "xtask"];
 
-/// The plan of the house, lowest room first, as drawn in docs/ARCHITECTURE.md.
+/// The crates and their allowed imports, lowest layer first, as drawn in docs/ARCHITECTURE.md.
 const ROOMS: [(&str, May); 20] = [
     ("domain", May::Import(&[])),
     ("config", May::Import(&["domain"])),
@@ -51,11 +51,11 @@ const ROOMS: [(&str, May); 20] = [
     ("xtask", May::ImportAllBut(&[])),
 ];
 
-/// A library that is kept in its rooms.
+/// A library that only certain crates may use.
 struct Kept {
     library: &'static str,
     rooms: &'static [&'static str],
-    /// Whether tests of other rooms may name it.
+    /// Whether tests of other crates may use it.
     for_tests: bool,
     why: &'static str,
 }
@@ -81,7 +81,7 @@ const LIBRARIES: [Kept; 3] = [
     },
 ];
 
-/// A crate's room: its name without our prefix.
+/// A crate's name without our prefix.
 fn room(name: &str) -> &str {
     name.strip_prefix("gatehouse-").unwrap_or(name)
 }
@@ -90,8 +90,8 @@ fn is_ours(name: &str) -> bool {
     name == "gatehouse" || name == "xtask" || name.starts_with("gatehouse-")
 }
 
-/// Every dependency between our own crates is an arrow of the plan. A test may besides use the
-/// testkit, its own crate with other features, and any room below.
+/// Checks that every dependency between workspace crates is allowed. Tests may also use the testkit, their
+/// own crate with other features, and any crate of a lower layer.
 pub fn check(metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for package in metadata.members() {
@@ -131,13 +131,13 @@ fn allowed(from: &str, may: May, to: &str, dev: bool) -> bool {
     }
 }
 
-/// Whether a room of the plan stands before another: a test may put together what its room stands on.
+/// Whether a crate comes before another in [`ROOMS`]. Tests may use everything below their crate.
 fn is_below(lower: &str, upper: &str) -> bool {
     let place = |room: &str| ROOMS.iter().position(|(name, _)| *name == room);
     place(lower).zip(place(upper)).is_some_and(|(a, b)| a < b)
 }
 
-/// Only the room that owns a library names it, or one of its family (`axum-extra`), in its manifest.
+/// Checks that only the owning crates depend on a library or its family (`axum-extra`).
 pub fn check_libraries(metadata: &Metadata) -> Findings {
     let wrong = metadata.members().flat_map(foreign_libraries).collect();
     Findings {

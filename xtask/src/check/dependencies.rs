@@ -1,4 +1,4 @@
-//! How many crates of others the shipped binary runs.
+//! Counts the third-party crates in the shipped binary.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,23 +8,23 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::process::{capture, cargo};
 
-/// The most run-time crates, without procedural macros and what only they need.
-/// Raised only by a decision written down in `docs/decisions/`.
+/// Limit on run-time crates, without procedural macros and their dependencies. Raise it only with a decision
+/// recorded in `docs/decisions/`.
 const CEILING: usize = 410;
 
 /// A crate's name and version.
 pub type Crate = (String, String);
 
-/// The crates behind the binary, ours left out.
+/// The third-party crates of the binary.
 pub struct RunTime {
     /// Linked into the binary.
     pub linked: BTreeSet<Crate>,
-    /// Those, and the procedural macros that write part of it.
+    /// The linked crates, and the procedural macros that generate part of the binary.
     pub with_macros: BTreeSet<Crate>,
 }
 
-/// Asks `cargo tree`, which knows which features are on; the graph of `cargo metadata` does not,
-/// and names crates that are never built.
+/// Asks `cargo tree`, which knows the enabled features. The graph of `cargo metadata` does not, and contains
+/// crates that are never built.
 pub fn run_time(root: &Path) -> Result<RunTime> {
     let tree = |edges: &str| -> Result<BTreeSet<Crate>> {
         let text = capture(cargo(root).args([
@@ -48,7 +48,7 @@ pub fn run_time(root: &Path) -> Result<RunTime> {
     })
 }
 
-/// One line, `name v1.2.3 …`; none for a crate of ours, whose line ends in its folder.
+/// Parses a line `name v1.2.3 …`. `None` for a workspace crate, whose line ends with its path.
 fn parse(line: &str) -> Result<Option<Crate>> {
     let mut words = line.split(' ');
     let (name, version) = (
@@ -62,7 +62,7 @@ fn parse(line: &str) -> Result<Option<Crate>> {
     Ok((!ours).then(|| (name.to_owned(), version.to_owned())))
 }
 
-/// The count, and whether it is under the ceiling.
+/// Compares the number of crates with the limit.
 pub fn check(tree: &RunTime) -> Findings {
     let (linked, with_macros) = (tree.linked.len(), tree.with_macros.len());
     let mut findings = Findings::default();

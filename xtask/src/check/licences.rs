@@ -1,4 +1,4 @@
-//! Licences and banned crates, offline: what `deny.toml` says, over what the binary is made of.
+//! Checks licenses and banned crates offline: applies `deny.toml` to the crates of the binary.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::Findings;
 use super::dependencies::RunTime;
 use super::metadata::Metadata;
 
-/// The part of `deny.toml` that is read here; cargo-deny reads the same file.
+/// The part of `deny.toml` that is read here. cargo-deny reads the same file.
 #[derive(Deserialize)]
 pub struct Policy {
     licenses: Licenses,
@@ -24,7 +24,7 @@ struct Licenses {
     exceptions: Vec<Exception>,
 }
 
-/// Further licences, for one crate only.
+/// Additional licenses for one crate.
 #[derive(Deserialize)]
 struct Exception {
     #[serde(rename = "crate")]
@@ -51,8 +51,8 @@ impl Policy {
         toml::from_str(&text).context("deny.toml")
     }
 
-    /// Whether we may ship this crate under this expression. `OR` needs one allowed side, `AND` both;
-    /// an exception (`WITH`) only ever gives more than the licence it is added to.
+    /// Whether a crate may be shipped under this expression. `OR` needs one allowed side, `AND` both. An
+    /// exception (`WITH`) only grants more than the license it is added to.
     pub fn allows(&self, name: &str, expression: &str) -> Result<bool> {
         let of_crate = |exception: &&Exception| exception.name == name;
         let exceptions = self.licenses.exceptions.iter().filter(of_crate);
@@ -73,7 +73,7 @@ impl Policy {
     }
 }
 
-/// Every crate behind the binary, procedural macros too: what they write is shipped.
+/// Checks every crate of the binary, including procedural macros: their output is shipped.
 pub fn check(policy: &Policy, tree: &RunTime, metadata: &Metadata) -> Findings {
     let mut findings = Findings::default();
     for (name, version) in &tree.with_macros {

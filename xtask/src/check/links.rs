@@ -1,4 +1,4 @@
-//! Relative links in our documents lead somewhere.
+//! Checks that relative links in Markdown documents lead to existing files.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::walk;
 
-/// Every Markdown file in the tree.
+/// Checks every Markdown file in the tree.
 pub fn check(root: &Path) -> Result<Findings> {
     let mut findings = Findings::default();
     let mut count = 0_usize;
@@ -28,7 +28,7 @@ pub fn check(root: &Path) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The files that a document's inline links and reference definitions lead to, with their lines.
+/// The targets of inline links and reference definitions, with their lines.
 fn targets(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -52,7 +52,7 @@ fn targets(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The file a link leads to, when it is one in this tree.
+/// The file that a link refers to, if it is in this tree.
 fn file(target: &str) -> Option<&str> {
     let path = target
         .trim_matches(['<', '>'])

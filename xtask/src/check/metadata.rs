@@ -1,4 +1,4 @@
-//! The part of `cargo metadata` that the checks read.
+//! The part of `cargo metadata` that the checks use.
 
 use std::path::{Path, PathBuf};
 
@@ -10,46 +10,43 @@ use crate::process::{capture, cargo};
 /// The workspace and everything it might build.
 #[derive(Deserialize)]
 pub struct Metadata {
-    /// Ours and others'.
+    /// All packages, including third-party ones.
     pub packages: Vec<Package>,
-    /// The ids of ours.
+    /// The package ids of the workspace crates.
     pub workspace_members: Vec<String>,
-    /// Where cargo builds.
     pub target_directory: PathBuf,
 }
 
-/// One crate.
+/// One package.
 #[derive(Deserialize)]
 pub struct Package {
-    /// cargo's identifier.
+    /// Cargo's package id.
     pub id: String,
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// An SPDX expression.
     pub license: Option<String>,
-    /// What its manifest names.
+    /// The dependencies listed in its manifest.
     pub dependencies: Vec<Dependency>,
 }
 
-/// One line of a manifest's dependencies.
+/// A dependency in a manifest.
 #[derive(Deserialize)]
 pub struct Dependency {
-    /// The crate's own name, also when it is renamed.
+    /// The crate's own name, even if it is renamed.
     pub name: String,
-    /// `dev`, `build`, or nothing.
+    /// `dev`, `build` or `None`.
     pub kind: Option<String>,
 }
 
 impl Metadata {
-    /// Asks cargo.
+    /// Runs `cargo metadata`.
     pub fn load(root: &Path) -> Result<Self> {
         let text = capture(cargo(root).args(["metadata", "--format-version", "1"]))?;
         serde_json::from_str(&text).context("cargo metadata is not as expected")
     }
 
-    /// Our own crates.
+    /// The workspace crates.
     pub fn members(&self) -> impl Iterator<Item = &Package> {
         self.packages
             .iter()

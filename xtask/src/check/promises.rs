@@ -1,4 +1,5 @@
-//! Each promise of docs/SECURITY.md names a test that exists: a file below `crates/` and a function in it.
+//! Checks that each promise in docs/SECURITY.md names an existing test: a file below `crates/` and a function
+//! in it.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use super::Findings;
 
 const DOCUMENT: &str = "docs/SECURITY.md";
 
-/// Every pair of a file and a test in the document.
+/// Checks every pair of a file and a test in the document.
 pub fn check(root: &Path) -> Result<Findings> {
     let mut findings = Findings::default();
     let text = std::fs::read_to_string(root.join(DOCUMENT)).context(DOCUMENT)?;
@@ -32,7 +33,7 @@ pub fn check(root: &Path) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Line, file and test: two pieces of code with a space between, the first a Rust file.
+/// Line, file and test: two code spans separated by a space, the first a Rust file.
 fn promises(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     text.lines().enumerate().flat_map(|(index, line)| {
         let pieces: Vec<&str> = line.split('`').collect();

@@ -1,4 +1,4 @@
-//! Rules over the text of our files: length and names; for Rust also who reads the environment.
+//! Rules for source files: length and names; for Rust files also reads of the environment.
 
 use std::path::Path;
 
@@ -7,15 +7,16 @@ use anyhow::{Context, Result};
 use super::Findings;
 use crate::walk;
 
-/// A file longer than this fails, its tests included.
+/// Longer files fail the check. Tests in the file count.
 const MOST_LINES: usize = 500;
-/// A file longer than this is looked at again.
+/// Longer files are reported.
 const MANY_LINES: usize = 300;
-/// Names that say nothing about what is inside.
+/// Names that say nothing about the content.
 const EMPTY_NAMES: [&str; 6] = ["common", "core", "util", "utils", "helpers", "misc"];
-/// How a program reads or changes its environment.
+/// Calls that read or change the environment.
 const ENVIRONMENT: [&str; 3] = ["env::var", "env::set_var", "env::remove_var"];
-/// Who may: the room of settings, what never ships, and tests, which are told so what they have.
+/// Where these calls are allowed: the settings crate, code that never ships, and tests, which are configured
+/// through the environment.
 const MAY_READ: [&str; 9] = [
     "crates/config/",
     "crates/testkit/",
@@ -24,19 +25,19 @@ const MAY_READ: [&str; 9] = [
     "fuzz/",
     "/tests/",
     "/tests.rs",
-    // Cargo tells them what they build.
+    // Cargo passes build parameters in the environment.
     "/build.rs",
-    // Behind the feature `testing`, which only dev-dependencies turn on.
+    // Behind the feature `testing`, which only dev-dependencies enable.
     "crates/store/src/testing.rs",
 ];
 
-/// Where the page and its journeys are, and the extensions of what people write there.
+/// The folders of the page and its browser tests, and the extensions of handwritten files.
 const PAGE_FOLDERS: [&str; 3] = ["ui/src", "ui/scripts", "tests/browser"];
 const PAGE_EXTENSIONS: [&str; 5] = ["ts", "svelte", "css", "js", "mjs"];
-/// Written by generators, as long as it must be.
+/// Generated files may have any length.
 const GENERATED: [&str; 2] = ["ui/src/client/generated/", "ui/src/paraglide/"];
 
-/// All of our Rust, and all of the page.
+/// Checks all Rust files and the sources of the page.
 pub fn check(root: &Path) -> Result<Findings> {
     let mut findings = Findings::default();
     for folder in ["crates", "xtask", "bench", "fuzz"] {
@@ -86,11 +87,11 @@ fn check_length(path: &str, lines: usize, findings: &mut Findings) {
     }
 }
 
-/// Empty names among the folders, the file and the modules written inside it.
+/// Finds meaningless names of folders, files and inline modules.
 fn empty_names(path: &str, text: &str) -> Vec<String> {
     let files = path
         .split('/')
-        // `name.test.ts` is the file `name`.
+        // `name.test.ts` counts as `name`.
         .map(|part| part.split('.').next().unwrap_or(part))
         .map(|part| part.strip_prefix("gatehouse-").unwrap_or(part));
     let modules = text.lines().filter_map(|line| {
@@ -115,7 +116,7 @@ fn empty_names(path: &str, text: &str) -> Vec<String> {
     wrong
 }
 
-/// Reads of the environment before the file's tests.
+/// Finds reads of the environment before the file's tests.
 fn environment_reads(path: &str, text: &str) -> Vec<String> {
     text.lines()
         .enumerate()

@@ -1,5 +1,5 @@
-//! Whether `ui/dist` is what the sources make: a digest of all that the build reads, kept beside what it
-//! wrote. Vite empties the folder first, so a build that was broken off leaves no stamp.
+//! Decides whether `ui/dist` is up to date: a digest of all build inputs is stored next to the output. Vite
+//! empties the folder first, so an interrupted build leaves no stamp.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 
 use crate::walk;
 
-/// In `ui/dist`; a path that is not served.
+/// In `ui/dist`; this path is not served.
 const STAMP: &str = "dist/.stamp";
-/// Written by the build itself,
+/// Outputs of the build itself, which are not inputs.
 const GENERATED: [&str; 2] = ["ui/src/paraglide/", "ui/project.inlang/"];
-/// but for this.
+/// The one input within these folders.
 const SETTINGS: &str = "ui/project.inlang/settings.json";
 
-/// Whether the last build read what is there now.
+/// Whether the last build used the current inputs.
 pub fn is_current(root: &Path, folder: &Path) -> Result<bool> {
     match std::fs::read_to_string(folder.join(STAMP)) {
         Ok(stamp) => Ok(stamp == digest(root, folder)?),
@@ -24,12 +24,12 @@ pub fn is_current(root: &Path, folder: &Path) -> Result<bool> {
     }
 }
 
-/// Remembers what was built.
+/// Stores the digest of the built inputs.
 pub fn write_stamp(folder: &Path, digest: &str) -> Result<()> {
     std::fs::write(folder.join(STAMP), digest).with_context(|| format!("cannot write {STAMP}"))
 }
 
-/// Of each input's path, length and content.
+/// Hashes each input's path, length and content.
 pub fn digest(root: &Path, folder: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     for file in files(root, folder)? {
@@ -45,7 +45,8 @@ pub fn digest(root: &Path, folder: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// What is in `ui/`, without what is fetched or built, and the documents that its client is made of.
+/// The files in `ui/`, without fetched and generated ones, and the documents that the client is generated
+/// from.
 fn files(root: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = walk::all(folder)?;
     found.retain(|file| {

@@ -1,4 +1,4 @@
-//! The page's Node modules: installed when `node_modules` is not what the lock file names.
+//! The page's Node modules: installed when `node_modules` does not match the lock file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::process::run;
 
-/// The part of a lock file, ours or the one npm leaves in `node_modules`, that is compared.
+/// The compared part of a lock file: ours, or the one that npm writes to `node_modules`.
 #[derive(Deserialize)]
 struct Lock {
     packages: BTreeMap<String, Package>,
@@ -19,12 +19,12 @@ struct Lock {
 struct Package {
     version: Option<String>,
     integrity: Option<String>,
-    /// For another system, perhaps: npm leaves it out there.
+    /// May be for another system; npm skips it then.
     #[serde(default)]
     optional: bool,
 }
 
-/// `npm ci`, unless it would change nothing.
+/// Runs `npm ci`, unless it would change nothing.
 pub fn install(folder: &Path) -> Result<()> {
     let wanted = read(&folder.join("package-lock.json"))?;
     if read(&folder.join("node_modules/.package-lock.json")).is_ok_and(|it| is_same(&wanted, &it)) {

@@ -1,4 +1,4 @@
-//! Which Node builds the page: what Vite asks for.
+//! The Node versions that can build the page, as required by Vite.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::process::{capture, find_program};
 
-/// Node, as it tells it; an error when it is not there or too old.
+/// Node's version, for display. Fails when Node is missing or too old.
 pub fn version() -> Result<String> {
     for program in ["node", "npm"] {
         if find_program(program).is_none() {

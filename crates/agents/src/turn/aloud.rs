@@ -1,4 +1,4 @@
-//! The end of an answer: it is stored, spoken if somebody speaks answers, and told once, with its audio.
+//! The end of an answer: it is stored, spoken if there is a speaker, and published once, with its audio.
 
 use super::ask::Reply;
 use super::failure::TurnFailure;
@@ -14,14 +14,14 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 impl Running<'_> {
-    /// Who speaks the answers of this turn: nobody those that a webhook asked for.
+    /// The voice for this turn's answers. Turns started by a webhook are not spoken.
     pub(super) fn speaker(&self) -> Option<&Arc<dyn Speaker>> {
         let is_chat = matches!(self.turn.origin, Origin::Chat);
         self.inner.speaker.get().filter(|_| is_chat)
     }
 
-    /// Stores the final answer before anything else, so that its text is never lost; then has it spoken
-    /// and tells of it. That it cannot be spoken is no failure of the turn.
+    /// Stores the final answer first, so that its text is never lost, then speaks and publishes it. A failure
+    /// to speak does not fail the turn.
     pub(super) async fn conclude(&mut self, setup: Setup, reply: Reply) -> Result<(), TurnFailure> {
         let row = self.assistant_row(&setup.model, &reply);
         let mut row = self.write(row, false).await?;
@@ -43,7 +43,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// The id of the answer's audio, which is in its row already.
+    /// Speaks the answer. Returns the id of its audio, which is already in the answer's row.
     async fn speak(
         &self,
         setup: Setup,
@@ -62,13 +62,13 @@ impl Running<'_> {
             user_spoke: self.turn.was_spoken,
             cancel: self.turn.cancel.child_token(),
         };
-        // However this ends, what was started elsewhere for it ends, too.
+        // However this ends, cancel work that the speaker started elsewhere.
         let _ends = answer.cancel.clone().drop_guard();
-        // A fault of the speaker's is no fault of the turn's.
+        // A panic in the speaker must not fail the turn.
         let speaking = AssertUnwindSafe(async { speaker.spoken(&answer).await }).catch_unwind();
         let limited = tokio::time::timeout(speaker.time_limit(), speaking);
         let audio = match self.turn.cancel.run_until_cancelled(limited).await {
-            // Who stops a turn wants to hear nothing more.
+            // The turn was stopped: say nothing more.
             None => return Ok(None),
             Some(Err(_elapsed)) => {
                 let message = "Speaking the answer took too long.";
@@ -83,7 +83,7 @@ impl Running<'_> {
         }
     }
 
-    /// Writes the audio's id into the answer's row; `None` when its session is gone.
+    /// Writes the audio's id into the answer's row; `None` when the session no longer exists.
     async fn link(&self, row: &ChatMessageRow, audio: String) -> Result<Option<String>, Problem> {
         let (session, message) = (row.session_id.clone(), row.id.clone());
         let write = self.inner.store.write(move |conn| {

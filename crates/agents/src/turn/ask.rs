@@ -1,4 +1,4 @@
-//! One question to the model: the conversation is made to fit, the answer comes in pieces.
+//! One request to the model: fits the conversation and streams the answer.
 
 use super::failure::TurnFailure;
 use super::{Running, Setup};
@@ -11,23 +11,23 @@ use gatehouse_models::{ChatRequest, Chunk, ModelError, ModelRef, ToolCall, ToolS
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How many pieces that are there already are told as one.
+/// How many available chunks are published as one delta.
 const PIECES_AT_ONCE: usize = 64;
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Default)]
 pub(super) struct Reply {
-    /// What readers may see.
+    /// The text without markup.
     pub(super) text: String,
-    /// What else was in it.
+    /// What the speaker's filter found in it.
     pub(super) marks: Option<Marks>,
     pub(super) calls: Vec<ToolCallRecord>,
     pub(super) usage: Usage,
 }
 
 impl Running<'_> {
-    /// Asks the model. A conversation that is too long for it is made shorter until it fits; it is an
-    /// error only when the newest text alone does not.
+    /// Asks the model. A conversation that is too long is shortened until it fits; this fails only when the
+    /// newest text alone does not fit.
     pub(super) async fn ask(&mut self, setup: &mut Setup) -> Result<Reply, TurnFailure> {
         loop {
             let tools = self.specs(setup);
@@ -73,8 +73,8 @@ impl Running<'_> {
         offered.iter().map(spec).collect()
     }
 
-    /// How many tokens the messages may have: what the model has room for, without what stands beside
-    /// them and without its answer; less when it has said no before.
+    /// How many tokens the messages may take: the context window minus the system prompt, the tools and a
+    /// reserve for the answer. Lower after the model has rejected a request as too long.
     fn budget(&self, model: &ModelRef, system: Option<&str>, tools: &[ToolSpec]) -> Option<u64> {
         let beside = system.map_or(0, tokens_of)
             + tools
@@ -82,7 +82,7 @@ impl Running<'_> {
                 .map(|tool| tokens_of(&tool.description) + tokens_of(&tool.parameters.to_string()))
                 .sum::<u64>();
         let known = self.inner.models.context_tokens(model).map(|context| {
-            // A tenth because tokens are only guessed here.
+            // Keep a tenth in reserve because token counts are estimates.
             let room = context - context / 10 - (context / 4).min(4096);
             room.saturating_sub(beside)
         });
@@ -92,7 +92,7 @@ impl Running<'_> {
         }
     }
 
-    /// Takes in an answer; on failure, with what was said so far.
+    /// Streams an answer. On failure also returns the part received so far.
     async fn stream(
         &self,
         model: &ModelRef,
@@ -156,8 +156,8 @@ impl Running<'_> {
         }
     }
 
-    /// Stores what was said when the turn ends in the middle of an answer. Calls are left out: they
-    /// may not be complete, and nobody makes them any more.
+    /// Stores the partial answer of a turn that ends early. Calls are left out: they may be incomplete and
+    /// will not be made.
     async fn keep(&mut self, setup: &mut Setup, mut said: Reply) {
         self.add_usage(said.usage);
         said.calls.clear();
@@ -166,7 +166,7 @@ impl Running<'_> {
         }
         self.text.clone_from(&said.text);
         let row = self.assistant_row(&setup.model, &said);
-        // The turn has failed already; that its session is gone, too, changes nothing.
+        // The turn has already failed; a deleted session changes nothing.
         match self.say(&mut setup.conversation, row).await {
             Ok(()) | Err(TurnFailure::SessionGone) => {}
             Err(error) => tracing::warn!(%error, "a broken-off answer was not stored"),
@@ -174,7 +174,7 @@ impl Running<'_> {
     }
 }
 
-/// An answer that comes in.
+/// An answer that is being received.
 struct Taking {
     filter: Option<Box<dyn AnswerFilter>>,
     reply: Reply,
@@ -191,7 +191,7 @@ impl Taking {
         }
     }
 
-    /// What came in, whether it is whole or not.
+    /// The answer so far, complete or not.
     fn finish(self) -> Reply {
         let mut reply = self.reply;
         if let Some(filter) = self.filter {
@@ -203,21 +203,21 @@ impl Taking {
     }
 }
 
-/// A call as it is stored: its name is told to people and put into metrics.
+/// Cleans a call for storage: its name is displayed and used in metrics.
 fn storable_call(call: ToolCall) -> ToolCallRecord {
     let clean = |text: &str, most: usize| -> String {
         let characters = text.chars().filter(|c| !c.is_control());
         characters.take(most).collect()
     };
     ToolCallRecord {
-        // Some providers keep state of theirs in it.
+        // Some providers keep their own state in the id.
         id: clean(&call.id, 8192),
         name: clean(&call.name, 100),
         arguments: call.arguments,
     }
 }
 
-/// Some servers give every call the same id, or none; an answer has to name its call.
+/// Makes call ids unique: some servers give every call the same id or none, and an answer must name its call.
 fn name_apart(calls: &mut [ToolCallRecord]) {
     let mut taken = HashSet::new();
     for (number, call) in calls.iter_mut().enumerate() {

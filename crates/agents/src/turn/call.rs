@@ -1,5 +1,5 @@
-//! The tool calls of one answer. Whatever goes wrong with one is told to the model as its answer: the
-//! turn goes on.
+//! Runs the tool calls of one answer. Any failure becomes the call's answer to the model, and the turn
+//! continues.
 
 use super::failure::TurnFailure;
 use super::repeats::CallKey;
@@ -17,20 +17,20 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most of a tool's output that is kept.
+/// A tool's output is cut at this size.
 pub(crate) const MAX_OUTPUT_BYTES: usize = 64 * 1024;
-/// The longest time that a tool may ask for.
+/// Upper limit for [`Tool::time_limit`].
 const MAX_TIME: Duration = Duration::from_mins(10);
 /// How many calls of one answer are made.
 const MAX_CALLS: usize = 32;
 /// How much of an output events show.
 const SUMMARY_CHARACTERS: usize = 200;
 
-/// What a call gave.
+/// The result of a call.
 struct Answer {
     status: ActionStatus,
     text: String,
-    /// It may hold what a webhook brought.
+    /// It may contain webhook text.
     from_webhook: bool,
 }
 
@@ -53,8 +53,8 @@ impl Answer {
 }
 
 impl Running<'_> {
-    /// Makes the calls, one after the other, and stores what each gave. At the last step calls are
-    /// answered but not made.
+    /// Makes the calls one after the other and stores each result. In the last step, calls are answered but
+    /// not made.
     pub(super) async fn call_all(
         &mut self,
         setup: &mut Setup,
@@ -133,7 +133,7 @@ impl Running<'_> {
             let answer = Answer::error("There is no tool of this name.");
             return Ok(self.answer_once(key, answer));
         };
-        // What was offered may have changed, and a model may call what it was never offered.
+        // The offered tools may have changed, and a model may call a tool that it was never offered.
         if !setup.permit.admits(&*tool) {
             let answer = Answer::denied("This tool may not be used here.");
             return Ok(self.answer_once(key, answer));
@@ -156,7 +156,7 @@ impl Running<'_> {
         Ok(answer)
     }
 
-    /// An answer that needs no tool, unless it has been given too often.
+    /// An answer that needs no tool, unless it was already given too often.
     fn answer_once(&mut self, key: CallKey, answer: Answer) -> Answer {
         if self.repeats.is_too_often(key) {
             return too_often();
@@ -178,7 +178,7 @@ impl Running<'_> {
         let asking = self
             .inner
             .ask_approval(&self.turn.session, tool.name(), input.clone());
-        // Once Gatehouse ends, nobody can answer any more.
+        // During shutdown nobody can approve any more.
         let asking = self.inner.stopping.run_until_cancelled(asking);
         let asked = self.turn.cancel.run_until_cancelled(asking).await;
         asked.flatten().ok_or(TurnFailure::Stopped)
@@ -201,10 +201,10 @@ impl Running<'_> {
             delivery,
             cancel: self.turn.cancel.child_token(),
         };
-        // What the tool started elsewhere ends with its call.
+        // Work that the tool started elsewhere ends with its call.
         let _ends = context.cancel.clone().drop_guard();
         let limit = tool.time_limit().min(MAX_TIME);
-        // A tool may panic before its future is even there.
+        // A tool may panic before it returns its future.
         let calling = AssertUnwindSafe(async { tool.call(&context, input).await }).catch_unwind();
         let calling = tokio::time::timeout(limit, calling);
         let Some(called) = self.turn.cancel.run_until_cancelled(calling).await else {
@@ -238,7 +238,7 @@ fn too_often() -> Answer {
     )
 }
 
-/// The input as an object; models write nothing where there is nothing to say.
+/// Parses the input as an object. Models send empty arguments when there are none.
 fn read_input(arguments: &str) -> Option<Value> {
     if arguments.trim().is_empty() {
         return Some(Value::Object(serde_json::Map::new()));
@@ -247,7 +247,7 @@ fn read_input(arguments: &str) -> Option<Value> {
     input.filter(Value::is_object)
 }
 
-/// A tool's output, cut at the limit between two characters.
+/// Cuts a tool's output at a character boundary within the limit.
 fn capped(mut text: String) -> String {
     const NOTE: &str = "\n[… cut: the output is too long]";
     if text.len() > MAX_OUTPUT_BYTES {

@@ -1,41 +1,40 @@
-//! Why a turn did not come to its end, and what is told of it.
+//! Why a turn ended early, and how that is reported.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use gatehouse_models::ModelError;
 use gatehouse_store::StoreError;
 use std::time::Duration;
 
-/// Why a turn did not come to its end.
+/// Why a turn ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TurnFailure {
-    /// Somebody stopped it, or Gatehouse ends.
+    /// A caller stopped it, or Gatehouse is shutting down.
     #[error("stopped")]
     Stopped,
-    /// It took longer than the setting allows.
+    /// It exceeded the turn timeout.
     #[error("the turn took longer than {} seconds", .0.as_secs())]
     TimedOut(Duration),
     /// Its session was deleted meanwhile.
     #[error("the session is gone")]
     SessionGone,
-    /// Not even the agent `default` is there.
+    /// Even the agent `default` is missing.
     #[error("there is no agent")]
     NoAgent,
-    /// The model wanted more tools at its last step.
+    /// The model requested more tools in its last step.
     #[error("all {0} steps are used up")]
     TooManySteps(u32),
-    /// A fault of ours.
+    /// A bug in Gatehouse.
     #[error("a turn panicked")]
     Panicked,
     /// No model could be chosen, or it did not answer.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl TurnFailure {
-    /// A word for the metrics.
+    /// The label for the metrics.
     pub(crate) const fn outcome(&self) -> &'static str {
         match self {
             Self::Stopped | Self::SessionGone => "stopped",
@@ -46,7 +45,7 @@ impl TurnFailure {
         }
     }
 
-    /// What a caller may see. What is our own fault is logged here, once.
+    /// The problem to show to callers. Logs internal failures.
     pub(crate) fn told(self) -> Problem {
         if matches!(self, Self::NoAgent | Self::Panicked | Self::Store(_)) {
             tracing::error!(error = &self as &dyn std::error::Error, "a turn failed");

@@ -1,5 +1,5 @@
-//! A turn: a model is asked, the tools that it calls are called, it is asked again, until it has an
-//! answer. All of it is stored as it happens and told to those who listen.
+//! Runs a turn: asks a model, runs the tools that it calls, and asks again until there is an answer. Messages
+//! are stored and published as they are produced.
 
 mod aloud;
 mod ask;
@@ -29,17 +29,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How many messages are looked at; older ones that no summary tells of are left out.
+/// How many messages are read. Older ones that no summary covers are left out.
 const MAX_MESSAGES: i64 = 2000;
 
-/// Runs the turns of a lane, one after the other, until none waits.
+/// Runs the turns of a lane one after the other until none waits.
 pub(crate) async fn serve(inner: &Inner, session: &SessionId) {
     while let Some(turn) = inner.lanes.next(session) {
         run(inner, turn).await;
     }
 }
 
-/// A turn that runs, and what there is to tell of it.
+/// A running turn and the results so far.
 struct Running<'a> {
     inner: &'a Inner,
     turn: Turn,
@@ -48,14 +48,14 @@ struct Running<'a> {
     text: String,
     /// The audio of the final answer.
     audio: Option<String>,
-    /// Why it has none although it was to be spoken.
+    /// Why the final answer could not be spoken.
     audio_error: Option<Problem>,
     repeats: Repeats,
-    /// How many tokens the conversation may have, once a model has said no.
+    /// Token limit for the conversation, set once a model has rejected a request as too long.
     limit: Option<u64>,
 }
 
-/// What a turn works with.
+/// What the requests of a turn are built from.
 struct Setup {
     agent: Agent,
     model: ModelRef,
@@ -78,7 +78,7 @@ async fn run(inner: &Inner, mut turn: Turn) {
         repeats: Repeats::default(),
         limit: None,
     };
-    // A fault of ours ends one turn, not the lane.
+    // A panic ends one turn, not the lane.
     let limit = inner.settings.load().turn_timeout;
     let cancel = running.turn.cancel.clone();
     let answer = AssertUnwindSafe(running.answer()).catch_unwind();
@@ -124,7 +124,7 @@ fn count(outcome: &'static str, duration_ms: u64) {
 }
 
 impl Running<'_> {
-    /// Tells everybody that the turn ended, and who waits for it, how.
+    /// Publishes the end of the turn, and sends the report to a waiting caller.
     fn finish(
         self,
         report: Option<tokio::sync::oneshot::Sender<TurnReport>>,
@@ -132,7 +132,7 @@ impl Running<'_> {
         cancelled: bool,
         duration_ms: u64,
     ) {
-        // Who hears of the end and asks then is not told that it runs.
+        // A listener that queries the session after this event must not see it as running.
         self.inner.lanes.end_running(&self.turn.session);
         self.inner.tell(AgentEvent::Done(Arc::new(Done {
             session: self.turn.session.clone(),
@@ -141,7 +141,7 @@ impl Running<'_> {
             error: error.clone().map(Failure),
             audio_error: self.audio_error.clone().map(Failure),
         })));
-        // Who waited may have gone away: the turn stands all the same.
+        // The waiting caller may have disconnected; the turn still counts.
         if let Some(report) = report {
             drop(report.send(TurnReport {
                 session: self.turn.session,
@@ -226,7 +226,7 @@ impl Running<'_> {
         &self,
         session: &ChatSessionRow,
     ) -> Result<Vec<ChatMessageRow>, TurnFailure> {
-        // On another node a later turn may have run, and have been summarised, before this one.
+        // Another node may have run and summarized a later turn before this one.
         let after = session.summary_turn.min(self.turn.number - 1);
         let (id, turns) = (session.id.clone(), (after, self.turn.number));
         let read = self.inner.store.read(move |conn| {
@@ -275,7 +275,7 @@ impl Running<'_> {
         }
     }
 
-    /// Stores a message, tells of it, and adds it to the conversation.
+    /// Stores a message, publishes it, and adds it to the conversation.
     async fn say(
         &self,
         conversation: &mut Conversation,
@@ -286,8 +286,8 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// The same of a tool's output. One that a webhook may have written taints the session in the same
-    /// transaction, and the turn goes on as one in a tainted session.
+    /// Like [`Self::say`], for a tool's output. Output that may contain webhook text taints the session in
+    /// the same transaction, and the turn continues as one in a tainted session.
     async fn say_output(
         &self,
         setup: &mut Setup,
@@ -314,14 +314,14 @@ impl Running<'_> {
         Ok(row)
     }
 
-    /// Stores a message that is told of later.
+    /// Stores a message without publishing it.
     async fn write(
         &self,
         row: ChatMessageRow,
         taints: bool,
     ) -> Result<ChatMessageRow, TurnFailure> {
         if row.role == Role::Assistant.as_str() {
-            // It becomes a message: it is no longer coming in.
+            // The streamed answer becomes a message now.
             self.inner.lanes.begin_answer(&self.turn.session);
         }
         let write = self.inner.store.write(move |conn| {
@@ -338,7 +338,7 @@ impl Running<'_> {
         write.await
     }
 
-    /// `has_tools`: some are offered. What they gave before is explained also when none is any more.
+    /// `has_tools`: tools are offered. Earlier tool output is explained even when none are offered now.
     fn system_prompt(&self, setup: &Setup, has_tools: bool) -> Option<String> {
         let from_webhook = matches!(self.turn.origin, Origin::Webhook { .. });
         let hint = self.speaker().and_then(|speaker| speaker.hint());

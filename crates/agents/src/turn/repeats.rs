@@ -1,14 +1,14 @@
-//! Notices a model that makes the same call again and again although nothing changes. Such a call is
-//! answered without being made; how long the model may go on is said by `max_turns` alone.
+//! Detects a model that repeats a call although the answer does not change. Such a call is answered without
+//! being made. Only `max_turns` limits how long the model may continue.
 
 use serde_json::Value;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How often a call may give the same answer in a row before it is not made again.
+/// How many times in a row a call may give the same answer before it is no longer made.
 const MAX_SAME: u32 = 3;
 
-/// What was called in a turn.
+/// The calls of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     calls: HashMap<u64, Seen>,
@@ -20,7 +20,7 @@ struct Seen {
     times: u32,
 }
 
-/// A tool and its input, whatever the order of the fields.
+/// Identifies a tool and its input, independent of field order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallKey(u64);
 
@@ -39,13 +39,13 @@ impl CallKey {
 }
 
 impl Repeats {
-    /// Whether the call has been made so often, with the same answer, that it is not made again.
+    /// Whether the call has given the same answer too often to be made again.
     pub(crate) fn is_too_often(&self, call: CallKey) -> bool {
         let seen = self.calls.get(&call.0);
         seen.is_some_and(|seen| seen.times >= MAX_SAME)
     }
 
-    /// Notes what a call gave.
+    /// Records the answer of a call.
     pub(crate) fn note(&mut self, call: CallKey, answer: &str) {
         let answer = hash(answer);
         let seen = self

@@ -1,4 +1,4 @@
-//! The older part of a conversation that its model has no room for becomes a summary, which is kept.
+//! Summarizes the older part of a conversation that does not fit its model, and stores the summary.
 
 use super::failure::TurnFailure;
 use super::{Running, Setup};
@@ -8,21 +8,21 @@ use crate::request;
 use futures_util::StreamExt;
 use gatehouse_models::{ChatMessage, ChatRequest, Chunk, ModelError, ModelRef, Usage};
 
-/// How much of the older part is shown, in characters, when nobody knows how much the model takes.
+/// How many characters of the older part are summarized when the model's limit is unknown.
 const USUAL_CHARACTERS: u64 = 60_000;
-/// A summary that is longer is cut.
+/// A longer summary is cut.
 const MAX_CHARACTERS: usize = 8_000;
 
 impl Running<'_> {
-    /// Puts a summary in the place of everything up to a turn. When none can be had, that part is left
-    /// out with a note; stored history stays whole in either case.
+    /// Replaces everything up to and including a turn with a summary. When there is none, that part is left
+    /// out with a note. The stored history stays complete in either case.
     pub(super) async fn shorten(
         &mut self,
         setup: &mut Setup,
         through: i64,
         budget: Option<u64>,
     ) -> Result<(), TurnFailure> {
-        // Of about four characters a token; the rest is room for the question around it.
+        // A token has about four characters; the rest is for the prompt around it.
         let whole = budget.map_or(USUAL_CHARACTERS, |tokens| tokens.saturating_mul(3));
         for characters in [whole, whole / 4] {
             match self.summary(setup, through, characters).await {

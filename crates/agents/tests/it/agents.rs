@@ -1,4 +1,4 @@
-//! The agents that there are.
+//! Managing agents.
 
 use crate::harness::{House, houses, told};
 use gatehouse_agents::{AgentChanges, NewAgent};
@@ -29,7 +29,7 @@ async fn the_default_agent_always_exists() {
         assert_eq!(code, "CONFLICT");
         let changed = changes(json!({ "id": "default", "name": "Me", "max_turns": 3 }));
         house.agents.update_agent(changed).await.unwrap();
-        // A restart does not make it anew.
+        // A restart does not recreate it.
         let house = house.restart().await;
         let agent = house.agents.get_agent("default").await.unwrap();
         assert_eq!((agent.name.as_str(), agent.config.max_turns), ("Me", 3));

@@ -1,4 +1,4 @@
-//! Answers that are spoken: what readers see of them, in which order things happen, what may go wrong.
+//! Spoken answers: what readers see, the order of events, and failures.
 
 use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool, chat, houses, told, until, until_done, webhook};
@@ -32,7 +32,7 @@ async fn an_answer_is_stored_then_spoken_then_told_once() {
         let events = Mutex::new(house.agents.subscribe());
         let agents = house.agents.clone();
         let speaker = TestSpeaker::new(move |heard| {
-            // What is there while it is spoken: the text on disk, nothing told of it.
+            // While it is spoken, the text is stored but not published.
             let mut events_so_far = Vec::new();
             while let Ok(event) = events.lock().unwrap().try_recv() {
                 events_so_far.push(event.name());
@@ -83,7 +83,7 @@ async fn what_is_not_to_be_spoken_has_no_audio() {
     let house = House::new().await;
     let speaker = TestSpeaker::new(|_| Box::pin(async { Ok(None) }));
     house.agents.register_speaker(speaker.clone());
-    // There is one speaker.
+    // A second speaker is refused.
     house.agents.register_speaker(TestSpeaker::always());
     let mut told = house.agents.subscribe();
     let report = house.say(None, "Hi").await;
@@ -118,7 +118,7 @@ async fn stopping_ends_speech_and_keeps_the_answer() {
     assert_eq!(answers(&first)[0]["content"], "A long story.");
     assert_eq!(answers(&first)[0].get("audio"), None);
     assert!(speaker.heard()[0].cancel.is_cancelled());
-    // The turn behind it follows.
+    // The waiting turn runs next.
     began.notified().await;
     house
         .agents
@@ -225,7 +225,7 @@ async fn only_the_last_answer_of_a_turn_that_succeeded_is_spoken() {
     assert_eq!(of(1), ("Let me see.", None));
     assert_eq!(of(3), ("Four.", Some("aud_1")));
 
-    // A turn that fails says nothing aloud.
+    // A failed turn is not spoken.
     house
         .model
         .will([Act::Break(format!("I {MARK}think")), say("never")]);
@@ -248,7 +248,7 @@ async fn what_a_webhook_asked_for_is_filtered_but_not_spoken() {
     assert!(speaker.heard().is_empty());
     let prompt = |n: usize| house.model.messages(n)[0]["content"].to_string();
     assert!(!prompt(0).contains(MARK), "{}", prompt(0));
-    // Somebody who joins the session is spoken to, and the model knows how.
+    // A person who joins the session hears answers, and the model gets the speaker's hint.
     let joined = house
         .say(Some(report.session.as_str()), "What was it?")
         .await;
@@ -270,7 +270,7 @@ async fn marks_are_never_seen_wherever_the_answer_is_cut() {
         let (a, b) = whole.split_at(cut);
         for act in [
             Act::Say(vec![a.to_owned(), b.to_owned()]),
-            // Broken off, what was said so far is kept.
+            // A partial answer is kept when the stream breaks.
             Act::Break(whole.clone()),
         ] {
             let broken = matches!(act, Act::Break(_));
@@ -311,7 +311,7 @@ async fn without_a_speaker_nothing_is_taken_out() {
     assert_eq!(house.say(None, "Hi").await.text, MARK);
 }
 
-/// Somebody said this in a session; the audio's id.
+/// Stores audio of a spoken text; returns its id.
 async fn said(house: &House, session: &str, id: &str, transcript: &str) -> String {
     let row = SessionAudioRow {
         id: AudioId::from_text(id),
@@ -346,12 +346,12 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
         };
         let audio = said(&house, session, "aud_5", "Hallo").await;
         house.agents.send_sync(named(&audio)).await.unwrap();
-        // Without its id a text counts as spoken if it is exactly what was heard, and only once.
+        // Without an audio id, a text counts as spoken only if it equals the transcript, and only once.
         said(&house, session, "aud_6", "How are you?").await;
         house.say(Some(session), "How are you").await;
         house.say(Some(session), " How are you?\n").await;
         house.say(Some(session), "How are you?").await;
-        // And not for ever.
+        // Only for a limited time.
         said(&house, session, "aud_7", "Yes.").await;
         house.clock.advance(Duration::from_secs(3601));
         house.say(Some(session), "Yes.").await;
@@ -370,7 +370,8 @@ async fn what_was_spoken_is_known_to_the_turn_and_to_history() {
             [None, Some("aud_5"), None, Some("aud_6"), None, None]
         );
 
-        // What is not there, is another session's, or was said by the agent is refused, and nothing is stored.
+        // Audio that is unknown, of another session, or spoken by the agent is refused, and nothing is
+        // stored.
         let other = house.say(None, "Other").await;
         let theirs = said(&house, other.session.as_str(), "aud_8", "Theirs").await;
         for bad in ["aud_9", "a\0b", "", &theirs] {

@@ -1,4 +1,4 @@
-//! Tool calls that wait for somebody's yes.
+//! Tool calls that wait for approval.
 
 use crate::fake_model::{call, say};
 use crate::harness::{House, START, TestTool, chat, told, until, webhook};
@@ -97,7 +97,7 @@ async fn settings_hold_from_the_next_call_on() {
 
 #[tokio::test]
 async fn shutdown_does_not_wait_for_an_answer() {
-    // Long enough not to run out here; when it did, the turn would end with "done".
+    // Long enough not to expire here; on expiry the turn would end with "done".
     let house = house(Duration::from_secs(20)).await;
     let mut events = house.agents.subscribe();
     let sending = house.agents.send_sync(chat(None, "go"));

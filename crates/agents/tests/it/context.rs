@@ -1,11 +1,11 @@
-//! Conversations that outgrow their model.
+//! Conversations that exceed their model's context window.
 
 use crate::fake_model::{Act, call, say, too_long};
 use crate::harness::{House, TestTool, chat, houses, told};
 use gatehouse_agents::Audience;
 use serde_json::{Value, json};
 
-/// A session of so many turns; its key, and how many requests that took.
+/// Starts a session with this many turns; returns its id and the number of requests so far.
 async fn talk(house: &House, turns: usize) -> (String, usize) {
     let first = house
         .say(None, &format!("question 0 {}", "x".repeat(2000)))
@@ -34,7 +34,7 @@ async fn what_does_not_fit_becomes_a_summary_that_is_kept() {
         let report = house.say(Some(&session), "and now").await;
         assert!(report.error.is_none(), "{:?}", report.error);
         assert_eq!(report.text, "Here.");
-        // The usage of the summary counts.
+        // The tokens of the summary count.
         assert_eq!(report.usage.input_tokens, 20);
 
         let asked = all(&house.model.messages(before + 1));
@@ -49,10 +49,10 @@ async fn what_does_not_fit_becomes_a_summary_that_is_kept() {
             "{sent}"
         );
         assert!(!sent.contains("question 0"), "{sent}");
-        // What is stored stays whole.
+        // The stored history stays complete.
         assert_eq!(house.spoken(&session).await.len(), 14);
 
-        // The next turn has the summary, also after a restart.
+        // The next turn uses the summary, also after a restart.
         let house = house.restart().await;
         house.say(Some(&session), "more").await;
         let seen = house.model.seen();
@@ -127,7 +127,7 @@ async fn a_summary_that_is_too_long_to_ask_for_is_asked_for_shorter() {
 async fn the_newest_text_is_sent_as_long_as_it_fits_alone() {
     let house = House::new().await;
     let (session, _) = talk(&house, 4).await;
-    // Everything is too long for it, summaries, too, until there is one message left.
+    // The model rejects everything as too long, summaries included, until one message is left.
     house.model.will(vec![too_long(); 40]);
     let report = house.say(Some(&session), "and now").await;
     let (code, text) = told(report.error.unwrap());
@@ -168,7 +168,7 @@ async fn tool_output_is_shortened_before_anything_is_left_out() {
 async fn a_model_whose_context_is_known_is_not_asked_in_vain() {
     let house = House::new().await;
     let (session, before) = talk(&house, 12).await;
-    // The vendor's documents give this name 8,192 tokens.
+    // The vendor documents 8,192 tokens for this model.
     let mut request = chat(Some(&session), "and now");
     request.model = Some("fake/gpt-4".to_owned());
     house

@@ -1,5 +1,5 @@
-//! A model provider on this machine. The wire format is that of `OpenAI`'s chat completions with streaming
-//! (<https://platform.openai.com/docs/api-reference/chat-streaming>); errors as in
+//! A local model provider. The wire format is that of `OpenAI`'s chat completions with streaming
+//! (<https://platform.openai.com/docs/api-reference/chat-streaming>); errors follow
 //! <https://platform.openai.com/docs/guides/error-codes>.
 
 use axum::body::{Body, Bytes};
@@ -15,20 +15,20 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-/// What the model does at one request.
+/// The model's reaction to one request.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// Says this, in these pieces.
+    /// Sends this text in these pieces.
     Say(Vec<String>),
-    /// Says the first and makes these calls: name and arguments. Their ids are `call_0`, `call_1`, …
+    /// Sends the text and these calls: name and arguments. Their ids are `call_0`, `call_1`, …
     Call(String, Vec<(String, String)>),
-    /// Says this and then nothing more, without an end.
+    /// Sends this text and then hangs.
     Hang(String),
-    /// Says this and breaks off with an error.
+    /// Sends this text and breaks off with an error.
     Break(String),
-    /// Refuses.
+    /// Returns this status and body.
     Refuse(u16, Value),
-    /// Says how many messages it was sent, once the gate is open.
+    /// Replies with the number of messages it received, once the gate is open.
     Gate(watch::Receiver<bool>),
 }
 
@@ -43,7 +43,7 @@ pub fn call(name: &str, arguments: &Value) -> Act {
     )
 }
 
-/// `OpenAI`'s refusal of a conversation that is too long.
+/// `OpenAI`'s error for a conversation that is too long.
 pub fn too_long() -> Act {
     let error = json!({ "error": { "code": "context_length_exceeded", "type": "invalid_request_error",
         "message": "This model's maximum context length is 10 tokens." } });
@@ -73,12 +73,12 @@ impl FakeModel {
         model
     }
 
-    /// What it does next; when nothing is left it says "ok".
+    /// Queues its next reactions. Without one it says "ok".
     pub fn will(&self, acts: impl IntoIterator<Item = Act>) {
         self.script.lock().unwrap().extend(acts);
     }
 
-    /// Every request's body so far.
+    /// The bodies of all requests so far.
     pub fn seen(&self) -> Vec<Value> {
         self.seen.borrow().clone()
     }
@@ -96,7 +96,7 @@ impl FakeModel {
         tools.iter().map(name).collect()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until this many requests have arrived.
     pub async fn until(&self, requests: usize) {
         let mut seen = self.seen.subscribe();
         seen.wait_for(|seen| seen.len() >= requests).await.unwrap();
@@ -128,7 +128,7 @@ async fn answer(State(model): State<FakeModel>, Json(body): Json<Value>) -> Resp
     }
 }
 
-/// Real providers refuse a request in which a call has no answer, or an answer no call.
+/// Real providers reject a request in which a call has no answer, or an answer no call.
 fn check_pairs(messages: &[Value]) {
     let mut open: Vec<Value> = Vec::new();
     for message in messages {
@@ -147,7 +147,7 @@ fn check_pairs(messages: &[Value]) {
     assert!(open.is_empty(), "no answer to {open:?}");
 }
 
-/// Vendors refuse names that no tool can have.
+/// Vendors reject names that no tool can have.
 fn check_tools(body: &Value) {
     for message in body["messages"].as_array().unwrap() {
         let calls = message["tool_calls"]

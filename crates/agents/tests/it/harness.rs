@@ -1,4 +1,4 @@
-//! The room over a real database, and tools that do what a test wants.
+//! The crate on a real database, and configurable test tools.
 
 use crate::fake_model::FakeModel;
 use futures_util::future::BoxFuture;
@@ -32,7 +32,7 @@ pub struct House {
     pub database: TestDatabase,
 }
 
-/// One on each engine that is there.
+/// One for each available database engine.
 pub async fn houses() -> Vec<House> {
     let mut all = Vec::new();
     for database in databases().await {
@@ -80,7 +80,7 @@ impl House {
         }
     }
 
-    /// As after a restart of the process.
+    /// Simulates a restart of the process.
     pub async fn restart(self) -> Self {
         self.agents.shutdown(Duration::ZERO).await;
         self.store.close().await;
@@ -117,7 +117,7 @@ async fn models(
     models_over(secrets, clock, settings)
 }
 
-/// As when the process starts: what is encrypted is closed.
+/// Simulates a process start: encrypted values are sealed.
 pub async fn open_secrets(
     store: &Store,
     database: &TestDatabase,
@@ -178,7 +178,7 @@ pub fn webhook(key: &str, text: &str, policy: Option<ToolPolicy>) -> SendRequest
     }
 }
 
-/// The code and the field or message of a refusal.
+/// The code of an error, and its field or message.
 pub fn told(error: impl Into<Problem>) -> (&'static str, String) {
     let problem = error.into();
     let field = problem.details.get("field").and_then(Value::as_str);
@@ -186,7 +186,7 @@ pub fn told(error: impl Into<Problem>) -> (&'static str, String) {
     (problem.code.name(), text)
 }
 
-/// Events until the turn is done, with their params.
+/// Events until the turn is done, with their parameters.
 pub async fn until_done(events: &mut Receiver<AgentEvent>) -> Vec<(&'static str, Value)> {
     let mut all = Vec::new();
     loop {
@@ -198,7 +198,7 @@ pub async fn until_done(events: &mut Receiver<AgentEvent>) -> Vec<(&'static str,
     }
 }
 
-/// Waits for an event of this name.
+/// Waits for an event with this name.
 pub async fn until(events: &mut Receiver<AgentEvent>, name: &str) -> Value {
     loop {
         let event = events.recv().await.unwrap();
@@ -211,7 +211,7 @@ pub async fn until(events: &mut Receiver<AgentEvent>, name: &str) -> Value {
 type Body =
     dyn Fn(ToolContext, Value) -> BoxFuture<'static, Result<String, ToolError>> + Send + Sync;
 
-/// A tool that does what a test wants. It takes `{"x": integer}`.
+/// A configurable tool. It takes `{"x": integer}`.
 pub struct TestTool {
     name: String,
     audience: Audience,
@@ -253,7 +253,7 @@ impl TestTool {
         })
     }
 
-    /// A trusted tool that shows what a webhook brought; it refuses `x` = 0.
+    /// A trusted tool that returns webhook text; it fails for `x` = 0.
     pub fn of_webhooks(name: &str) -> Arc<Self> {
         let body = |_: ToolContext, input: Value| -> BoxFuture<'static, _> {
             Box::pin(async move {

@@ -1,4 +1,4 @@
-//! One turn at a time in a session; stopping; the end of sessions and of the process.
+//! Lanes: one turn at a time per session, stopping turns, deleting sessions, shutdown.
 
 use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool, chat, houses, told, until, until_done, webhook};
@@ -23,7 +23,7 @@ async fn turns_of_a_session_wait_for_each_other_in_their_order() {
             house.agents.send(chat(Some(session), text)).await.unwrap();
         }
         house.model.until(2).await;
-        // Texts that wait are on disk already, behind what is said before them.
+        // Waiting texts are already stored, after the earlier messages.
         assert_eq!(house.spoken(session).await.len(), 5);
         // Another session does not wait.
         assert_eq!(house.say(None, "elsewhere").await.text, "at once");
@@ -137,7 +137,7 @@ async fn abort_keeps_what_was_said_and_lets_the_next_turn_run() {
             .map(|m| m.1)
             .collect();
         assert_eq!(spoken, ["one", "So far", "two", "next"]);
-        // That nothing runs is no error; that there is no session is one.
+        // Aborting without a running turn succeeds; an unknown session is an error.
         house.agents.abort(session).await.unwrap();
         let (code, _) = told(house.agents.abort("nowhere").await.unwrap_err());
         assert_eq!(code, "NOT_FOUND");
@@ -154,7 +154,7 @@ async fn abort_ends_a_tool_at_once() {
         Audience::Public,
         move |context, _| {
             let (begins, ends) = (Arc::clone(&begins), Arc::clone(&ends));
-            // What the call has started elsewhere hears of the end, too.
+            // Work that the call started elsewhere is cancelled, too.
             let cancel = context.cancel.clone();
             #[expect(clippy::disallowed_methods, reason = "ends with the turn")]
             tokio::spawn(async move {
@@ -199,7 +199,7 @@ async fn a_request_can_be_withdrawn() {
     let report = report.unwrap();
     assert!(report.cancelled && report.error.is_some());
     assert_eq!(report.text, "So far");
-    // One that is withdrawn before it begins does not ask a model.
+    // A turn that is cancelled before it starts does not ask a model.
     let request = webhook("webhook:a", "event", None);
     request.cancel.cancel();
     assert!(house.agents.send_sync(request).await.unwrap().cancelled);
@@ -302,7 +302,7 @@ async fn what_runs_is_told_beside_the_messages() {
     let mut said = String::new();
     while said != "So 𝄞far" {
         let delta = until(&mut events, "chat.delta").await;
-        // As JavaScript counts: the clef is two.
+        // JavaScript counts the clef as two.
         assert_eq!(delta["at"], said.encode_utf16().count());
         said.push_str(delta["text"].as_str().unwrap());
     }

@@ -1,5 +1,4 @@
-//! The room over real databases, with a model provider that speaks the real wire format and says what a
-//! test tells it to.
+//! Tests of the crate on real databases, with a scripted model provider that uses the real wire format.
 
 #![expect(
     clippy::unwrap_used,

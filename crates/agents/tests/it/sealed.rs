@@ -15,13 +15,13 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
     let secrets = open().await;
     let actor = Actor::cli();
     secrets.initialize(&actor, password()).await.unwrap();
-    // Not on this machine, where servers are asked without a key as well.
+    // Not a local address: local servers are called without a key as well.
     let far = "https://models.example.com/v1";
     let key = SecretString::from("sk-stored");
     let set = secrets.set_provider_key(&actor, "fake", key, ("openai", far));
     set.await.unwrap();
 
-    // As after a restart.
+    // Simulates a restart.
     let secrets = open().await;
     let settings = |url: &str| {
         let provider = ProviderSettings {
@@ -51,7 +51,7 @@ async fn a_webhooks_text_waits_outside_until_the_vault_is_open() {
         assert_eq!(told(refused.unwrap_err()).0, "VAULT_SEALED");
     }
     assert!(house.spoken("webhook:a").await.is_empty());
-    // A person's text is kept, as ever.
+    // A person's text is stored as usual.
     let report = agents.send_sync(chat(None, "hello")).await.unwrap();
     assert_eq!(told(report.error.unwrap()).0, "VAULT_SEALED");
     assert_eq!(house.spoken(report.session.as_str()).await.len(), 1);

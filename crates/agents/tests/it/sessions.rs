@@ -1,4 +1,4 @@
-//! Lists of sessions and of messages.
+//! Lists of sessions and messages.
 
 use crate::harness::{House, houses, told, webhook};
 use gatehouse_domain::Clock;
@@ -17,7 +17,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
     for house in houses().await {
         for n in 0..5 {
             house.say(None, &format!("session {n}")).await;
-            // Two of them share a moment.
+            // Two of them share a timestamp.
             if n != 2 {
                 house.clock.advance(Duration::from_secs(1));
             }
@@ -31,7 +31,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
                 .await
                 .unwrap();
             seen.extend(page.sessions.into_iter().map(|session| session.label));
-            // What happens meanwhile moves to the front and leaves no gap.
+            // Sessions that become active meanwhile move to the front and leave no gap.
             house.say(None, "new").await;
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
@@ -52,7 +52,7 @@ async fn sessions_are_listed_the_newest_first_in_pages() {
         let all = labels(&house, None).await;
         assert_eq!(all.last().unwrap(), "session 0");
         assert_eq!(all.len(), 8);
-        // Something said in an old one brings it to the front.
+        // A new message moves an old session to the front.
         house.clock.advance(Duration::from_secs(1));
         let old = house
             .agents

@@ -1,4 +1,4 @@
-//! What strangers with the link may read.
+//! What the public can read through a share link.
 
 use crate::fake_model::{Act, say};
 use crate::harness::{House, TestTool, houses, told, webhook};
@@ -62,7 +62,7 @@ async fn a_share_is_what_was_said_until_then() {
             .await
             .unwrap();
         let shared = shown(&house, &share.id).await.unwrap();
-        // Neither calls nor what tools said.
+        // Neither calls nor tool output.
         let expected = [
             (Role::User, Some("Double 21")),
             (Role::Assistant, Some("It is 42.")),
@@ -70,7 +70,7 @@ async fn a_share_is_what_was_said_until_then() {
         assert_eq!(texts(&shared), expected);
         assert_eq!((shared.title.as_str(), shared.is_cut), ("Double 21", false));
 
-        // Sharing again keeps the link and moves the moment.
+        // Sharing again keeps the link and updates the time.
         house.clock.advance(Duration::from_secs(5));
         let again = house
             .agents

@@ -1,4 +1,4 @@
-//! A speaker that does what a test wants, and a markup that it takes out of answers.
+//! A configurable speaker with its own markup.
 
 use futures_util::future::BoxFuture;
 use gatehouse_agents::{Answer, AnswerFilter, Filtered, Speaker};
@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 pub const MARK: &str = "<<say>>";
 
-/// What the speaker was given.
+/// What the speaker received.
 #[derive(Clone, Debug)]
 pub struct Heard {
     pub session: String,
     pub agent: String,
     pub text: String,
-    /// How many marks the answer had.
+    /// How many marks the answer contained.
     pub marks: usize,
     pub user_spoke: bool,
     pub cancel: CancellationToken,
@@ -92,7 +92,7 @@ impl Speaker for TestSpeaker {
     }
 }
 
-/// Takes out [`MARK`] and counts it.
+/// Removes [`MARK`] and counts it.
 #[derive(Default)]
 struct MarkFilter {
     held: String,

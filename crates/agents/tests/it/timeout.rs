@@ -1,4 +1,4 @@
-//! The deadline of a whole turn. The turns in these tests never end without one.
+//! The timeout of a whole turn. The turns in these tests never end without one.
 
 use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool, chat, until_done, webhook};

@@ -1,4 +1,4 @@
-//! Whatever goes wrong with a tool call is an answer to the model, and the turn goes on.
+//! A failed tool call becomes an answer to the model, and the turn continues.
 
 use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool};
@@ -6,7 +6,7 @@ use gatehouse_agents::{Audience, ToolError};
 use serde_json::json;
 use std::time::Duration;
 
-/// What the model is told of one call, and how the call ended.
+/// The answer that the model gets for one call, and the status of the call.
 async fn outcome(house: &House, name: &str, arguments: &str) -> (String, String) {
     let before = house.model.seen().len();
     let calls = vec![(name.to_owned(), arguments.to_owned())];

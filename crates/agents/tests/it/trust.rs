@@ -1,4 +1,4 @@
-//! What a webhook writes is data: its turns, and every later turn in its session, have public tools only.
+//! Webhook text is data: its turns, and all later turns in its session, have only public tools.
 
 use crate::fake_model::{Act, call, say};
 use crate::harness::{House, TestTool, chat, houses, told, webhook};
@@ -81,7 +81,7 @@ async fn what_was_not_offered_is_not_called() {
                 "{told}"
             );
         }
-        // Without a policy not even a public one is.
+        // Without a policy, not even a public tool is available.
         house
             .model
             .will([call("calc", &json!({ "x": 1 })), say("done")]);
@@ -271,14 +271,14 @@ async fn a_tool_that_brings_webhook_text_taints_its_session_at_once() {
             let record = house.agents.get_session(session).await.unwrap();
             record.tainted
         };
-        // A call that fails brings nothing.
+        // A failed call does not taint the session.
         house.model.will([both(0), say("done")]);
         let report = house.say(None, "read it").await;
         let session = report.session.to_string();
         assert_eq!(report.actions[1].status.as_str(), "ok");
         assert!(!is_tainted(&session).await);
 
-        // One that works closes the door: for what stands behind it in the same answer, too.
+        // A successful call does, also for the calls after it in the same answer.
         let speak = call("speak", &json!({ "x": 1 }));
         house.model.will([both(1), speak, say("done")]);
         let report = house.say(Some(&session), "read it").await;
@@ -294,7 +294,7 @@ async fn a_tool_that_brings_webhook_text_taints_its_session_at_once() {
 
         house.say(Some(&session), "and now").await;
         assert_eq!(offered(5), ["calc", "web_fetch"]);
-        // Other sessions are as they were.
+        // Other sessions are unaffected.
         house.say(None, "hello").await;
         assert_eq!(offered(6).len(), 4);
     }

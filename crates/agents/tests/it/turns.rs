@@ -71,7 +71,7 @@ async fn the_next_turn_knows_the_last() {
             json!({ "role": "user", "content": "two" }),
         ]
     );
-    // The key names the session as well as the id.
+    // A session can be addressed by key or id.
     house.say(Some(&first.session_key), "three").await;
     assert_eq!(house.model.messages(2).len(), 5);
 }
@@ -193,7 +193,7 @@ async fn the_steps_of_a_turn_are_limited() {
     assert!(text.contains("2 steps (max_turns)"), "{text}");
     let statuses: Vec<_> = report.actions.iter().map(|a| a.status.as_str()).collect();
     assert_eq!(statuses, ["ok", "error"]);
-    // The session goes on; the fake model checks that every call has its answer.
+    // The session continues; the fake model checks that every call has an answer.
     assert!(
         house
             .say(Some(report.session.as_str()), "and now")
@@ -226,7 +226,7 @@ async fn a_call_that_repeats_itself_is_not_made_and_the_turn_goes_on() {
     let last = house.model.messages(11).pop().unwrap();
     let text = last["content"].as_str().unwrap();
     assert!(text.contains("same answer three times"), "{text}");
-    // Only `max_turns` ends it.
+    // Only `max_turns` ends the turn.
     house.model.will(vec![same; 12]);
     let report = house.say(None, "go").await;
     assert_eq!(statuses(&report).len(), 12);
@@ -260,7 +260,7 @@ async fn a_provider_that_fails_ends_the_turn_and_loses_nothing() {
         assert_eq!(code, "PROVIDER_FAILED");
         assert!(!text.contains("bad key"), "{text}");
         assert_eq!(house.spoken(session).await.len(), 3);
-        // Two texts in a row are one message to the model.
+        // Consecutive user texts are one message to the model.
         house.say(Some(session), "once more").await;
         let last = house.model.messages(2).last().unwrap().clone();
         assert_eq!(last["content"], "again\n\nonce more");
@@ -304,7 +304,7 @@ async fn an_agent_says_how_its_model_is_asked() {
     assert_eq!(seen["messages"][0]["content"], "Rhyme.\n\nIn French.");
     assert_eq!(seen.get("tools"), None);
 
-    // The session keeps its agent; a model may be chosen for one turn.
+    // The session keeps its agent; the model can be chosen per turn.
     let mut request = chat(Some(report.session.as_str()), "again");
     request.model = Some("fake/m3".to_owned());
     house.agents.send_sync(request).await.unwrap();
@@ -320,7 +320,7 @@ async fn an_agent_says_how_its_model_is_asked() {
         .unwrap();
     assert_eq!(session.agent_id, "poet");
 
-    // Its sessions outlive it.
+    // Sessions of a deleted agent remain.
     house.agents.delete_agent("poet").await.unwrap();
     let session = house
         .agents
@@ -386,7 +386,7 @@ async fn what_one_engine_cannot_store_is_replaced() {
 async fn a_crash_in_the_midst_of_calls_leaves_a_session_that_goes_on() {
     for house in houses().await {
         let report = house.say(None, "hello").await;
-        // What a process leaves that was killed between a call and its answer.
+        // The state after a process was killed between a call and its answer.
         let database = &house.database.location;
         gatehouse_store::testing::run_sql(
             database,
@@ -395,7 +395,7 @@ async fn a_crash_in_the_midst_of_calls_leaves_a_session_that_goes_on() {
         )
         .await;
         let house = house.restart().await;
-        // With a tool on offer, so that calls are sent as calls; before them, its rules.
+        // Offer a tool, so that calls are sent as calls. The first message is the system prompt.
         let tools = house.agents.tools();
         tools.register(TestTool::double("double", Audience::Public));
         let report = house

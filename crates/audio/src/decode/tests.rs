@@ -1,4 +1,4 @@
-//! Bombs, tags that lie, files put together, packets of nonsense.
+//! Tests for decompression bombs, false tags, concatenated files and invalid packets.
 
 use proptest::prelude::*;
 
@@ -56,7 +56,7 @@ fn an_mp3_lasts_as_long_as_its_frames_whatever_its_tag_says() {
         let ms = crate::duration_ms(&with_frames(MP3, frames), Kind::Mp3).unwrap();
         assert!(ms.abs_diff(2_000) <= 40, "{frames}: {ms}");
     }
-    // Half of the file is half as long.
+    // Half of the file lasts half as long.
     let half = crate::duration_ms(&MP3[..MP3.len() / 2], Kind::Mp3).unwrap();
     assert!(half.abs_diff(1_000) <= 60, "{half}");
 }
@@ -121,7 +121,7 @@ fn one_frame_is_enough_only_where_no_second_fits() {
     }
 }
 
-/// CRC with this polynomial and width, from 0 and the highest bit on (RFC 9639, 9.1.8 and 9.3).
+/// CRC with this polynomial and width, initial value 0, most significant bit first (RFC 9639, 9.1.8 and 9.3).
 fn crc(bytes: &[u8], polynomial: u32, width: u32) -> u32 {
     bytes.iter().fold(0, |sum, byte| {
         let sum = sum ^ u32::from(*byte) << (width - 8);
@@ -132,10 +132,10 @@ fn crc(bytes: &[u8], polynomial: u32, width: u32) -> u32 {
     })
 }
 
-/// Native FLAC of silence: 384 kHz, 8 channels, frames of 65,535 samples in 33 bytes or so.
+/// Native FLAC of silence: 384 kHz, 8 channels, frames of 65,535 samples in about 33 bytes.
 fn wide_silence(frames: u8) -> Vec<u8> {
     let mut file = b"fLaC\x80\0\0\x22\xFF\xFF\xFF\xFF\0\0\0\0\0\0".to_vec();
-    // 384,000 in 20 bits, 8 channels, 16 bits, no number of samples.
+    // 384,000 in 20 bits, 8 channels, 16 bits, unknown number of samples.
     file.extend((384_000_u64 << 44 | 7 << 41 | 15 << 36).to_be_bytes());
     file.extend([0; 16]);
     for number in 0..frames {
@@ -170,7 +170,7 @@ fn places_where_flac_could_begin_are_bounded() {
     for place in file[at..].chunks_exact_mut(2) {
         place.copy_from_slice(&[0xFF, 0xF8]);
     }
-    // Two places are the frames themselves.
+    // The frames themselves account for two positions.
     assert!(crate::duration_ms(&file, Kind::Flac).is_ok());
     file.extend([0xFF, 0xF8]);
     let result = crate::duration_ms(&file, Kind::Flac);

@@ -22,7 +22,7 @@ const FORMATS: [Format; 5] = [
     Format::Wav,
 ];
 
-/// Three quarters of full scale, `hertz` high.
+/// A sine of `hertz` at three quarters of full scale.
 fn tone(rate: u32, hertz: f64, count: usize) -> Sound {
     let samples = (0..count)
         .map(|at| {
@@ -33,7 +33,7 @@ fn tone(rate: u32, hertz: f64, count: usize) -> Sound {
     Sound { rate, samples }
 }
 
-/// From 100 Hz up to a third of the rate.
+/// A sweep from 100 Hz to a third of the rate.
 fn sweep(rate: u32, count: usize) -> Sound {
     let mut turns = 0.0;
     let samples = (0..count)
@@ -46,7 +46,7 @@ fn sweep(rate: u32, count: usize) -> Sound {
     Sound { rate, samples }
 }
 
-/// The samples of Ogg Opus as a player hears them: delay and padding left out.
+/// Decodes Ogg Opus like a player: without delay and padding.
 fn heard_opus(bytes: &[u8]) -> Sound {
     let mut reader = OggOpusReader::new(bytes).unwrap();
     let head = reader.head().clone();
@@ -74,7 +74,7 @@ fn packets(bytes: &[u8]) -> Vec<Vec<u8>> {
     packets.map(|packet| packet.unwrap().data).collect()
 }
 
-/// Each page: its flags, its granule position, and how many packets end on it.
+/// The flags, the granule position and the number of packet ends of each page.
 fn pages(mut bytes: &[u8]) -> Vec<(u8, i64, usize)> {
     let mut pages = Vec::new();
     while !bytes.is_empty() {
@@ -89,7 +89,7 @@ fn pages(mut bytes: &[u8]) -> Vec<(u8, i64, usize)> {
     pages
 }
 
-/// What a WAV holds; its sizes have to be true.
+/// Decodes a WAV and checks its sizes.
 fn heard_wav(bytes: &[u8]) -> Sound {
     let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     assert_eq!(usize::try_from(number(4)).unwrap(), bytes.len() - 8);
@@ -104,7 +104,7 @@ fn heard_wav(bytes: &[u8]) -> Sound {
 mod mp3 {
     use super::*;
 
-    /// The rate and the length of a frame by its header (ISO/IEC 11172-3 and 13818-3, 2.4.2.3).
+    /// The rate and length of a frame according to its header (ISO/IEC 11172-3 and 13818-3, 2.4.2.3).
     fn frame(header: &[u8]) -> (u32, usize) {
         let first = header[0] == 0xff && header[1] & 0xf7 == 0xf3;
         assert!(first, "no frame of Layer III without a checksum");
@@ -137,8 +137,8 @@ mod mp3 {
         lengths
     }
 
-    /// The rate, and the samples that are left when the delay and the padding are cut off, by the header
-    /// that LAME writes (LAME, "Mp3 Info Tag revision 1").
+    /// The rate, and the number of samples without delay and padding, according to the LAME header (LAME,
+    /// "Mp3 Info Tag revision 1").
     pub fn told(bytes: &[u8]) -> (u32, u64) {
         let (rate, length) = frame(bytes);
         let one = bytes[1] & 8 != 0;
@@ -188,7 +188,7 @@ mod mp3 {
     }
 }
 
-/// The sound in pieces of these lengths, again and again.
+/// Encodes the sound in pieces of these lengths, repeated in a cycle.
 fn streamed(sound: &Sound, format: Format, pieces: &[usize]) -> Vec<u8> {
     let mut encoder = Encoder::new(format, sound.rate).unwrap();
     let mut bytes = Vec::new();
@@ -205,7 +205,7 @@ fn streamed(sound: &Sound, format: Format, pieces: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// The rate of what is heard, and how many samples.
+/// The rate and number of audible samples.
 fn length(bytes: &[u8], format: Format) -> (u32, u64) {
     let of = |sound: &Sound| (sound.rate, wide(sound.samples.len()));
     match format {
@@ -224,7 +224,7 @@ fn formats() -> impl Iterator<Item = Format> {
         .filter(move |format| Some(*format) != left_out)
 }
 
-/// How often a second the samples rise through zero, away from both ends.
+/// Rising zero crossings per second, ignoring both ends.
 fn hertz(sound: &Sound) -> f64 {
     let tenth = sound.samples.len() / 10;
     let middle = &sound.samples[tenth..sound.samples.len() - tenth];
@@ -235,7 +235,7 @@ fn hertz(sound: &Sound) -> f64 {
     (rises.len() - 1) as f64 * f64::from(sound.rate) / (last - first) as f64
 }
 
-/// The effective level, away from both ends.
+/// The RMS level, ignoring both ends.
 fn level(sound: &Sound) -> f64 {
     let tenth = sound.samples.len() / 10;
     let middle = &sound.samples[tenth..sound.samples.len() - tenth];
@@ -243,8 +243,8 @@ fn level(sound: &Sound) -> f64 {
     (sum / middle.len() as f64).sqrt()
 }
 
-/// As long as it was, to the sample, and the same tone. LAME makes everything a twentieth less loud, so that
-/// what its rounding adds is not clipped.
+/// Asserts the same length, to the sample, and the same tone. LAME scales everything by 0.95, which prevents
+/// clipping by its rounding.
 fn is_the_tone(format: Format, heard: &Sound, sound: &Sound) {
     let due = scale(
         wide(sound.samples.len()),
@@ -320,7 +320,7 @@ fn our_own_reader_hears_what_is_live() {
         let told = crate::duration_ms(&bytes, format.kind()).unwrap();
         let heard = crate::decode(&bytes, format.kind(), 100).unwrap();
         if format == Format::Mp3 {
-            // Nothing tells the encoder's delay and padding, at most three frames of 24 ms.
+            // A live MP3 does not declare the encoder's delay and padding: at most three frames of 24 ms.
             assert!((2_000..2_000 + 100).contains(&told), "{told} ms");
             assert!((hertz(&heard) - 440.0).abs() < 1.0);
         } else {
@@ -391,7 +391,7 @@ fn pages_of_opus() {
     let sound = tone(24_000, 440.0, 24_000);
     let (end, packets) = (48_000 + 312, 51);
     let live = pages(&streamed(&sound, Format::Opus, &[240]));
-    // The head, the tags, one packet, then five a page.
+    // The head, the tags, one packet, then five packets per page.
     let starts = [(2, 0, 1), (0, 0, 1), (0, 960, 1), (0, 960 * 6, 5)];
     assert_eq!(live[..4], starts);
     assert!(live[3..live.len() - 1].iter().all(|page| page.2 == 5));
@@ -410,7 +410,7 @@ fn the_first_bytes_come_soon() {
             let sound = tone(rate, 440.0, usize::try_from(rate / 10).unwrap());
             let mut encoder = Encoder::new(format, rate).unwrap();
             let bytes = encoder.push(&sound.samples).unwrap();
-            // What is there before any sound: headers.
+            // The headers, which need no samples.
             let mut silent = Encoder::new(format, rate).unwrap();
             let head = silent.push(&[]).unwrap();
             assert!(bytes.len() > head.len() + 50, "{format:?} {rate}");
@@ -446,8 +446,8 @@ proptest! {
     }
 }
 
-/// A number, not a verdict: `cargo nextest run --release -p gatehouse-audio --run-ignored all -E 'test(speed)'
-/// --no-capture`.
+/// Prints the speed without asserting it. Run with `cargo nextest run --release -p gatehouse-audio
+/// --run-ignored all -E 'test(speed)' --no-capture`.
 #[test]
 #[ignore = "prints how fast the encoders are; only worth something in a release build"]
 fn speed_of_the_encoders() {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A sine of `hertz`, from its `start`th sample on.
+/// A sine of `hertz` that begins at sample `start`.
 fn sine(rate: u32, hertz: f64, start: usize, count: usize) -> Sound {
     let samples = (start..start + count)
         .map(|at| {
@@ -26,7 +26,7 @@ fn flat(rate: u32, level: i16, count: usize) -> Sound {
     }
 }
 
-/// The largest step between neighbours.
+/// The largest step between adjacent samples.
 fn steepest(samples: &[i16]) -> i32 {
     samples
         .windows(2)
@@ -49,7 +49,7 @@ fn a_sound_in_two_halves_is_the_sound() {
 fn a_step_is_spread_and_ends() {
     let joined = join(vec![flat(24_000, 10_000, 500), flat(24_000, -10_000, 500)]).unwrap();
     assert_eq!(joined.samples.len(), 1_000);
-    // 20,000 over 120 samples, and not more at any place.
+    // The step of 20,000 is spread over 120 samples and is not larger anywhere.
     assert!(steepest(&joined.samples) <= 20_000 / 120 + 1);
     assert!(joined.samples[..500].iter().all(|sample| *sample == 10_000));
     assert!(
@@ -88,7 +88,7 @@ fn other_rates_become_the_first() {
     .unwrap();
     assert_eq!(joined.rate, 24_000);
     assert_eq!(joined.samples.len(), 24_000 + 24_000 + 12_000);
-    // A sine of this level moves by 2,304 a sample at most.
+    // A sine of this level changes by at most 2,304 per sample.
     assert!(steepest(&joined.samples) < 2_500);
 }
 

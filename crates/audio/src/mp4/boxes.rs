@@ -1,19 +1,18 @@
-//! Boxes (ISO 14496-12, 4.2). It knows none by name.
+//! Parses boxes of any type (ISO 14496-12, 4.2).
 
 use crate::read::big;
 use crate::sample::narrow;
 
-/// A box.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) name: [u8; 4],
-    /// Where it begins in what it was read from.
+    /// Offset of the box in the bytes it was read from.
     pub(super) at: usize,
-    /// What is in it; less than it says when the file was cut off.
+    /// The content, which is shorter than declared when the file is truncated.
     pub(super) content: &'a [u8],
 }
 
-/// The boxes that these bytes hold, in order.
+/// The boxes in `bytes`, in order.
 pub(super) fn children(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
     let mut at = 0_usize;
     std::iter::from_fn(move || {
@@ -21,7 +20,7 @@ pub(super) fn children(bytes: &[u8]) -> impl Iterator<Item = Part<'_>> {
         let short = big(rest, 0, 4)?;
         let name = *rest.get(4..)?.first_chunk()?;
         let (head, length) = match short {
-            // It goes to the end.
+            // The box extends to the end.
             0 => (8, rest.len()),
             1 => (16, narrow(big(rest, 8, 8)?)),
             length => (8, narrow(length)),

@@ -1,4 +1,4 @@
-//! Which codec a track has (ISO 14496-12, 8.5.2; ISO 14496-14, 5.6; ISO 14496-1, 7.2.6). It knows no samples.
+//! Reads the codec of a track (ISO 14496-12, 8.5.2; ISO 14496-14, 5.6; ISO 14496-1, 7.2.6).
 
 use super::boxes::children;
 use crate::AudioError;
@@ -10,24 +10,24 @@ use crate::read::{big32, find};
 /// What a decoder needs before the first packet.
 pub(super) enum Codec {
     Aac {
-        /// The description of its LC stream.
+        /// The `AudioSpecificConfig` of its LC stream.
         config: Vec<u8>,
-        /// Samples a second of that stream.
+        /// Samples per second of that stream.
         rate: u32,
     },
     Opus(Head),
 }
 
-/// Bytes of an entry of sound in front of its own boxes.
+/// Bytes of an audio entry before its child boxes.
 const ENTRY_HEAD: usize = 28;
 
 impl Codec {
-    /// By the first entry of a `stsd`.
+    /// Reads the first entry of a `stsd`.
     pub(super) fn read(descriptions: &[u8]) -> Option<Self> {
         let entry = children(descriptions.get(8..)?).next()?;
         match &entry.name {
             b"mp4a" => {
-                // QuickTime puts the description deeper, in boxes of its own.
+                // QuickTime nests the descriptor in further boxes.
                 let at = find(entry.content, ENTRY_HEAD, *b"esds")?;
                 aac(entry.content.get(at + 8..)?)
             }
@@ -40,7 +40,7 @@ impl Codec {
         }
     }
 
-    /// Samples a second that come out of its decoder.
+    /// Samples per second of the decoder's output.
     pub(super) fn rate(&self) -> u32 {
         match self {
             Self::Aac { rate, .. } => *rate,
@@ -56,14 +56,14 @@ impl Codec {
     }
 }
 
-/// AAC by the content of an `esds` behind its version: descriptors within descriptors.
+/// Reads AAC from the content of an `esds` after its version: nested descriptors.
 fn aac(descriptors: &[u8]) -> Option<Codec> {
     let (tag, body) = descriptor(descriptors)?;
     if tag != 3 {
         return None;
     }
     let flags = *body.get(2)?;
-    // Fields that are hardly ever there: another stream, a place, a clock.
+    // Optional fields that are rarely present: a stream dependency, a URL and a clock reference.
     let mut at = 3;
     if flags & 0x80 != 0 {
         at += 2;
@@ -75,7 +75,7 @@ fn aac(descriptors: &[u8]) -> Option<Codec> {
         at += 2;
     }
     let (tag, body) = descriptor(body.get(at..)?)?;
-    // 0x40 is AAC; 0x66 to 0x68 its older names.
+    // 0x40 is AAC; 0x66 to 0x68 are its older names.
     if tag != 4 || !matches!(body.first()?, 0x40 | 0x66..=0x68) {
         return None;
     }
@@ -83,7 +83,7 @@ fn aac(descriptors: &[u8]) -> Option<Codec> {
     (tag == 5).then(|| config_of(config)).flatten()
 }
 
-/// The tag and the content of a descriptor.
+/// The tag and content of a descriptor.
 fn descriptor(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let tag = *bytes.first()?;
     let mut length = 0_usize;
@@ -97,8 +97,8 @@ fn descriptor(bytes: &[u8]) -> Option<(u8, &[u8])> {
     None
 }
 
-/// The object type, the rate and the channels of an `AudioSpecificConfig` (ISO 14496-3, 1.6.2.1). What is added
-/// to an LC stream (SBR, PS) is left out: its LC part is heard at its own rate.
+/// Reads object type, rate and channels from an `AudioSpecificConfig` (ISO 14496-3, 1.6.2.1). Extensions of
+/// an LC stream (SBR, PS) are ignored; the LC part is decoded at its own rate.
 fn config_of(config: &[u8]) -> Option<Codec> {
     let mut padded = [0; 8];
     for (to, from) in padded.iter_mut().zip(config) {
@@ -108,7 +108,7 @@ fn config_of(config: &[u8]) -> Option<Codec> {
     let kind = bits >> 59;
     let index = (bits >> 55) & 0xF;
     if index == 15 {
-        // A rate of its own, in 24 bits; only in a plain LC stream.
+        // An explicit 24-bit rate. Supported only in a plain LC stream.
         let rate = u32::try_from((bits >> 31) & 0xFF_FFFF).ok()?;
         return (kind == 2).then(|| Codec::Aac {
             config: config.to_vec(),
@@ -126,7 +126,7 @@ fn config_of(config: &[u8]) -> Option<Codec> {
 }
 
 impl Head {
-    /// The same header in a box, where its numbers are big-endian and its version is 0.
+    /// Reads the header from a box, where the version is 0 and the numbers are big-endian.
     fn read_box(content: &[u8]) -> Option<Self> {
         let mut head = b"OpusHead".to_vec();
         head.push(1);

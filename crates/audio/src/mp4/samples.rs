@@ -1,22 +1,22 @@
-//! Where the packets of a track are: in its table (ISO 14496-12, 8.7), or in fragments (8.8). It knows no codec.
+//! Locates the packets of a track: in its table (ISO 14496-12, 8.7) or in fragments (8.8).
 //!
-//! Tables can say that the same few bytes are millions of packets. So all packets together have no more bytes
-//! than the file, and there are no more of them than that.
+//! A table can declare the same few bytes as millions of packets. The packets together may therefore have at
+//! most as many bytes as the file, and there may be at most as many packets as the file has bytes.
 
 use super::boxes::{child, children};
 use crate::AudioError;
 use crate::read::{big, big32};
 use crate::sample::{narrow, wide};
 
-/// Takes a packet.
+/// Receives a packet.
 type Each<'e> = dyn FnMut(&[u8]) -> Result<(), AudioError> + 'e;
 
-/// A file, and how much of it may still be given.
+/// A file, with limits on what may still be read from it.
 pub(super) struct File<'a> {
     bytes: &'a [u8],
-    /// Packets that may still be looked for.
+    /// The number of packets that may still be read.
     packets: usize,
-    /// Bytes that they may still have.
+    /// The number of bytes that those packets may have.
     left: u64,
 }
 
@@ -29,7 +29,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The packet at this place: empty when it is not whole. Nothing once the file is used up.
+    /// The packet at `place`, empty if it is not complete. `None` once a limit is reached.
     fn packet(&mut self, place: u64, size: u64) -> Option<&'a [u8]> {
         self.packets = self.packets.checked_sub(1)?;
         let end = place.saturating_add(size);
@@ -40,7 +40,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Gives the packets of a table that are in the file.
+/// Reports the packets of a table that are in the file.
 pub(super) fn in_table(
     file: &mut File<'_>,
     table: &[u8],
@@ -78,7 +78,7 @@ pub(super) fn in_table(
     Ok(())
 }
 
-/// Sizes of packets: one for all, or a list.
+/// Packet sizes: one for all, or a list.
 struct Sizes<'a> {
     all: u32,
     count: usize,
@@ -105,7 +105,7 @@ impl<'a> Sizes<'a> {
     }
 }
 
-/// Places of chunks, in 32 or in 64 bits.
+/// Chunk offsets, in 32 or 64 bits.
 struct Chunks<'a> {
     width: usize,
     rest: &'a [u8],
@@ -134,7 +134,7 @@ impl Iterator for Chunks<'_> {
     }
 }
 
-/// Gives the packets of the fragments of this track.
+/// Reports the packets in the fragments of this track.
 pub(super) fn in_fragments(
     file: &mut File<'_>,
     movie: &[u8],
@@ -163,12 +163,12 @@ pub(super) fn in_fragments(
     Ok(())
 }
 
-/// What holds for all packets of a fragment of a track.
+/// The header that applies to all packets of a track in a fragment.
 struct Head {
     track: u32,
-    /// What places are counted from.
+    /// The base of all offsets.
     base: u64,
-    /// Where the next packet is, if no run says otherwise.
+    /// Offset of the next packet, unless a run sets another.
     place: u64,
     size: u32,
 }
@@ -202,7 +202,7 @@ impl Head {
     }
 }
 
-/// Gives the packets of one run.
+/// Reports the packets of one run.
 fn in_run(
     file: &mut File<'_>,
     run: &[u8],

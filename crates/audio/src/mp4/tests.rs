@@ -1,4 +1,4 @@
-//! Tables that lie.
+//! Tests for tables with false values.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn place(bytes: &[u8], name: [u8; 4]) -> usize {
     bytes.windows(4).position(|word| *word == name).unwrap()
 }
 
-/// The file with bytes put at a distance behind the name of a box.
+/// The file with bytes overwritten at an offset after the name of a box.
 fn changed(file: &[u8], name: [u8; 4], behind: usize, with: &[u8]) -> Vec<u8> {
     let mut bytes = file.to_vec();
     let at = place(file, name) + behind;
@@ -20,10 +20,10 @@ fn changed(file: &[u8], name: [u8; 4], behind: usize, with: &[u8]) -> Vec<u8> {
 #[test]
 fn the_edit_list_cuts_exactly() {
     assert_eq!(duration_ms(FILE).unwrap(), 2_000);
-    // Without it the silence that the encoder added counts, and the rest of the last packet.
+    // Without the edit list, the encoder's silence and the rest of the last packet count too.
     let bytes = changed(FILE, *b"edts", 0, b"free");
     assert!(duration_ms(&bytes).unwrap() > 2_015);
-    // An edit longer than what is there gives what is there.
+    // An edit longer than the track yields the whole track.
     let bytes = changed(FILE, *b"elst", 12, &u32::MAX.to_be_bytes());
     let ms = duration_ms(&bytes).unwrap();
     assert!((2_000..2_030).contains(&ms), "{ms}");
@@ -31,7 +31,7 @@ fn the_edit_list_cuts_exactly() {
 
 #[test]
 fn a_table_of_endless_packets_ends() {
-    // All packets have one byte, and there are four thousand million of them in each chunk.
+    // One byte per packet, and 2^32 - 1 packets per chunk.
     let with = [1_u32.to_be_bytes(), u32::MAX.to_be_bytes()].concat();
     let bytes = changed(FILE, *b"stsz", 8, &with);
     let bytes = changed(&bytes, *b"stsc", 16, &u32::MAX.to_be_bytes());
@@ -72,7 +72,6 @@ fn fragments_are_counted_as_far_as_they_are_there() {
     );
 }
 
-/// A box of this name.
 fn boxed(name: [u8; 4], content: &[u8]) -> Vec<u8> {
     let length = u32::try_from(content.len() + 8).unwrap();
     [&length.to_be_bytes()[..], &name, content].concat()
@@ -86,7 +85,7 @@ fn numbers(list: &[u32]) -> Vec<u8> {
 
 #[test]
 fn the_same_bytes_are_not_packets_again_and_again() {
-    // A thousand chunks at one place, each of 100 bytes.
+    // A thousand chunks of 100 bytes at the same offset.
     let places = [&[0, 1_000][..], &[0; 1_000]].concat();
     let table = [
         boxed(*b"stsz", &numbers(&[0, 100, u32::MAX])),

@@ -1,38 +1,38 @@
-//! Pages of Ogg (RFC 3533, 6). It knows no packet and no codec.
+//! Parses Ogg pages (RFC 3533, 6).
 //!
-//! Where a page seems to begin, up to 65 kB have to be summed up to know that none does. So what is summed up in
-//! vain is bounded by the length of the file; behind that nothing is found any more, and the walk stays linear.
+//! Up to 65 kB must be summed to find out that a candidate is not a page. The total of such wasted work is
+//! bounded in proportion to the file length. Once the bound is reached the search ends, which keeps it
+//! linear.
 
 use crate::read::{find, little32, little64};
 
-/// A page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page<'a> {
-    /// Which stream it is of.
+    /// The stream that the page belongs to.
     pub(crate) serial: u32,
-    /// Its number in its stream.
+    /// The number of the page in its stream.
     pub(crate) number: u32,
-    /// The number of the last sample that ends in it; nothing when no packet does.
+    /// The number of the last sample that ends on the page; `None` when no packet ends on it.
     pub(crate) position: Option<u64>,
-    /// Whether its first bytes belong to a packet that began before.
+    /// Whether the page starts with the rest of a packet from an earlier page.
     pub(crate) continues: bool,
-    /// Whether its stream begins with it.
+    /// Whether the page begins its stream.
     pub(crate) first: bool,
-    /// Lengths of its segments.
+    /// Lengths of the segments.
     pub(crate) lengths: &'a [u8],
-    /// The segments; fewer bytes than the lengths say when the file was cut off here.
+    /// The segments, shorter than `lengths` declare when the file is truncated here.
     pub(crate) body: &'a [u8],
 }
 
-/// The pages of a file, in order. Those whose checksum is wrong are passed over.
+/// The pages of a file, in order. Skips pages with a wrong checksum.
 pub(super) struct Pages<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Bytes that may still be summed up for pages that are none.
+    /// Bytes that may still be summed for candidates that are not pages.
     patience: usize,
 }
 
-/// Bytes that may be summed up in vain in any file: some broken pages.
+/// Bytes that may be wasted in any file, enough for some broken pages.
 const PATIENCE: usize = 1024 * 1024;
 
 impl<'a> Pages<'a> {
@@ -44,7 +44,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Where the next page is looked for: behind the last one that was given.
+    /// Where the search for the next page starts: after the last one returned.
     #[cfg(test)]
     pub(super) fn at(&self) -> usize {
         self.at
@@ -68,7 +68,7 @@ impl<'a> Iterator for Pages<'a> {
     }
 }
 
-/// Bytes of the page that seems to begin here.
+/// The length in bytes of the candidate page at the start of `bytes`.
 fn length(bytes: &[u8]) -> Option<usize> {
     let segments = usize::from(*bytes.get(26)?);
     let lengths = bytes.get(27..27 + segments)?;
@@ -100,7 +100,7 @@ fn read(bytes: &[u8]) -> Option<(Page<'_>, usize)> {
     Some((page, all.len()))
 }
 
-/// The checksum of a page, its own field counted as zeros: CRC-32 with the polynomial 0x04C11DB7, neither
+/// The checksum of a page, with its own field as zeros: CRC-32 with the polynomial 0x04C11DB7, neither
 /// reflected nor inverted.
 pub(super) fn checksum(page: &[u8]) -> u32 {
     page.iter().enumerate().fold(0, |sum: u32, (at, byte)| {

@@ -1,4 +1,4 @@
-//! Streams of sound in Ogg: which codec, and its packets. It knows no lengths.
+//! Audio streams in Ogg: identifies the codec and extracts the packets.
 
 use super::Page;
 use super::page::Pages;
@@ -39,38 +39,38 @@ impl Setup {
     }
 }
 
-/// What a walk comes upon.
+/// What `walk` reports.
 pub(super) enum Event<'a> {
-    /// The headers of a stream are over.
+    /// All headers of a stream were read.
     Start(&'a Setup),
-    /// A packet of sound.
+    /// A packet with audio.
     Packet(&'a [u8]),
-    /// The end of a page that says at which sample it ends.
+    /// The end of a page with its granule position.
     Page(u64),
 }
 
-/// A stream whose headers are still coming, or over.
+/// A stream, during or after its headers.
 struct Stream {
     serial: u32,
     state: State,
-    /// The number that the next page should have.
+    /// The expected number of the next page.
     next: u32,
-    /// The packet that is not whole yet; nothing when its start was lost.
+    /// The incomplete packet; `None` when its start was lost.
     partial: Option<Vec<u8>>,
 }
 
 enum State {
     OpusTags(Head),
-    /// The first header of Vorbis; the second is passed over.
+    /// The first Vorbis header. The second one is skipped.
     VorbisComment(Vec<u8>),
     VorbisSetup(Vec<u8>),
-    /// FLAC, and how many headers are still to come, if that is known.
+    /// The FLAC STREAMINFO and the number of headers that follow, if declared.
     FlacHeaders(Vec<u8>, Option<u64>),
     Sound,
 }
 
 impl State {
-    /// By the first packet of a stream.
+    /// The state after the first packet of a stream.
     fn begin(packet: &[u8]) -> Option<Self> {
         if let Some(head) = Head::read(packet) {
             return Some(Self::OpusTags(head));
@@ -87,7 +87,7 @@ impl State {
 }
 
 impl Stream {
-    /// Takes the next packet.
+    /// Handles the next packet.
     fn packet(
         &mut self,
         packet: &[u8],
@@ -99,7 +99,7 @@ impl Stream {
                 let head = head.clone();
                 self.state = State::Sound;
                 each(Event::Start(&Setup::Opus(head)))?;
-                // A stream without the second header is broken, but its sound is not.
+                // A stream without the second header is invalid, but its audio is usable.
                 if !packet.starts_with(b"OpusTags") {
                     return each(Event::Packet(packet));
                 }
@@ -142,7 +142,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Takes the next page.
+    /// Handles the next page.
     fn page(
         &mut self,
         page: &Page<'_>,
@@ -159,7 +159,7 @@ impl Stream {
         let mut rest = page.body;
         for length in page.lengths {
             let Some((segment, next)) = rest.split_at_checked(usize::from(*length)) else {
-                // The file was cut off here.
+                // The file is truncated here.
                 partial = None;
                 break;
             };
@@ -185,7 +185,7 @@ impl Stream {
     }
 }
 
-/// Gives the streams of sound, one after the other. Streams that run beside the first are passed over.
+/// Reports the audio streams one after the other. Skips streams multiplexed with the first.
 pub(super) fn walk(
     bytes: &[u8],
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,

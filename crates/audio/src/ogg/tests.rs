@@ -1,4 +1,4 @@
-//! Streams put together, cut out of longer ones, with broken pages and with pages that lie.
+//! Tests for streams that are concatenated, cut out of longer ones, or have broken or false pages.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const OPUS: &[u8] = include_bytes!("../../tests/fixtures/stereo_60ms.opus");
 const VORBIS: &[u8] = include_bytes!("../../tests/fixtures/mono_44100.ogg");
 const FLAC: &[u8] = include_bytes!("../../tests/fixtures/flac_8000.ogg");
 
-/// The pages of a file.
+/// Splits a file into pages.
 fn pages(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut pages = Vec::new();
     let mut walk = page::Pages::new(bytes);
@@ -18,7 +18,7 @@ fn pages(bytes: &[u8]) -> Vec<Vec<u8>> {
     pages
 }
 
-/// The page with its checksum made right.
+/// Corrects the checksum of a page.
 fn sealed(mut page: Vec<u8>) -> Vec<u8> {
     let sum = page::checksum(&page);
     page[22..26].copy_from_slice(&sum.to_le_bytes());
@@ -45,7 +45,7 @@ fn a_stream_cut_out_of_a_longer_one_counts_from_its_first_page() {
     for (file, rate) in [(OPUS, 48_000), (VORBIS, 44_100), (FLAC, 8_000)] {
         let whole = duration_ms(file).unwrap();
         let mut moved = pages(file);
-        // Everything happens an hour later.
+        // Shift all positions by one hour.
         for page in &mut moved {
             let position = u64::from_le_bytes(page[6..14].try_into().unwrap());
             if position > 0 && position != u64::MAX {
@@ -79,7 +79,7 @@ fn a_broken_page_is_left_out() {
     let end = pages[middle].len() - 1;
     pages[middle][end] ^= 1;
     let bytes = pages.concat();
-    // The positions around it still tell how long it is.
+    // The positions around the broken page still give the length.
     assert_eq!(duration_ms(&bytes).unwrap(), 2_000);
     let sound = crate::decode(&bytes, crate::Kind::OggOpus, 10).unwrap();
     assert!(
@@ -91,8 +91,7 @@ fn a_broken_page_is_left_out() {
 
 #[test]
 fn the_checksum_is_that_of_ogg() {
-    // The checksum of an empty page with the fields 0, by the definition: any other polynomial, order of
-    // bits or start differs from what libogg wrote into the files.
+    // libogg wrote the checksums in the file. Another polynomial, bit order or initial value would not match.
     for page in pages(VORBIS) {
         let stated = u32::from_le_bytes(page[22..26].try_into().unwrap());
         assert_eq!(page::checksum(&page), stated);
@@ -116,7 +115,7 @@ fn headers_alone_are_empty() {
     ));
 }
 
-/// A page with these packets, each shorter than 255 bytes but the last.
+/// A page with these packets. Each but the last is shorter than 255 bytes.
 fn page_of(flags: u8, number: u32, position: u64, packets: &[&[u8]]) -> Vec<u8> {
     let mut lengths = Vec::new();
     for packet in packets {
@@ -155,7 +154,7 @@ fn vorbis_that_asks_for_gigabytes_is_refused() {
         result,
         Err(AudioError::Empty | AudioError::Unreadable)
     ));
-    // The same with small tables is measured.
+    // The same stream with small tables is measured.
     let small = vorbis_with(&crate::vorbis::tests::with_books(2, 256));
     assert!(duration_ms(&small).unwrap() > 0);
 }
@@ -165,14 +164,14 @@ fn false_pages_end_the_walk_before_they_become_dear() {
     let mut bytes = pages(OPUS).concat();
     let whole = bytes.len();
     let found = pages(&bytes).len();
-    // Each claims to be 32 kB long.
+    // Each false page claims to be 32 kB long.
     bytes.extend(b"OggS\0\xFF\xFF".repeat(100_000));
     let mut walk = page::Pages::new(&bytes);
     assert_eq!(walk.by_ref().count(), found);
     let tried = (walk.at() - whole) / 7;
     assert!(tried * 31_000 < bytes.len() * 6 + 2_000_000, "{tried}");
     assert_eq!(duration_ms(&bytes), Ok(2_000));
-    // A few do no harm to what follows.
+    // A few false pages do not affect what follows.
     let few = [&b"OggS\0\xFF\xFF".repeat(10)[..], OPUS, &vec![0; 70_000]].concat();
     assert_eq!(duration_ms(&few), Ok(2_000));
 }

@@ -1,10 +1,10 @@
-//! Work that comes to nothing is counted all the same.
+//! Tests that work without output is counted.
 
 use super::*;
 
 const OPUS_PACKET: [u8; 3] = [0b1111_1100, 0xFF, 0xFE];
 
-/// How many packets are taken before it was too much, and how many samples came of them.
+/// The number of packets accepted before the limit, and the number of samples that they yielded.
 fn taken(decoder: Decoder, trim: Trim, packet: &[u8], most: u64) -> (u64, u64) {
     let mut take = |_: u32, _: &[i16]| Ok(());
     let mut output = Output::new(1, &mut take);
@@ -28,7 +28,7 @@ fn opus() -> Decoder {
 fn broken_packets_cost_as_much_as_whole_ones() {
     let aac = Decoder::aac(&crate::adts::lc_config(4, 2)).unwrap();
     let (price, each) = (aac.price(), aac.cost(None));
-    // An element that is never taken.
+    // An element that the decoder never accepts.
     let (count, given) = taken(aac, Trim::nothing(), &[0x5F; 4], 1_000_000);
     assert_eq!(count, (31 * WORK_A_SECOND - price) / each);
     assert_eq!(given, 0);
@@ -39,7 +39,7 @@ fn what_is_cut_off_at_the_front_was_work() {
     let decoder = opus();
     let price = decoder.price();
     let (count, given) = taken(decoder, Trim::new(1 << 60, 1), &OPUS_PACKET, 1_000_000);
-    // 20 ms of two channels each.
+    // Each packet is 20 ms of two channels.
     assert_eq!(count, (31 * WORK_A_SECOND - price) / 1_920);
     assert_eq!(given, 0);
 }

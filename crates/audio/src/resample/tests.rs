@@ -1,4 +1,4 @@
-//! A resampled tone is the same tone, as long, and in its place.
+//! Tests that a resampled tone keeps its frequency, duration and position.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn a_tone_keeps_its_length_its_pitch_and_its_place() {
         let wanted = tone(to, 440.0, to * 3 / 2);
         let difference = out.len().abs_diff(wanted.len());
         assert!(difference <= 1, "{from} to {to}: {difference} samples off");
-        // The edges of a tone that begins at once ring; within them it is the same tone to 1 %.
+        // A tone with a sudden start rings at the edges. Between them it matches to 1 %.
         let edge = usize::try_from(to / 10).unwrap();
         let worst = out[edge..out.len() - edge]
             .iter()

@@ -1,11 +1,11 @@
-//! Bits that are packed from the lowest on (Vorbis I specification, 2.1). It knows no header.
+//! Reads bits packed from the least significant on (Vorbis I specification, 2.1).
 
 use crate::sample::{narrow, wide};
 
-/// Reads numbers of some bits.
+/// A bit reader.
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
-    /// Bits that were read.
+    /// Position in bits.
     at: u64,
 }
 
@@ -14,7 +14,7 @@ impl<'a> Bits<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// The next number of this many bits, at most 32; nothing when they are not all there.
+    /// The next integer of `count` bits, at most 32; `None` when the bits are incomplete.
     pub(super) fn take(&mut self, count: u32) -> Option<u32> {
         let from = narrow(self.at / 8);
         let shift = self.at % 8;
@@ -29,7 +29,7 @@ impl<'a> Bits<'a> {
         u32::try_from((value >> shift) & ((1 << count) - 1)).ok()
     }
 
-    /// Passes over bits; nothing when they are not all there.
+    /// Skips bits; `None` when there are too few.
     pub(super) fn skip(&mut self, count: u64) -> Option<()> {
         let end = self.at.checked_add(count)?;
         if end > wide(self.bytes.len()).saturating_mul(8) {

@@ -1,25 +1,26 @@
-//! Codebooks of Vorbis (Vorbis I specification, 3.2.1): what a decoder's table of one costs. It builds none.
+//! Vorbis codebooks (Vorbis I specification, 3.2.1): estimates the cost of a decoder's tables without
+//! building them.
 
 use super::bits::Bits;
 use super::ilog;
 
-/// The most entries and dimensions that the decoder takes.
+/// The most entries and dimensions that the decoder accepts.
 const MAX_ENTRIES: u32 = 128 * 1024;
 const MAX_DIMENSIONS: u32 = 32;
 
 /// The longest codeword, in bits.
 const LONGEST: usize = 32;
 
-/// Bits of a codeword that the decoder looks up at a time, at least and at most.
+/// The minimum and maximum number of codeword bits that the decoder looks up at a time.
 const STEPS: (usize, usize) = (4, 8);
 
-/// Bytes of a place in a table, with what is spare where a table grows.
+/// Bytes per table slot, including spare capacity of a growing table.
 const PLACE: u64 = 16;
 
-/// Bytes that are held for each entry while the table is made.
+/// Bytes per entry while the table is built.
 const ENTRY: u64 = 48;
 
-/// Passes over a codebook: bytes that its tables will take, at most. Nothing when it is broken.
+/// Skips a codebook and returns an upper bound of its tables in bytes. `None` when it is broken.
 pub(super) fn cost(bits: &mut Bits<'_>) -> Option<u64> {
     bits.take(24).filter(|sync| *sync == 0x56_4342)?;
     let dimensions = bits.take(16)?;
@@ -33,7 +34,7 @@ pub(super) fn cost(bits: &mut Bits<'_>) -> Option<u64> {
     Some(places * PLACE + u64::from(entries) * ENTRY + vectors)
 }
 
-/// How many codewords there are of each length.
+/// The number of codewords of each length.
 struct Lengths([u64; LONGEST + 1]);
 
 impl Lengths {
@@ -74,8 +75,8 @@ impl Lengths {
         self.0.iter().sum()
     }
 
-    /// How many beginnings of this length are no whole codeword: the codewords fill the tree, so those that
-    /// are not taken by shorter ones. Nothing when there are more codewords than fit.
+    /// The number of prefixes of this length that are not complete codewords. The codewords fill the tree, so
+    /// these are the prefixes not taken by shorter codewords. `None` when there are more codewords than fit.
     fn open(&self, depth: usize) -> Option<u64> {
         let taken: u64 = (0..=depth)
             .zip(self.0)
@@ -84,7 +85,7 @@ impl Lengths {
         (1_u64 << depth).checked_sub(taken)
     }
 
-    /// Places in the table. Nothing when the codewords do not fill the tree exactly.
+    /// Slots in the table. `None` when the codewords do not fill the tree exactly.
     fn places(&self) -> Option<u64> {
         let used = self.used();
         let single = used == 1 && self.0.get(1) == Some(&1);
@@ -97,12 +98,12 @@ impl Lengths {
         for depth in (step..longest).step_by(step) {
             blocks += self.open(depth)?;
         }
-        // A block that is made costs as much as some places besides.
+        // Each block costs about 32 slots of overhead.
         Some(blocks * ((1 << step) + 32))
     }
 }
 
-/// Passes over the vectors: bytes that they will take.
+/// Skips the vectors and returns their size in bytes.
 fn lookup(bits: &mut Bits<'_>, entries: u32, dimensions: u32) -> Option<u64> {
     let kind = bits.take(4)?;
     if kind == 0 {
@@ -121,8 +122,8 @@ fn lookup(bits: &mut Bits<'_>, entries: u32, dimensions: u32) -> Option<u64> {
     Some(all * 4 + values * 4)
 }
 
-/// The largest number whose power is at most `entries` (9.2.3). Nothing where the decoder, which rounds, would
-/// find another one and read what follows differently.
+/// The largest integer whose power is at most `entries` (9.2.3). `None` where the decoder, which rounds,
+/// would compute another value and misread what follows.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,8 +1,8 @@
-//! Headers of real files, and headers that are bombs.
+//! Tests with the headers of real files and with oversized tables.
 
 use super::*;
 
-/// Writes numbers of some bits, as [`Bits`] reads them.
+/// Writes integers of a given number of bits, as [`Bits`] reads them.
 #[derive(Default)]
 struct Writer(Vec<bool>);
 
@@ -22,7 +22,7 @@ impl Writer {
     }
 }
 
-/// The first header: one channel, 44,100 Hz, blocks of 256 and 2,048.
+/// The first header: mono, 44,100 Hz, blocks of 256 and 2,048.
 pub(crate) fn identification() -> Vec<u8> {
     let mut head = b"\x01vorbis\0\0\0\0\x01".to_vec();
     head.extend(44_100_u32.to_le_bytes());
@@ -31,8 +31,8 @@ pub(crate) fn identification() -> Vec<u8> {
     head
 }
 
-/// A third header with so many books of so many entries, whose vectors have 32 dimensions, and nothing else
-/// that is dear.
+/// A third header with `books` codebooks of `entries` entries and vectors of 32 dimensions. Nothing else in
+/// it is expensive.
 pub(crate) fn with_books(books: u32, entries: u32) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.put(books - 1, 8);
@@ -40,7 +40,7 @@ pub(crate) fn with_books(books: u32, entries: u32) -> Vec<u8> {
         writer.put(0x56_4342, 24);
         writer.put(32, 16);
         writer.put(entries, 24);
-        // In order of length; all have the same.
+        // Ordered by length; all lengths are equal.
         writer.put(1, 1);
         writer.put(entries.ilog2() - 1, 5);
         writer.put(entries, ilog(entries));
@@ -49,11 +49,11 @@ pub(crate) fn with_books(books: u32, entries: u32) -> Vec<u8> {
         writer.put(0, 32);
         writer.put(0, 4);
         writer.put(0, 1);
-        // One value: 2 to the power of 32 is more than there are entries.
+        // One value: 2 to the power of 32 exceeds the number of entries.
         writer.put(0, 1);
     }
     writer.put(0, 6 + 16);
-    // A floor without partitions, a residue of one class without books, a mapping, a mode.
+    // A floor without partitions, a residue of one class without books, a mapping and a mode.
     writer.put(0, 6);
     writer.put(1, 16);
     writer.put(0, 5 + 2 + 4);
@@ -77,7 +77,7 @@ fn tables_of_ordinary_size_are_taken_and_bombs_are_not() {
     let most = u32::try_from(MAX_TABLES / each.tables()).unwrap();
     assert!(most > 10);
     assert!(Setup::read(&identification(), &with_books(most, 16_384)).is_some());
-    // Both ways to make it dear: many books, and large ones.
+    // Both ways to exceed the limit: many books and large ones.
     let bombs = [
         (most + 1, 16_384),
         (1, 131_072),
@@ -105,7 +105,7 @@ fn tables_of_real_files_are_far_below_the_limit() {
         &include_bytes!("../../tests/fixtures/stereo_22050.ogg")[..],
     ] {
         let at = |head: &[u8]| file.windows(7).position(|word| word == head).unwrap();
-        // The third header goes over pages, whose heads are cut out where they stand.
+        // The third header spans pages. Remove the page headers inside it.
         let mut setup = file[at(b"\x05vorbis")..].to_vec();
         if let Some(page) = setup.windows(4).position(|word| word == b"OggS") {
             let segments = usize::from(setup[page + 26]);
@@ -132,7 +132,7 @@ fn a_header_that_is_cut_off_is_broken() {
 
 #[test]
 fn a_codeword_longer_than_any_is_broken() {
-    // 256 entries from the 32nd length on: the next length would be the 33rd.
+    // 256 entries from length 32 on: the next length would be 33.
     let mut writer = Writer::default();
     writer.put(0, 8);
     writer.put(0x56_4342, 24);

@@ -1,10 +1,10 @@
-//! Headers as streams and studios write them, and samples of every width.
+//! Tests for headers as streams and studios write them, and samples of every width.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A chunk, with its length as it should be.
+/// A chunk with the correct length.
 fn chunk(name: [u8; 4], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).unwrap();
     let mut bytes = [&name[..], &length.to_le_bytes(), body].concat();
@@ -135,7 +135,7 @@ fn what_follows_the_sound_is_no_sound() {
         chunk(*b"LIST", &[7; 100]),
     ]);
     assert_eq!(read(&bytes).unwrap(), [1, 2]);
-    // Part of a sample at the end is none.
+    // A partial sample at the end is dropped.
     let bytes = wave(&[fmt, chunk(*b"data", &[1, 0, 2]), chunk(*b"LIST", &[7; 100])]);
     assert_eq!(read(&bytes).unwrap(), [1]);
 }
@@ -197,7 +197,7 @@ fn what_is_no_wave_is_refused() {
     for rate in [1_000, 384_000] {
         assert!(read(&wave(&[fmt(1, 1, rate, 16), data.clone()])).is_ok());
     }
-    // Refused with the first wrong byte, not at the end.
+    // Rejected at the first wrong byte, not at the end.
     assert_eq!(WavStream::new().push(b"X"), Err(AudioError::Unreadable));
     assert_eq!(WavStream::new().push(b"RI"), Ok(Vec::new()));
 }
@@ -248,7 +248,7 @@ fn tiny_chunks_in_great_number_are_passed_over() {
     let mut stream = WavStream::new();
     for piece in bytes.chunks(64 * 1024) {
         assert!(stream.push(piece).unwrap().is_empty());
-        // All that was whole is gone, in one go.
+        // All parsed bytes are removed at once.
         assert!(stream.waiting.len() < 8);
         assert_eq!(stream.read, 0);
     }

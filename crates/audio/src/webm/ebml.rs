@@ -1,16 +1,15 @@
-//! Elements of EBML (RFC 8794, 4 to 6), those of Matroska that sound needs (RFC 9559, 5).
+//! Parses EBML elements (RFC 8794, 4 to 6), limited to the Matroska elements that audio needs (RFC 9559, 5).
 //!
-//! The elements that hold others are not followed by their length: their content is read as if it stood where
-//! they stand. So it does not matter that a live recording does not know the lengths.
+//! The parser ignores the length of container elements and reads their children as part of the parent. The
+//! unknown lengths of a live recording therefore do not matter.
 
 use crate::AudioError;
 use crate::read::{big, find};
 use crate::sample::{narrow, wide};
 
-/// A track.
 pub(super) struct Track<'a> {
     pub(super) number: u64,
-    /// The name of its codec.
+    /// The codec ID.
     pub(super) codec: &'a [u8],
     /// What the codec needs before the first packet.
     pub(super) private: &'a [u8],
@@ -19,19 +18,19 @@ pub(super) struct Track<'a> {
 /// Packets of one track.
 pub(super) struct Block<'a> {
     pub(super) track: u64,
-    /// When it is heard, in ticks.
+    /// The timestamp in ticks.
     pub(super) time: i64,
     pub(super) flags: u8,
     pub(super) data: &'a [u8],
 }
 
-/// What a walk comes upon.
+/// What `walk` reports.
 pub(super) enum Event<'a> {
     Track(Track<'a>),
-    /// Nanoseconds in a tick.
+    /// Nanoseconds per tick.
     Tick(u64),
     Block(Block<'a>),
-    /// Nanoseconds by which the end of the last block is to be cut.
+    /// Nanoseconds to cut from the end of the last block.
     Discard(u64),
 }
 
@@ -52,10 +51,10 @@ mod id {
     pub(super) const DISCARD_PADDING: u64 = 0x75A2;
 }
 
-/// The start of a cluster: where the way is found again after broken bytes.
+/// The start of a cluster, used to resynchronize after broken bytes.
 const CLUSTER_MARK: [u8; 4] = [0x1F, 0x43, 0xB6, 0x75];
 
-/// Gives what is there, in order. What cannot be read is passed over up to the next cluster.
+/// Reports the elements in order. After an unreadable element it continues at the next cluster.
 pub(super) fn walk(
     bytes: &[u8],
     each: &mut dyn FnMut(Event<'_>) -> Result<(), AudioError>,
@@ -92,9 +91,9 @@ pub(super) fn walk(
 
 struct Element<'a> {
     id: u64,
-    /// Empty for those whose content is read as if it stood here.
+    /// Empty for a container element, whose children are read as part of the parent.
     content: &'a [u8],
-    /// Bytes to the next one.
+    /// Bytes to the next element.
     length: usize,
 }
 
@@ -150,19 +149,19 @@ fn block(content: &[u8], cluster_time: u64) -> Option<Block<'_>> {
     })
 }
 
-/// An unsigned number of up to eight bytes, which is also how a positive signed one is written.
+/// An unsigned integer of up to eight bytes. A positive signed integer has the same encoding.
 fn number(content: &[u8]) -> u64 {
     big(content, 0, content.len().min(8)).unwrap_or_default()
 }
 
-/// Bytes of the number of variable length that begins with this byte (RFC 8794, 4).
+/// The length in bytes of the variable-length integer that starts with this byte (RFC 8794, 4).
 fn vint_length(first: u8) -> Option<usize> {
     let zeros = usize::try_from(first.leading_zeros()).ok()?;
     (zeros < 8).then_some(zeros + 1)
 }
 
-/// A number of variable length, without its mark, and its bytes. Nothing as the number when all its bits are
-/// set, which stands for "unknown".
+/// A variable-length integer without its marker bit, and its length in bytes. The value is `None` when all
+/// its bits are set, which means "unknown".
 pub(super) fn vint(bytes: &[u8]) -> Option<(Option<u64>, usize)> {
     let length = vint_length(*bytes.first()?)?;
     let largest = u64::MAX >> (64 - 7 * wide(length));

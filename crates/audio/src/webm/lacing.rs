@@ -1,11 +1,11 @@
-//! Several packets in one block (RFC 9559, 10.3), and the three headers of Vorbis in one piece (RFC 9559's
-//! codec mappings), which are laced the same way. It knows no codec.
+//! Splits a block that contains several packets (RFC 9559, 10.3), and the three Vorbis headers, which are
+//! laced the same way (RFC 9559's codec mappings).
 
 use super::ebml::vint;
 use crate::AudioError;
 use crate::sample::{narrow, wide};
 
-/// Gives the packets of a block with these flags. Nothing comes of what is laced wrongly.
+/// Reports the packets of a block with these flags. Reports nothing for invalid lacing.
 pub(super) fn packets(
     data: &[u8],
     flags: u8,
@@ -21,7 +21,7 @@ pub(super) fn packets(
     let count = usize::from(*count) + 1;
     let laced = match kind {
         1 => xiph(rest, count),
-        // More packets than bytes are no packets: a few bytes must not become hundreds of them.
+        // Reject more packets than bytes, so that a few bytes cannot become hundreds of packets.
         2 if rest.len() < count => None,
         2 => Some((vec![rest.len() / count; count - 1], rest)),
         _ => ebml(rest, count),
@@ -39,7 +39,7 @@ pub(super) fn packets(
     each(rest)
 }
 
-/// The three headers of Vorbis.
+/// The three Vorbis headers.
 pub(super) fn vorbis_headers(private: &[u8]) -> Option<[&[u8]; 3]> {
     let rest = private.strip_prefix(&[2])?;
     let (lengths, rest) = xiph(rest, 3)?;
@@ -67,7 +67,7 @@ fn xiph(bytes: &[u8], count: usize) -> Option<(Vec<usize>, &[u8])> {
     Some((lengths, rest))
 }
 
-/// Lengths of all packets but the last: the first as it is, the others as what they differ by.
+/// Lengths of all packets but the last: the first as a value, the others as differences.
 fn ebml(bytes: &[u8], count: usize) -> Option<(Vec<usize>, &[u8])> {
     let mut lengths = Vec::with_capacity(count);
     let mut rest = bytes;
@@ -79,7 +79,7 @@ fn ebml(bytes: &[u8], count: usize) -> Option<(Vec<usize>, &[u8])> {
         last = if lengths.is_empty() {
             value
         } else {
-            // A signed number is shifted by half of its range.
+            // A signed number has an offset of half its range.
             let half = (1_u64 << (7 * wide(taken) - 1)) - 1;
             last.checked_add(value)?.checked_sub(half)?
         };

@@ -1,4 +1,4 @@
-//! Laced blocks, broken clusters, padding at the end.
+//! Tests for laced blocks, broken clusters and padding at the end.
 
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ fn each_lacing_is_taken_apart() {
         laced(&ebml, 0b110),
         [vec![b'a'; 800], vec![b'b'; 500], vec![b'c'; 1000]]
     );
-    // What does not fit gives what fits.
+    // Invalid lacing yields the packets that fit.
     assert_eq!(laced(&[2, 1, 9, b'a', b'b'], 0b010), [b"a"]);
     assert!(laced(&[], 0b010).is_empty());
     assert!(laced(&[255, 255], 0b110).is_empty());
@@ -49,9 +49,9 @@ fn each_lacing_is_taken_apart() {
 
 #[test]
 fn lengths_are_exact() {
-    // The last block says how much of it is to be left out.
+    // The last block declares how much of it to drop.
     assert_eq!(duration_ms(WHOLE).unwrap(), 2_000);
-    // The same, but as one element of unknown length after the other.
+    // The same audio with elements of unknown length.
     assert!(duration_ms(LIVE).unwrap().abs_diff(2_000) <= 20);
 }
 
@@ -65,7 +65,7 @@ fn broken_bytes_cost_a_cluster_at_most() {
         .collect();
     let first = clusters[0];
     let track = &LIVE[..first];
-    // Two recordings' clusters with an element between them that cannot be.
+    // Clusters of two recordings, separated by an invalid element.
     let bytes = [LIVE, &[0; 50], &LIVE[first..]].concat();
     assert!(duration_ms(&bytes).unwrap().abs_diff(4_000) <= 40);
     assert_eq!(duration_ms(track), Err(AudioError::Empty));

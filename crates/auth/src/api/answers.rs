@@ -1,4 +1,4 @@
-//! Answers, in the order of the contract's table.
+//! Responses, in the order of the API contract's table.
 
 use crate::identity::AuthMethod;
 use crate::live::LoginMethod;
@@ -15,7 +15,6 @@ pub struct Done {
 }
 
 impl Done {
-    /// The one value.
     pub const OK: Self = Self { ok: true };
 }
 
@@ -23,46 +22,47 @@ impl Done {
 #[expect(clippy::struct_excessive_bools, reason = "the contract's shape")]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuthStatus {
-    /// No password and no passkey is stored.
+    /// Whether neither a password nor a passkey is stored.
     pub setup_required: bool,
-    /// A password or a passkey is stored.
+    /// Whether a password or a passkey is stored.
     pub setup_complete: bool,
-    /// This caller must send the setup code to complete setup.
+    /// Whether this caller must send the setup code to complete setup.
     pub setup_code_required: bool,
-    /// A password is stored.
+    /// Whether a password is stored.
     pub has_password: bool,
-    /// At least one passkey is stored.
+    /// Whether at least one passkey is stored.
     pub has_passkeys: bool,
-    /// This caller is let in.
+    /// Whether this caller is authenticated.
     pub authenticated: bool,
-    /// How.
+    /// How this caller is authenticated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auth_method: Option<AuthMethod>,
-    /// What they may do.
+    /// What this caller may do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scopes: Option<ScopeSet>,
-    /// Everyone is let in until setup is completed.
+    /// Whether every caller is admitted until setup is completed.
     pub auth_disabled: bool,
-    /// The connection is local.
+    /// Whether the connection is local.
     pub is_local: bool,
-    /// Why it is not; for callers who are let in.
+    /// Why the connection is not local. Only for authenticated callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locality: Option<LocalityReport>,
-    /// The host of this request is a name that passkeys can be bound to.
+    /// Whether the host of this request is a name that passkeys can be bound to.
     pub webauthn_available: bool,
     /// `uninitialized`, `sealed`, `unsealed` or `disabled`.
     pub vault_status: String,
 }
 
-/// Setup, and a change of the password.
+/// The response to setup and to a password change.
 #[derive(Serialize, JsonSchema)]
 pub struct SetupAnswer {
     /// Always true.
     pub ok: bool,
-    /// The vault's recovery key, shown this once.
+    /// The vault's recovery key. Returned only once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_key: Option<String>,
-    /// Settings that a remote caller had changed while auth was disabled: they are as they were before.
+    /// Settings restored to their previous values, because a remote caller changed them while auth
+    /// was disabled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings_reverted: Vec<String>,
 }
@@ -72,37 +72,36 @@ pub struct SetupAnswer {
 pub struct ConfirmAnswer {
     /// Always true.
     pub ok: bool,
-    /// Until when the confirmation counts.
+    /// When the confirmation expires.
     pub valid_until: Timestamp,
 }
 
-/// One login.
+/// One login session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SessionItem {
-    /// Its id.
     pub id: AuthSessionId,
-    /// When it began.
+    /// When the session started.
     pub created_at: Timestamp,
-    /// When it was last used.
+    /// When the session was last used.
     pub last_seen_at: Timestamp,
-    /// When it ends.
+    /// When the session expires.
     pub expires_at: Timestamp,
-    /// When the person last proved to be there.
+    /// When the password or a passkey was last verified.
     pub confirmed_at: Timestamp,
-    /// How it began.
+    /// How the user logged in.
     pub login_method: LoginMethod,
-    /// What the browser called itself.
+    /// The browser's User-Agent header.
     pub user_agent: Option<String>,
-    /// Where it logged in from.
+    /// The client's address at login.
     pub client_ip: Option<String>,
-    /// This is the caller's own.
+    /// Whether this is the caller's own session.
     pub current: bool,
 }
 
 /// `GET /api/auth/sessions`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SessionList {
-    /// Live logins, the most recently used first.
+    /// Active sessions, most recently used first.
     pub sessions: Vec<SessionItem>,
 }
 
@@ -111,73 +110,71 @@ pub struct SessionList {
 pub struct EndedAnswer {
     /// Always true.
     pub ok: bool,
-    /// How many were ended.
+    /// How many sessions were ended.
     pub ended: u64,
 }
 
 /// One API key, without its secret.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ApiKeyItem {
-    /// Its id.
     pub id: ApiKeyId,
-    /// What its owner calls it.
+    /// A name chosen by the owner.
     pub label: String,
-    /// Its first characters.
+    /// The first characters of the key.
     pub prefix: String,
-    /// What it may do.
+    /// What the key may do.
     pub scopes: ScopeSet,
-    /// When it was made.
+    /// When the key was created.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// When the key expires; absent if never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When it was last used.
+    /// When the key was last used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
-    /// Where it may be used from.
+    /// The networks that may use the key; absent if unrestricted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The methods and paths that it may call; absent when all.
+    /// The methods and paths that the key may call; absent if unrestricted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
-    /// Who made it, as in the audit log: `session …`, `api_key …`, `device …`, `password`,
-    /// `loopback` or `cli`; absent for keys older than this field.
+    /// The creator, as in the audit log: `session …`, `api_key …`, `device …`, `password`,
+    /// `loopback` or `cli`. Absent for keys created before this field existed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
 }
 
-/// A usual key for one purpose.
+/// A suggested API key for one purpose.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct KeyPreset {
-    /// Its name, such as `voice`.
+    /// The preset's name, such as `voice`.
     pub id: &'static str,
     /// What such a key is for.
     pub summary: &'static str,
-    /// The scopes that it has.
+    /// The scopes of the key.
     pub scopes: ScopeSet,
-    /// The methods and paths that it may call.
+    /// The methods and paths that the key may call.
     pub only: Vec<&'static str>,
 }
 
 /// `GET /api/auth/api-keys`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ApiKeyList {
-    /// Every key, the newest first.
+    /// All API keys, newest first.
     pub api_keys: Vec<ApiKeyItem>,
-    /// Usual keys for one purpose, to be offered where a key is made.
+    /// Suggested keys to offer when a key is created.
     pub presets: Vec<KeyPreset>,
 }
 
 /// `POST /api/auth/api-keys`.
 #[derive(Serialize, JsonSchema)]
 pub struct ApiKeyCreated {
-    /// Its id.
     pub id: ApiKeyId,
-    /// The key itself, shown this once.
+    /// The API key. Returned only once.
     pub key: String,
-    /// Its first characters.
+    /// The first characters of the key.
     pub prefix: String,
-    /// What it may do.
+    /// What the key may do.
     pub scopes: ScopeSet,
 }
 
@@ -197,14 +194,14 @@ pub struct VaultStatusAnswer {
     pub status: String,
 }
 
-/// Most of the vault's operations.
+/// The response to most vault operations.
 #[derive(Serialize, JsonSchema)]
 pub struct VaultAnswer {
     /// Always true.
     pub ok: bool,
     /// `uninitialized`, `sealed`, `unsealed` or `disabled`.
     pub status: String,
-    /// The vault's recovery key, shown this once.
+    /// The vault's recovery key. Returned only once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_key: Option<String>,
 }
@@ -214,15 +211,15 @@ pub struct VaultAnswer {
 pub struct VaultDisableAnswer {
     /// Always true.
     pub ok: bool,
-    /// `disabled`.
+    /// Always `disabled`.
     pub status: String,
-    /// Always true: what runs may still hold what it read earlier.
+    /// Always true: the running process may still have secrets in memory that it read earlier.
     pub restart_advised: bool,
-    /// What was decrypted.
+    /// How many secrets were decrypted.
     pub report: VaultDisableReport,
 }
 
-/// How many records were decrypted.
+/// How many secrets of each kind were decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VaultDisableReport {
     /// Environment variables.
@@ -242,80 +239,77 @@ pub struct VaultDisableReport {
 pub struct VaultRecoveryKeyAnswer {
     /// Always true.
     pub ok: bool,
-    /// The new recovery key, shown this once.
+    /// The new recovery key. Returned only once.
     pub recovery_key: String,
 }
 
 /// One row of the audit log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditEvent {
-    /// Its id.
     pub id: String,
-    /// When.
+    /// When the event happened.
     pub at: Timestamp,
-    /// What.
+    /// The kind of event, such as `login.failed`.
     pub kind: String,
-    /// Who.
+    /// Who caused the event.
     pub actor: String,
-    /// From where.
+    /// The client's address.
     pub client_ip: Option<String>,
-    /// More.
+    /// Further data, depending on the kind.
     pub detail: serde_json::Value,
 }
 
 /// `audit.list`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AuditList {
-    /// Rows, the newest first.
+    /// Rows, newest first.
     pub events: Vec<AuditEvent>,
-    /// Where the next page begins.
+    /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// `pairing.create`: the token is shown this once.
+/// `pairing.create`.
 #[derive(Serialize, JsonSchema)]
 pub struct DevicePaired {
-    /// The device's id.
     pub id: DeviceId,
-    /// What it connects with, as `auth.device_token` of `connect`.
+    /// The token to send as `auth.device_token` of `connect`. Returned only once.
     pub token: String,
-    /// What it may do.
+    /// What the device may do.
     pub scopes: ScopeSet,
 }
 
 /// One paired device.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Device {
-    /// Its id.
     pub id: DeviceId,
-    /// What its owner calls it.
+    /// A name chosen by the owner.
     pub label: String,
-    /// What it may do.
+    /// What the device may do.
     pub scopes: ScopeSet,
-    /// Whether a socket of it is open on the node that answers.
+    /// Whether the device has an open socket on the answering node.
     pub online: bool,
-    /// When it was last connected.
+    /// When the device was last connected.
     pub last_seen_at: Option<Timestamp>,
-    /// When it was paired.
+    /// When the device was paired.
     pub created_at: Timestamp,
-    /// When it ends.
+    /// When the device's access expires; absent if never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Where it may connect from.
+    /// The networks from which the device may connect; absent if unrestricted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The methods that it may call; absent when all.
+    /// The methods that the device may call; absent if unrestricted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
-    /// Who paired it, as in the audit log; absent for devices older than this field.
+    /// Who paired the device, as in the audit log. Absent for devices paired before this field
+    /// existed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
 }
 
-/// Every paired device, the newest first.
+/// Every paired device, newest first.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DeviceList {
-    /// The devices.
     pub devices: Vec<Device>,
 }

@@ -1,4 +1,4 @@
-//! Requests, in the order of the contract's table.
+//! Requests, in the order of the API contract's table.
 
 use gatehouse_domain::{ChallengeId, Cidr, Scope, Timestamp};
 use schemars::JsonSchema;
@@ -14,11 +14,11 @@ pub struct EmptyRequest {}
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetupRequest {
-    /// The first password. Required; read as optional, so that a missing setup code is refused
-    /// before anything is said about the rest of the body.
+    /// The first password. Required. Parsed as optional, because a missing setup code must be
+    /// refused before the rest of the body is validated.
     #[schemars(with = "String")]
     pub password: Option<SecretString>,
-    /// The setup code; a remote caller must send it.
+    /// The setup code. Required for remote callers.
     #[serde(default, alias = "code")]
     #[schemars(with = "Option<String>")]
     pub setup_code: Option<SecretString>,
@@ -28,23 +28,21 @@ pub struct SetupRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoginRequest {
-    /// The password.
     #[schemars(with = "String")]
     pub password: SecretString,
 }
 
-/// `POST /api/auth/confirm`: the password, or a passkey's answer.
+/// `POST /api/auth/confirm`: the password, or a passkey's response.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmRequest {
-    /// The password.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub password: Option<SecretString>,
-    /// The ceremony that `passkey/auth/begin` started.
+    /// The challenge that `passkey/auth/begin` returned.
     #[serde(default)]
     pub challenge_id: Option<ChallengeId>,
-    /// The authenticator's answer to it.
+    /// The authenticator's response to the challenge.
     #[serde(default)]
     pub credential: Option<serde_json::Value>,
 }
@@ -53,14 +51,13 @@ pub struct ConfirmRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PasswordChangeRequest {
-    /// The password so far; required where one is set.
+    /// The current password. Required if one is set.
     #[serde(default, alias = "old_password")]
     #[schemars(with = "Option<String>")]
     pub current_password: Option<SecretString>,
-    /// The password from now on.
     #[schemars(with = "String")]
     pub new_password: SecretString,
-    /// The setup code; a remote caller must send it where this completes setup.
+    /// The setup code. Required for remote callers if this request completes setup.
     #[serde(default, alias = "code")]
     #[schemars(with = "Option<String>")]
     pub setup_code: Option<SecretString>,
@@ -70,20 +67,20 @@ pub struct PasswordChangeRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateApiKeyRequest {
-    /// What its owner calls it.
+    /// A name for the key.
     #[serde(alias = "name")]
     pub label: String,
-    /// What it may do; at least one.
+    /// What the key may do; at least one scope.
     #[serde(default)]
     pub scopes: Vec<Scope>,
-    /// When it ends; when left out, with the key that makes it, or never.
+    /// When the key expires. By default, with the key that creates it, or never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// Where it may be used from; when left out, where the key that makes it may be, or anywhere.
+    /// The networks that may use the key. By default, those of the key that creates it, or any.
     #[serde(default)]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The methods and paths that it may call, such as `tts.*`, `webhooks.deliveries` or
-    /// `/v1/audio/*`; when left out, those of the key that makes it, or all.
+    /// The methods and paths that the key may call, such as `tts.*`, `webhooks.deliveries` or
+    /// `/v1/audio/*`. By default, those of the key that creates it, or all.
     #[serde(default)]
     pub only: Option<Vec<String>>,
 }
@@ -92,7 +89,8 @@ pub struct CreateApiKeyRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndSessionRequest {
-    /// Whether the API keys and devices that the session made stay; when left out, they end with it.
+    /// Whether to keep the API keys and devices that the session created. By default, they end with
+    /// it.
     #[serde(default)]
     pub keep_children: bool,
 }
@@ -101,39 +99,37 @@ pub struct EndSessionRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairDeviceRequest {
-    /// What its owner calls it.
+    /// A name for the device.
     #[serde(alias = "name")]
     pub label: String,
-    /// What it may do: not more than its creator; reading and writing when left out.
+    /// What the device may do; at most what its creator may do. By default, read and write.
     #[serde(default)]
     pub scopes: Option<Vec<Scope>>,
-    /// When it ends; when left out, with the credential that pairs it, or never.
+    /// When the device's access expires. By default, with the credential that pairs it, or never.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// Where it may connect from; when left out, where the credential that pairs it may be used, or
-    /// anywhere.
+    /// The networks from which the device may connect. By default, those of the credential that
+    /// pairs it, or any.
     #[serde(default)]
     pub allowed_cidrs: Option<Vec<Cidr>>,
-    /// The methods that it may call, such as `chat.*`; when left out, those of the credential that
-    /// pairs it, or all.
+    /// The methods that the device may call, such as `chat.*`. By default, those of the credential
+    /// that pairs it, or all.
     #[serde(default)]
     pub only: Option<Vec<String>>,
 }
 
-/// A request that the vault's password must come with.
+/// A vault request that requires the password.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VaultPassword {
-    /// The password.
     #[schemars(with = "String")]
     pub password: SecretString,
 }
 
-/// A request that the vault's password may come with.
+/// A vault request with an optional password.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VaultOptionalPassword {
-    /// The password.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub password: Option<SecretString>,
@@ -148,19 +144,17 @@ pub struct VaultRecovery {
     pub recovery_key: SecretString,
 }
 
-/// `params.auth` of a socket's `connect`.
+/// `params.auth` of a socket's `connect`. Send one of the credentials.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectAuth {
-    /// An API key.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub api_key: Option<SecretString>,
-    /// Or the password.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub password: Option<SecretString>,
-    /// Or a paired device's token.
+    /// The token of a paired device.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub device_token: Option<SecretString>,

@@ -1,6 +1,6 @@
-//! Collapsing failures: of each client, kind and minute the first is a row at once, the others one row when
-//! the minute has passed; beyond [`ROWS`] of a kind and minute, all that is left is one row. Pure; what is
-//! to be written is handed back.
+//! Collapses failures. For each client, kind and minute, the first failure is written at once and
+//! the others become one row when the minute has passed. Beyond [`ROWS`] rows of a kind per minute,
+//! the rest becomes a single row. Pure: returns what is to be written.
 
 use gatehouse_domain::{Actor, ClientKey, Timestamp};
 use std::collections::HashMap;
@@ -8,12 +8,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const WINDOW_MS: u64 = 60_000;
-/// Rows of one kind that failures may write in a minute, besides the one that counts the rest.
+/// The maximum rows per kind and minute, not counting the row for the rest.
 const ROWS: u32 = 100;
 
 type Key = (ClientKey, &'static str);
 
-/// The minute of one client and kind, whose first failure is a row.
+/// The current minute of one client and kind. Its first failure is already a row.
 #[derive(Debug)]
 struct Window {
     began_ms: u64,
@@ -22,7 +22,7 @@ struct Window {
     more: u64,
 }
 
-/// The minute of one kind, over all clients.
+/// The current minute of one kind, over all clients.
 #[derive(Debug)]
 struct KindWindow {
     began_ms: u64,
@@ -48,7 +48,7 @@ impl KindWindow {
     }
 }
 
-/// What one row tells of the failures after the first.
+/// One row that summarizes the failures after the first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) kind: &'static str,
@@ -57,12 +57,12 @@ pub(crate) struct Summary {
     pub(crate) since: Timestamp,
 }
 
-/// What is to be written for one failure.
+/// What to write for one failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Noted {
-    /// This failure is a row of its own.
+    /// Whether this failure gets its own row.
     pub(crate) first: bool,
-    /// Minutes before it.
+    /// Summaries of earlier minutes.
     pub(crate) ended: Vec<Summary>,
 }
 
@@ -72,7 +72,7 @@ struct Windows {
     kinds: HashMap<&'static str, KindWindow>,
 }
 
-/// The minutes that are running.
+/// The minutes in progress.
 #[derive(Debug, Default)]
 pub(crate) struct FailureLog {
     windows: Mutex<Windows>,
@@ -91,7 +91,8 @@ fn many_clients() -> Actor {
 }
 
 impl Windows {
-    /// Ends the minute of a kind. If it had no more rows, the clients' own counts are part of the rest.
+    /// Ends the minute of a kind. If its rows are used up, the clients' counts are added to the
+    /// rest.
     fn end_kind(&mut self, kind: &'static str) -> Option<Summary> {
         let mut ended = self.kinds.remove(kind)?;
         if ended.rows >= ROWS {
@@ -106,7 +107,8 @@ impl Windows {
         })
     }
 
-    /// Ends the minute of a client: a row where there is one left, else part of the rest.
+    /// Ends the minute of a client. Returns a row if the kind has one left, otherwise adds the
+    /// count to the rest.
     fn end_client(
         &mut self,
         (kind, window): (&'static str, Window),
@@ -184,7 +186,7 @@ impl FailureLog {
         Noted { first, ended }
     }
 
-    /// Takes out the minutes that have passed, or all.
+    /// Removes and returns the elapsed minutes, or all.
     pub(crate) fn take_ended(&self, now: Timestamp, mono_ms: u64, all: bool) -> Vec<Summary> {
         let mut guard = self.lock();
         let windows = &mut *guard;

@@ -1,6 +1,6 @@
-//! Cutting the oldest rows off the audit log. What is cut is verified first, and the place is kept as an
-//! anchor: the last sequence number and hash, and how many rows were cut in all. A row of the chain itself
-//! says the same, so an anchor that was moved by hand shows.
+//! Deletes the oldest rows of the audit log. Rows are verified before they are deleted. An anchor
+//! stores the last deleted sequence number and hash, and the total number of deleted rows. A row in
+//! the chain repeats the anchor, so a manipulated anchor is detected.
 
 use super::kinds;
 use crate::error::AuthError;
@@ -11,30 +11,30 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Rows cut in one transaction.
+/// Rows deleted in one transaction.
 const BATCH: i64 = 1_000;
 
-/// A row that was to be cut is not what the chain says: nothing is cut, so that it can be looked at.
+/// A row to be deleted does not match the chain. Nothing is deleted, to allow an investigation.
 #[derive(Debug, thiserror::Error)]
 #[error("the audit log is broken at row {seq}; run `gatehouse audit verify`")]
 pub struct BrokenChain {
-    /// Its place.
+    /// The row's sequence number.
     pub seq: i64,
 }
 
-/// Whether a row follows another and carries its own hash.
+/// Whether a row follows the previous one and has the correct hash.
 pub(super) fn follows(row: &AuditRow, seq: i64, hash: &str) -> bool {
     row.seq == seq + 1 && row.prev_hash == hash && row.hash == row.expected_hash()
 }
 
-/// What the chain says of an anchor.
+/// The detail of the chain's row for this anchor.
 pub(super) fn told_by(anchor: &AuditAnchor) -> Value {
     json!({ "through": anchor.seq, "hash": anchor.hash, "cut": anchor.cut })
 }
 
 impl Auth {
-    /// Cuts off rows that are older than `audit.retention_days`; how many. Batches, each a transaction, so
-    /// that other writes come between.
+    /// Deletes rows older than `audit.retention_days`. Returns how many. Deletes in batches, one
+    /// transaction each, to let other writes through.
     pub async fn cut_audit_log(&self) -> Result<u64, AuthError> {
         let days = self.0.settings.load().given.audit_retention_days;
         let kept = Duration::from_hours(24 * u64::from(days));
@@ -87,7 +87,7 @@ async fn cut_batch(
     Ok(Ok(u64::try_from(next.cut - anchor.cut).unwrap_or(0)))
 }
 
-/// The row comes first: the chain goes on from its head, which may be the last that is cut.
+/// Appends the row first: it continues from the chain's head, which may itself be deleted.
 async fn cut(
     conn: &mut Conn,
     next: &AuditAnchor,

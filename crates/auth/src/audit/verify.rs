@@ -1,4 +1,5 @@
-//! Walking the audit log's chain: every row must follow the one before it and carry its own hash.
+//! Verifies the audit log's chain: every row must follow the previous one and have the correct
+//! hash.
 
 use super::kinds;
 use super::retention::{follows, told_by};
@@ -8,43 +9,41 @@ use serde_json::Value;
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
 
-/// An unbroken chain.
+/// The result for an intact chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// How many rows.
     pub rows: u64,
-    /// How many older rows were cut off, as the log itself says.
+    /// How many older rows were deleted, according to the log.
     pub cut: u64,
-    /// The place of the last of them; 0 when there was none.
+    /// The sequence number of the last deleted row; 0 if none.
     pub after: u64,
-    /// The hash of the newest; compare it with the one logged hourly, for a chain whose end was cut
-    /// off is unbroken too. Empty when there is no row.
+    /// The hash of the newest row; empty if there is none. Compare it with the hash logged hourly:
+    /// a chain whose end was removed is also intact.
     pub head: String,
 }
 
-/// The chain is not right, or cannot be read.
+/// The chain is broken or cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// This row was changed, removed or put in.
+    /// This row was changed, removed or inserted.
     #[error("the audit log is broken at row {seq}")]
     Broken {
-        /// Its place.
+        /// The row's sequence number.
         seq: i64,
     },
-    /// The chain does not say that rows were cut off where it begins.
+    /// The chain contains no row that matches the anchor.
     #[error("the audit log was cut off by hand")]
     Anchor,
-    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Walks the chain from its anchor, or from its first row where nothing was cut off.
+/// Verifies the chain from its anchor, or from its first row if nothing was deleted.
 pub async fn verify(store: &Store) -> Result<Verified, VerifyError> {
     loop {
         let anchor = anchor_of(store).await?;
         match walk(store, &anchor).await {
-            // Retention removed rows during this read: continue after them.
+            // Retention deleted rows during this read: continue after them.
             Err(_) if anchor_of(store).await? != anchor => {}
             outcome => return outcome,
         }
@@ -77,7 +76,7 @@ async fn walk(store: &Store, anchor: &AuditAnchor) -> Result<Verified, VerifyErr
             head = row.hash;
         }
     }
-    // The newest row about a cut is behind the cut, so it is always there.
+    // The newest row about a deletion is never deleted by it, so it always exists.
     if anchor.seq > 0 && told != Some(told_by(anchor)) {
         return Err(VerifyError::Anchor);
     }

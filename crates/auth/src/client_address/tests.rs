@@ -1,3 +1,5 @@
+//! The client address and the TLS check, by headers and proxy configuration.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! The cross-site check, by origin and host.
+
 use super::*;
 use http::HeaderName;
 use proptest::prelude::*;
@@ -107,7 +109,7 @@ fn over_tls_a_page_without_it_is_another_site() {
         ("http://gate.lan:8420", "gate.lan:8420", false),
         ("http://localhost:8420", "localhost:8420", false),
         ("https://localhost:8420", "127.0.0.1:8420", true),
-        // What the operator allows says its own scheme.
+        // An allowed origin specifies its own scheme.
         ("http://tools.example.com:8443", "gate.lan", true),
     ] {
         let verdict = over_tls(&[("origin", origin), ("host", host)]);

@@ -1,4 +1,4 @@
-//! A paired device as it lives in memory, and whether it is connected.
+//! A paired device in memory, and whether it is connected.
 
 use crate::live::{Live, TokenHash, Usage, from_hex, is_within};
 use crate::only::Only;
@@ -23,7 +23,7 @@ pub struct LiveDevice {
 }
 
 impl fmt::Debug for LiveDevice {
-    /// Without the hash.
+    /// Omits the hash.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("LiveDevice").field(&self.id).finish()
     }
@@ -44,42 +44,39 @@ impl LiveDevice {
         })
     }
 
-    /// Its id.
     pub const fn id(&self) -> &DeviceId {
         &self.id
     }
 
-    /// What it may do.
     pub const fn scopes(&self) -> ScopeSet {
         self.scopes
     }
 
-    /// When it ends.
     pub const fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at
     }
 
-    /// Where it may be used from; `None` is anywhere.
+    /// The networks from which the device may connect; `None` is any.
     pub(crate) fn allowed_cidrs(&self) -> Option<&[Cidr]> {
         self.allowed_cidrs.as_deref()
     }
 
-    /// The methods that it may call; `None` is all.
+    /// The methods that the device may call; `None` is all.
     pub(crate) const fn only(&self) -> Option<&Only> {
         self.only.as_ref()
     }
 
-    /// Whether it may be used from there.
+    /// Whether the device may connect from this address.
     pub(crate) fn may_be_used_from(&self, client: IpAddr) -> bool {
         is_within(self.allowed_cidrs(), client)
     }
 
-    /// Whether a socket of it is open on this node.
+    /// Whether the device has an open socket on this node.
     pub(crate) fn is_online(&self) -> bool {
         self.sockets.load(Ordering::Relaxed) > 0
     }
 
-    /// When it was last connected.
+    /// When the device was last connected.
     pub(crate) fn last_seen_at(&self) -> Option<Timestamp> {
         self.usage.last()
     }
@@ -111,7 +108,7 @@ impl Live for LiveDevice {
     }
 }
 
-/// One socket of a device, open as long as this lives.
+/// An open socket of a device. The socket counts as closed when this is dropped.
 #[derive(Debug)]
 pub struct DevicePresence(Arc<LiveDevice>);
 
@@ -121,7 +118,6 @@ impl DevicePresence {
         Self(device)
     }
 
-    /// The device.
     pub fn device(&self) -> &LiveDevice {
         &self.0
     }

@@ -1,3 +1,5 @@
+//! Parsing of hosts and authorities.
+
 use super::*;
 use http::HeaderValue;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Bodies and answers of the passkey endpoints.
+//! Request and response bodies of the passkey endpoints.
 
 use gatehouse_domain::{ChallengeId, PasskeyId, Timestamp};
 use schemars::JsonSchema;
@@ -6,58 +6,58 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Begins a registration.
+/// Starts a registration.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterBeginRequest {
-    /// Needed from remote callers while setup is incomplete.
+    /// The setup code. Required for remote callers while setup is incomplete.
     #[serde(alias = "code")]
     #[schemars(with = "Option<String>")]
     pub setup_code: Option<SecretString>,
 }
 
-/// Ends a registration.
+/// Completes a registration.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterFinishRequest {
-    /// From the beginning.
+    /// The id returned when the registration started.
     pub challenge_id: ChallengeId,
-    /// What the owner calls the passkey.
+    /// A name for the passkey.
     #[serde(alias = "label")]
     pub name: String,
     /// `PublicKeyCredential.toJSON()`.
     pub credential: Value,
-    /// Needed from remote callers while setup is incomplete.
+    /// The setup code. Required for remote callers while setup is incomplete.
     #[serde(alias = "code")]
     #[schemars(with = "Option<String>")]
     pub setup_code: Option<SecretString>,
 }
 
-/// Ends a login.
+/// Completes a login.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoginFinishRequest {
-    /// From the beginning.
+    /// The id returned when the login started.
     pub challenge_id: ChallengeId,
     /// `PublicKeyCredential.toJSON()`.
     pub credential: Value,
 }
 
-/// A ceremony has begun.
+/// A started ceremony.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CeremonyBegun {
-    /// To be sent back with the credential, once, within five minutes.
+    /// Send it back with the credential, once, within five minutes.
     pub challenge_id: ChallengeId,
     /// For `navigator.credentials`: `{publicKey: …}`.
     pub options: Value,
 }
 
-/// A passkey was registered.
+/// A registered passkey.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PasskeyMade {
-    /// Its id.
     pub id: PasskeyId,
-    /// Settings that a remote caller had changed while auth was disabled: they are as they were before.
+    /// Settings restored to their previous values, because a remote caller changed them while auth
+    /// was disabled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings_reverted: Vec<String>,
 }
@@ -66,7 +66,6 @@ pub struct PasskeyMade {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RenameRequest {
-    /// The new name.
     #[serde(alias = "label")]
     pub name: String,
 }
@@ -74,15 +73,14 @@ pub struct RenameRequest {
 /// One passkey.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PasskeyItem {
-    /// Its id.
     pub id: PasskeyId,
-    /// What the owner calls it.
+    /// A name chosen by the owner.
     pub name: String,
-    /// The host on which it works.
+    /// The host for which the passkey works.
     pub rp_id: String,
-    /// When it was registered.
+    /// When the passkey was registered.
     pub created_at: Timestamp,
-    /// When it last logged in.
+    /// When the passkey was last used to log in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }
@@ -90,6 +88,6 @@ pub struct PasskeyItem {
 /// Every passkey.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PasskeyList {
-    /// The oldest first.
+    /// Oldest first.
     pub passkeys: Vec<PasskeyItem>,
 }

@@ -1,5 +1,6 @@
-//! The `WebAuthn` ceremonies themselves (W3C Web Authentication Level 3), by `webauthn-rs`: options out,
-//! answers in. Knows no database and no request; states and credentials travel as JSON text.
+//! The `WebAuthn` ceremonies (W3C Web Authentication Level 3), implemented with `webauthn-rs`:
+//! produces options and verifies responses. Knows no database and no request; states and
+//! credentials are passed as JSON text.
 
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::Value;
@@ -11,24 +12,24 @@ use webauthn_rs::prelude::{
 };
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
-/// A ceremony did not come to its end.
+/// Why a ceremony failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CeremonyError {
-    /// The authenticator's answer is not acceptable: wrong challenge, origin, signature or counter.
+    /// The authenticator's response is invalid: wrong challenge, origin, signature or counter.
     #[error("the authenticator's answer was refused")]
     Refused(#[source] WebauthnError),
-    /// The answer is not of the form that `PublicKeyCredential.toJSON()` gives.
+    /// The response does not have the form of `PublicKeyCredential.toJSON()`.
     #[error("the credential is malformed")]
     Malformed(#[source] serde_json::Error),
-    /// A state or credential of ours cannot be read or written.
+    /// A stored state or credential cannot be parsed or serialized.
     #[error("a stored ceremony or passkey is damaged")]
     Damaged(#[source] serde_json::Error),
-    /// No relying party can be made of this host.
+    /// The host cannot be a relying party.
     #[error("passkeys do not work on this host")]
     Host(#[source] WebauthnError),
 }
 
-/// What goes to the browser and what stays here until the answer comes.
+/// The options for the browser, and the state to keep until the response arrives.
 #[derive(Debug)]
 pub struct Begun {
     /// `{publicKey: …}`.
@@ -42,11 +43,11 @@ pub struct Begun {
 pub struct Registered {
     /// The authenticator's credential id, base64url without padding.
     pub credential_id: String,
-    /// The serialised credential.
+    /// The serialized credential.
     pub credential: String,
 }
 
-/// One host on which passkeys are made and used.
+/// A host for which passkeys are registered and used.
 #[derive(Debug)]
 pub struct RelyingParty {
     webauthn: Webauthn,
@@ -60,14 +61,14 @@ fn stored<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CeremonyError
     serde_json::from_str(text).map_err(CeremonyError::Damaged)
 }
 
-/// Base64url without padding, as the browser spells credential ids.
+/// Base64url without padding, as browsers encode credential ids.
 fn spell(id: &[u8]) -> String {
     BASE64URL_NOPAD.encode(id)
 }
 
 impl RelyingParty {
-    /// The relying party of a host name, and the exact origins of its pages. Without any, it takes no
-    /// answer but of the host's page on the port of HTTPS.
+    /// Creates the relying party for a host name and the exact origins of its pages. If `origins`
+    /// is empty, only `https://{rp_id}` on the default port is accepted.
     pub fn new(rp_id: &str, origins: &[Url]) -> Result<Self, CeremonyError> {
         let secure = format!("https://{rp_id}");
         let secure = ProtocolUrl::parse(&secure)
@@ -84,8 +85,8 @@ impl RelyingParty {
         Ok(Self { webauthn })
     }
 
-    /// Begins a registration. Passkeys that exist are excluded, so that one authenticator is not
-    /// registered twice; the new one must be discoverable, so that login needs no user name.
+    /// Starts a registration. Excludes existing passkeys, so an authenticator cannot be registered
+    /// twice. The new passkey must be discoverable, so login needs no user name.
     pub fn begin_registration(
         &self,
         user_handle: [u8; 16],
@@ -111,7 +112,7 @@ impl RelyingParty {
         })
     }
 
-    /// Ends a registration.
+    /// Completes a registration.
     pub fn finish_registration(
         &self,
         state: &str,
@@ -130,7 +131,7 @@ impl RelyingParty {
         })
     }
 
-    /// Begins a login with whichever discoverable passkey the person picks; fit for conditional UI.
+    /// Starts a login with any discoverable passkey; suitable for conditional UI.
     pub fn begin_login(&self) -> Result<Begun, CeremonyError> {
         let (challenge, state): (RequestChallengeResponse, DiscoverableAuthentication) = self
             .webauthn
@@ -143,8 +144,9 @@ impl RelyingParty {
         })
     }
 
-    /// Ends a login with the stored credential that the answer names; the credential with its new
-    /// counter. A counter that does not grow is refused: the authenticator may have been copied.
+    /// Completes a login with the stored credential that the response names. Returns the credential
+    /// with its new counter. Refuses a counter that does not increase: the authenticator may have
+    /// been cloned.
     pub fn finish_login(
         &self,
         state: &str,
@@ -164,7 +166,7 @@ impl RelyingParty {
     }
 }
 
-/// The credential id that an answer names, spelled as ours are, before anything of it is believed.
+/// The credential id that an unverified response names, in the encoding of stored ids.
 pub fn named_credential(answer: &Value) -> Option<String> {
     let named = answer.get("rawId").or_else(|| answer.get("id"))?.as_str()?;
     let bytes = BASE64URL_NOPAD
@@ -173,7 +175,8 @@ pub fn named_credential(answer: &Value) -> Option<String> {
     Some(spell(&bytes))
 }
 
-/// `webauthn-rs` asks for a key that may be forgotten by the authenticator; a passkey must be kept.
+/// Requires a discoverable credential. `webauthn-rs` does not require the authenticator to store
+/// the key.
 fn discoverable(challenge: &CreationChallengeResponse) -> Result<Value, CeremonyError> {
     let mut options = serde_json::to_value(challenge).map_err(CeremonyError::Damaged)?;
     let selection = options.pointer_mut("/publicKey/authenticatorSelection");
@@ -184,8 +187,8 @@ fn discoverable(challenge: &CreationChallengeResponse) -> Result<Value, Ceremony
     Ok(options)
 }
 
-/// The relying-party id for a request: the host of the page that asks. That is the Origin's host where
-/// it is the external URL's, and else the request's own host where it is a name; an address has none.
+/// The relying-party id for a request: the host of the requesting page. This is the Origin's host
+/// if it matches the external URL, otherwise the request's host. An IP address has none.
 pub fn rp_id_for(
     request_host: Option<&str>,
     origin: Option<&str>,

@@ -1,5 +1,5 @@
-//! Ceremonies between their beginning and their end: five minutes, answered once, bounded per client
-//! and in all.
+//! Pending ceremonies: valid for five minutes, answered at most once, bounded per client and in
+//! total.
 
 use super::api::CeremonyBegun;
 use super::ceremony::Begun;
@@ -11,14 +11,15 @@ use gatehouse_domain::ChallengeId;
 use gatehouse_store::ChallengeRow;
 use std::time::Duration;
 
-/// How long an answer may take.
+/// How long a response may take.
 const LIFETIME: Duration = Duration::from_mins(5);
-/// Ceremonies that one client may have waiting.
+/// The maximum number of pending ceremonies per client.
 const PER_CLIENT: i64 = 10;
-/// Ceremonies that may wait in all; then the network with most of them loses its oldest.
+/// The maximum number of pending ceremonies in total. Beyond it, the oldest of the network with the
+/// most are deleted.
 const IN_ALL: i64 = 10_000;
 
-/// What a ceremony is for; an answer to one kind is no answer to another.
+/// The purpose of a ceremony. A response for one purpose is not valid for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Register,
@@ -53,7 +54,7 @@ impl Auth {
             expires_at: now.after(LIFETIME),
         };
         let challenge_id = row.id.clone();
-        // A proxy that does not say for whom it speaks stands for many.
+        // A proxy that names no client represents many.
         let per_client = PER_CLIENT.saturating_mul(i64::from(visit.client.limit_factor.max(1)));
         let kept = self.0.store.write(move |conn| {
             Box::pin(async move {
@@ -62,7 +63,8 @@ impl Auth {
                 if own >= per_client {
                     return Err(AuthError::Wait(RetryAfter { ms: 60_000 }));
                 }
-                // Whoever fills the table gives way: refusing would keep the owner out.
+                // Delete the oldest ceremonies of the network that fills the table: refusing new
+                // ones would lock the owner out.
                 if all >= IN_ALL {
                     conn.delete_crowding_challenges().await?;
                 }
@@ -76,7 +78,8 @@ impl Auth {
         })
     }
 
-    /// Takes a ceremony out; whatever its answer is worth, it cannot be answered again.
+    /// Removes a pending ceremony and returns it. It cannot be answered again, even if the response
+    /// is invalid.
     pub(super) async fn claim_challenge(
         &self,
         id: ChallengeId,

@@ -1,4 +1,4 @@
-//! The list of passkeys: shown, renamed, removed.
+//! Lists, renames and removes passkeys.
 
 use super::api::{PasskeyItem, PasskeyList, RenameRequest};
 use crate::api::Done;
@@ -11,7 +11,7 @@ use gatehouse_store::{AuditEntry, PasskeyRow};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Characters of a passkey's name.
+/// The maximum length of a passkey's name, in characters.
 const MAX_NAME: usize = 100;
 
 pub(super) fn check_name(name: &str) -> Result<String, AuthError> {
@@ -102,7 +102,7 @@ impl Auth {
         Ok(Outcome::plain(Done::OK))
     }
 
-    /// `DELETE /api/auth/passkeys/{id}`. The last way in stays.
+    /// `DELETE /api/auth/passkeys/{id}`. Refuses to remove the last credential.
     pub async fn delete_passkey(
         &self,
         caller: &Caller<'_>,
@@ -120,7 +120,7 @@ impl Auth {
         self.change(
             move |conn| {
                 Box::pin(async move {
-                    // Once it is gone, nothing else knows what it was called.
+                    // Read the name before the row is deleted.
                     let all = conn.list_passkeys().await?;
                     let name = all.into_iter().find(|row| row.id == id);
                     let name = name.map(|row| row.name);

@@ -1,4 +1,4 @@
-//! Login by passkey, and the confirmation that a person is there.
+//! Login and confirmation by passkey.
 
 use super::api::{CeremonyBegun, LoginFinishRequest};
 use super::ceremony::named_credential;
@@ -11,7 +11,7 @@ use crate::visit::{Caller, Outcome, Visit};
 use gatehouse_domain::{ChallengeId, PasskeyId};
 use serde_json::Value;
 
-/// A passkey that has answered rightly, not yet noted in the database.
+/// A verified passkey response whose use is not yet stored in the database.
 pub(crate) struct Proof {
     id: PasskeyId,
     verified: String,
@@ -60,7 +60,7 @@ impl Auth {
         })
     }
 
-    /// Checks a passkey's answer to a login ceremony, whichever endpoint it came to.
+    /// Verifies a passkey's response to a login ceremony, for any endpoint.
     pub(crate) async fn prove_passkey(
         &self,
         visit: &Visit,
@@ -76,7 +76,7 @@ impl Auth {
                 async move { Ok::<_, AuthError>(conn.find_passkey_by_credential(&named).await?) },
             )
         });
-        // A passkey of another host is none here.
+        // A passkey of another host is not valid here.
         let row = row.await?.filter(|row| row.rp_id == challenge.rp_id);
         let row = row.ok_or(AuthError::InvalidCredentials)?;
         let party = self.party_of(visit, &challenge.rp_id)?;
@@ -90,8 +90,8 @@ impl Auth {
 }
 
 impl Proof {
-    /// Notes the use and the new counter. A passkey that was removed, or used elsewhere, in the
-    /// meantime proves nothing.
+    /// Stores the use and the new counter. Fails if the passkey was removed or used elsewhere in
+    /// the meantime.
     pub(crate) async fn note(
         &self,
         conn: &mut gatehouse_store::Conn,

@@ -1,5 +1,5 @@
-//! Passkeys: registration, login, the list. The ceremonies are in `ceremony.rs`; here is who may begin
-//! one, what is stored, and what follows from it.
+//! Passkeys: registration, login and the list. `ceremony.rs` implements the ceremonies; this module
+//! decides who may start one, what is stored, and its effects.
 
 pub mod api;
 mod ceremony;
@@ -43,7 +43,7 @@ fn no_passkeys_here() -> AuthError {
 }
 
 impl Auth {
-    /// The relying party for a page of this origin, if passkeys work there at all.
+    /// The relying-party id for a page of this origin, or `None` if passkeys do not work there.
     pub(crate) fn rp_id(&self, visit: &Visit, origin: Option<&str>) -> Option<String> {
         let host = visit
             .host
@@ -63,7 +63,8 @@ impl Auth {
         Ok((rp_id, party))
     }
 
-    /// The relying party, as a request sees it: answers count of the pages that this request may be from.
+    /// The relying party for a request. Accepts responses only from pages that this request may
+    /// come from.
     fn party_of(&self, visit: &Visit, rp_id: &str) -> Result<RelyingParty, AuthError> {
         let settings = self.0.settings.load();
         let pages = Pages {

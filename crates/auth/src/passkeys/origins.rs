@@ -1,16 +1,17 @@
-//! The pages whose passkey answers are taken. A relying-party id names a host alone: without this, a page
-//! on any port of the host could have a passkey asked and pass the answer on.
+//! The page origins from which passkey responses are accepted. A relying-party id names only a
+//! host. Without this check, a page on any port of the host could request a passkey response and
+//! relay it.
 
 use crate::cross_site::AllowedOrigin;
 use crate::host::{Authority, Host};
 use url::Url;
 
-/// What the origins of a ceremony follow from.
+/// The inputs for computing the origins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pages<'a> {
-    /// The host and port that the request came to.
+    /// The host and port of the request.
     pub(super) host: Option<&'a Authority<'a>>,
-    /// The browser spoke TLS.
+    /// Whether the browser used TLS.
     pub(super) is_https: bool,
     /// `server.external_url`.
     pub(super) external_url: Option<&'a AllowedOrigin>,
@@ -19,9 +20,9 @@ pub(super) struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// The exact origins (scheme, host, port) whose answers count for this relying party: what the
-    /// operator names, and the origin that the request came to. Where `server.external_url` names the
-    /// host, the request's own `Host` does not count, because whoever relays an answer writes it.
+    /// The exact origins (scheme, host, port) accepted for this relying party: the configured ones
+    /// and the request's own. If `server.external_url` names the host, the request's `Host` is
+    /// ignored, because a relay could forge it.
     pub(super) fn of(&self, rp_id: &str) -> Vec<Url> {
         let is_here = |authority: &Authority<'_>| authority.host.name() == Some(rp_id);
         let named = self.external_url.into_iter().chain(self.allowed_origins);
@@ -41,7 +42,7 @@ impl Pages<'_> {
     }
 }
 
-/// Browsers offer passkeys to pages over HTTPS, and over plain HTTP to those of this machine.
+/// Browsers offer passkeys to HTTPS pages, and over plain HTTP only to loopback pages.
 fn urls(scheme: Option<&str>, authority: &Authority<'_>, https_only: bool) -> Vec<Url> {
     let is_loopback = matches!(&authority.host, Host::Name(_)) && authority.host.is_loopback();
     ["https", "http"]

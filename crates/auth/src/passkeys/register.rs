@@ -1,4 +1,4 @@
-//! Registration of a passkey: by who is logged in and confirmed, or as the first credential.
+//! Registration of a passkey, by a confirmed user or as the first credential.
 
 use super::api::{CeremonyBegun, PasskeyMade, RegisterBeginRequest, RegisterFinishRequest};
 use super::challenge::Purpose;
@@ -19,8 +19,8 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The row of `settings` with the id under which authenticators keep this instance's passkeys: random,
-/// so that two instances on one host name do not overwrite each other's.
+/// The `settings` row with the user id under which authenticators store this instance's passkeys.
+/// The id is random, so two instances on one host name do not overwrite each other's passkeys.
 const USER_HANDLE: &str = "auth_user_handle";
 
 impl Auth {
@@ -64,7 +64,7 @@ impl Auth {
         let party = self.party_of(caller.visit, &challenge.rp_id)?;
         let made = party.finish_registration(&challenge.state, request.credential);
         let made = made.map_err(|error| match AuthError::from(error) {
-            // Nobody logs in here: what was refused is the credential.
+            // This is not a login: report the refused credential instead.
             AuthError::InvalidCredentials => {
                 AuthError::field("credential", "the authenticator's answer was refused")
             }
@@ -82,9 +82,9 @@ impl Auth {
         self.store_passkey(caller, row, completes, needed).await
     }
 
-    /// Who may add a passkey: anybody with the setup code, or from this machine, while setup is
-    /// incomplete; afterwards an administrator who was confirmed lately. Answers whether it completes
-    /// setup: what was checked here is what the transaction must find.
+    /// Checks whether the caller may add a passkey. While setup is incomplete, this needs the setup
+    /// code or a local connection; afterwards, an administrator with a recent confirmation. Returns
+    /// whether the registration completes setup. The transaction must find the same state.
     async fn may_register(
         &self,
         caller: &Caller<'_>,
@@ -128,7 +128,8 @@ impl Auth {
                 if in_job.is_some() {
                     begin_completion(conn, &code, now, &*random).await?;
                 } else if !Settled::read(conn).await?.facts.setup_complete {
-                    // A reset meanwhile: now this would complete setup, under other rules.
+                    // Auth was reset in the meantime: now the registration would complete setup,
+                    // which has other rules.
                     return Err(AuthError::NotAuthenticated);
                 }
                 insert(conn, &row).await?;
@@ -163,7 +164,7 @@ impl Auth {
         })
     }
 
-    /// The id under which authenticators keep this instance's passkeys; made at the first use.
+    /// The user id under which authenticators store this instance's passkeys. Created on first use.
     async fn user_handle(&self) -> Result<[u8; 16], AuthError> {
         let fresh = HEXLOWER.encode(&self.0.random.bytes::<16>());
         let now = self.0.now();

@@ -1,8 +1,8 @@
-//! Which limit a request falls under, by method and path alone.
+//! Determines a request's rate limit from its method and path.
 
 use http::{HeaderMap, Method, header};
 
-/// The groups of requests that are counted apart.
+/// Groups of requests that are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ThrottleClass {
     /// `POST /api/auth/login`.
@@ -13,12 +13,12 @@ pub enum ThrottleClass {
     Api,
     /// `/share/*`.
     Share,
-    /// `/ws`, `/ws/*`, and any other request that asks to upgrade.
+    /// `/ws`, `/ws/*`, and any other upgrade request.
     WebSocket,
-    /// A wrong `connect` message on a WebSocket; no HTTP request is of this class.
+    /// A wrong `connect` message on a WebSocket. [`class_of`] never returns this class.
     Connect,
-    /// A database look-up of a credential that memory does not know, by a request that has no other
-    /// limit; no HTTP request is of this class.
+    /// A database look-up of a credential that is not in memory, by a request without a rate limit.
+    /// [`class_of`] never returns this class.
     LookUp,
 }
 
@@ -34,7 +34,7 @@ impl ThrottleClass {
         Self::LookUp,
     ];
 
-    /// How many requests any 60 seconds admit per client.
+    /// The number of requests admitted per client in any 60 seconds.
     pub const fn limit(self) -> u32 {
         match self {
             Self::Login | Self::Connect => 5,
@@ -59,9 +59,9 @@ impl ThrottleClass {
     }
 }
 
-/// The class of a request; `None` is not throttled here: pages, and webhook ingest, which has
-/// limits of its own. The path decides before the wish to upgrade, so that an Upgrade header
-/// cannot move a login under a wider limit.
+/// The class of a request. `None` for requests that are not throttled here: pages, and webhook
+/// ingest, which has its own limits. The path takes precedence over the upgrade, so an Upgrade
+/// header cannot move a login to a wider limit.
 pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<ThrottleClass> {
     if is_ingest(method, path) {
         return None;
@@ -86,13 +86,13 @@ pub fn class_of(method: &Method, path: &str, is_upgrade: bool) -> Option<Throttl
     Some(class)
 }
 
-/// `POST /api/webhooks/ingest/*`: public, and authenticated by its own mode.
+/// `POST /api/webhooks/ingest/*`: public; each webhook authenticates its own requests.
 pub fn is_ingest(method: &Method, path: &str) -> bool {
     method == Method::POST && path.starts_with("/api/webhooks/ingest/")
 }
 
-/// Whether a request asks to become a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or
-/// CONNECT (HTTP/2, RFC 8441).
+/// Whether a request asks for a WebSocket: `Upgrade: websocket` (HTTP/1.1, RFC 6455) or CONNECT
+/// (HTTP/2, RFC 8441).
 pub fn asks_to_upgrade(method: &Method, headers: &HeaderMap) -> bool {
     let names_it = |line: &http::HeaderValue| {
         let mut words = line.as_bytes().split(|byte| *byte == b',');

@@ -1,3 +1,5 @@
+//! Limits, windows and buckets of the throttle.
+
 use super::*;
 use gatehouse_domain::{ManualClock, Timestamp};
 use proptest::prelude::*;
@@ -68,7 +70,7 @@ fn a_proxy_that_names_no_client_has_ten_times_the_limit() {
         assert_eq!(throttle.admit(ThrottleClass::Login, &proxy), Ok(()));
     }
     assert!(throttle.admit(ThrottleClass::Login, &proxy).is_err());
-    // The client with the proxy's own address is somebody else.
+    // A direct client at the proxy's address has a separate bucket.
     assert_eq!(throttle.admit(ThrottleClass::Login, &client(1)), Ok(()));
 }
 
@@ -93,7 +95,7 @@ fn changing_addresses_behind_one_proxy_are_not_unlimited() {
         );
     }
     assert!(throttle.admit(ThrottleClass::Login, &behind(77)).is_err());
-    // Refused by the proxy's bucket, it was not counted in its own either.
+    // Refused by the proxy's bucket, so not counted in the client's own bucket either.
     assert_eq!(throttle.lock().len(), 11);
     let bare = Client {
         limit_factor: 10,
@@ -184,7 +186,7 @@ fn a_flood_of_clients_stays_small_and_is_given_back() {
     assert!(bytes < 8 * 1024 * 1024, "{bytes} bytes");
     advance(&clock, 60_000);
     throttle.sweep();
-    // One lock at a time: two in one expression would wait for each other.
+    // Lock once: two locks in one expression would deadlock.
     let windows = throttle.lock();
     assert_eq!((windows.len(), windows.heap_bytes()), (0, 0));
 }
@@ -195,7 +197,7 @@ fn years_without_a_request_do_not_bring_old_counts_back() {
     for _ in 0..5 {
         assert!(throttle.admit(ThrottleClass::Login, &client(1)).is_ok());
     }
-    // The clock's low 32 bits are as they were.
+    // The clock's low 32 bits are the same as before.
     advance(&clock, 1 << 32);
     assert!(throttle.admit(ThrottleClass::Login, &client(1)).is_ok());
 }

@@ -1,4 +1,4 @@
-//! API keys: what they are, what they may do, when they end.
+//! API keys: creation, permissions, expiry.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, key_request};
 use gatehouse_auth::api::CreateApiKeyRequest;

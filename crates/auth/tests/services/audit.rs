@@ -1,4 +1,4 @@
-//! The audit log: its chain, its collapsing, its pages.
+//! The audit log: chain, collapsing, pages.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, code_of};
 use gatehouse_auth::audit::{VerifyError, verify};
@@ -171,7 +171,7 @@ async fn strangers_leave_a_hundred_rows_a_minute_and_kind_and_one_for_the_rest()
 
 const DAY: u64 = 86_400;
 
-/// One row a day, from the day of setup on.
+/// Appends one row per day, starting on the day of setup.
 async fn days(gate: &Gate, cookie: &str, count: u32) {
     for _ in 0..count {
         gate.advance(DAY);
@@ -200,7 +200,7 @@ async fn rows_older_than_the_retention_are_cut_off_at_an_anchor_that_verifies() 
         );
         gate.advance(3 * DAY);
         assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 3);
-        // All of it goes, but the row that tells of it, and the chain goes on.
+        // Deletes everything except the row about the deletion, and the chain continues.
         gate.advance(1000 * DAY);
         assert_eq!(gate.auth.cut_audit_log().await.unwrap(), 8);
         let verified = verify(&gate.store).await.unwrap();
@@ -238,7 +238,7 @@ async fn what_was_cut_off_by_hand_shows() {
         "UPDATE audit_anchor SET cut = 1",
         "UPDATE audit_anchor SET seq = 3",
         "UPDATE audit_anchor SET hash = 'x'",
-        // The next row's own words, made into an anchor.
+        // An anchor forged from the next row's own values.
         "UPDATE audit_anchor SET seq = seq + 1, cut = cut + 1,
              hash = (SELECT prev_hash FROM audit_log ORDER BY seq LIMIT 1 OFFSET 1)",
     ]

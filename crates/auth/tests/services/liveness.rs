@@ -1,4 +1,4 @@
-//! A credential that another node has ended writes nothing here, although memory does not know it yet.
+//! A credential that another node ended cannot write here, even before memory knows about it.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, key_request, visit};
 use gatehouse_auth::api::{ConnectAuth, PasswordChangeRequest};
@@ -9,7 +9,7 @@ use gatehouse_store::{Store, StoreError};
 use secrecy::SecretString;
 use std::time::Duration;
 
-/// Writes something for this identity; the refusal.
+/// Writes as this identity. Returns the error code if refused.
 async fn write_as(auth: &Auth, store: &Store, identity: &AuthIdentity) -> Option<ErrorCode> {
     let guard = auth.guard(identity, BeforeSetup::AsSet);
     let write = store.write(|conn| {

@@ -245,7 +245,7 @@ async fn thirty_wrong_passwords_of_one_session_and_then_it_waits() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     let visit = gate.visit(HERE, &cookie).await;
     for round in 0..30 {
-        // Over every endpoint that takes one, not each for itself.
+        // All endpoints that check a password count together.
         let outcome = if round % 2 == 0 {
             code_of(gate.auth.confirm(&caller(&visit), confirm("wrong")).await)
         } else {
@@ -274,14 +274,14 @@ async fn no_more_wrong_passwords_are_evaluated_than_allowed_however_parallel() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     for _ in 0..29 {
         let visit = gate.visit(HERE, &cookie).await;
-        // Too long to be hashed, so it costs nothing; it counts all the same.
+        // Too long to be hashed, so it costs nothing; it still counts.
         let wrong = gate
             .auth
             .confirm(&caller(&visit), confirm(&"x".repeat(5000)))
             .await;
         assert_eq!(code_of(wrong), Some(ErrorCode::InvalidCredentials));
     }
-    // From many addresses, so that no queue holds them back.
+    // From many addresses, so the queue limit per client does not interfere.
     let mut visits = Vec::new();
     for number in 0..34 {
         visits.push(gate.visit(&format!("198.51.100.{number}"), &cookie).await);

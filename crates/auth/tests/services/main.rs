@@ -1,4 +1,4 @@
-//! The gate's services on every engine that is there: decisions, setup, credentials, audit.
+//! The crate's services on every available database engine: decisions, setup, credentials, audit.
 
 #![expect(
     clippy::unwrap_used,

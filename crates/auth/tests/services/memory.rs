@@ -1,4 +1,4 @@
-//! Memory and database: exact after every change, whoever hangs up, on every node.
+//! Memory and database agree after every change, even if the caller disconnects, on every node.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, visit};
 use gatehouse_domain::Scope;
@@ -34,7 +34,7 @@ async fn once_loaded_a_credential_costs_no_read_known_or_not() {
     let (gate, cookie) = Gate::with_owner(sqlite()).await;
     let key = gate.key(&cookie, &[Scope::Read]).await.key;
     gate.auth.load_credentials().await.unwrap();
-    // With its tables gone every read would fail.
+    // Without its tables, every read would fail.
     for table in ["auth_sessions", "auth_api_keys"] {
         run_sql(
             &gate.database.location,
@@ -162,7 +162,7 @@ async fn a_node_that_is_cut_off_asks_before_it_lets_in_without_a_credential() {
     assert!(visit(&other, HERE, "").await.identity().is_err());
 }
 
-/// A request for a page, as anybody may send it, with a cookie that nobody has.
+/// An anonymous request for a page, with an unknown session cookie.
 async fn page_visit(auth: &gatehouse_auth::Auth, peer: &str, value: &str) -> bool {
     let mut headers = http::HeaderMap::new();
     headers.insert("host", http::HeaderValue::from_static("gate.example"));

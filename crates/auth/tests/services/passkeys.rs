@@ -1,4 +1,4 @@
-//! Passkey ceremonies that strangers begin and never end.
+//! Passkey ceremonies that remote callers start and never finish.
 
 use crate::support::{AWAY, Gate, HERE, caller, code_of};
 use gatehouse_domain::{ChallengeId, ErrorCode};
@@ -14,7 +14,7 @@ async fn count(gate: &Gate) -> i64 {
     counted.await.unwrap()
 }
 
-/// Fills the table by rows alone, as ten ceremonies from each of a thousand IPv6 networks.
+/// Fills the table directly, as ten ceremonies from each of a thousand IPv6 networks would.
 async fn fill(gate: &Gate) {
     let expires = gatehouse_domain::Clock::now(&*gate.clock).as_millis() + 299_000;
     let sql = format!(
@@ -39,7 +39,7 @@ async fn ceremonies_that_strangers_fill_do_not_keep_the_owner_out() {
             .await
             .unwrap();
         assert!(count(&gate).await <= 10_000, "bounded all the same");
-        // The stranger goes on; the owner's ceremony is not the one that goes.
+        // The attacker continues; the owner's ceremony is not deleted.
         for number in 0..30 {
             let stranger = gate
                 .visit(&format!("2001:db8:1:f{number:03x}::1"), "")

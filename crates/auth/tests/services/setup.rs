@@ -1,4 +1,4 @@
-//! Setup: its code, its race, its one transaction.
+//! Setup: its code, concurrent requests, its single transaction.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, cookie_of};
 use gatehouse_auth::AuthSettings;

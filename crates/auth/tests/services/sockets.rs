@@ -77,7 +77,7 @@ async fn five_wrong_connects_a_minute_and_the_next_waits() {
         let waits = gate.auth.socket_login(&visit, sixth).await;
         assert_eq!(code_of(waits), Some(ErrorCode::RateLimited));
     }
-    // A right key is no wrong connect, whoever shares the address.
+    // A valid key does not count, even from an address with wrong attempts.
     assert!(gate.auth.socket_login(&visit, by_key(&key)).await.is_ok());
     gate.advance(60);
     let right = gate.auth.socket_login(&visit, by_password(PASSWORD)).await;
@@ -111,7 +111,7 @@ async fn no_more_wrong_connects_are_evaluated_than_allowed_however_parallel() {
             "{round}"
         );
     }
-    // The right one is last: only a place that is left lets it be looked at.
+    // The correct password is last: it is checked only if a slot is left.
     let tries = (0..8).map(|number| {
         let password = if number == 7 { PASSWORD } else { "a wrong one" };
         gate.auth.socket_login(&visit, by_password(password))

@@ -1,4 +1,4 @@
-//! A gate on a database of its own, with a clock that stands still, and requests to it.
+//! A test instance of the crate with its own database and a manual clock, and requests to it.
 
 use gatehouse_auth::api::{LoginRequest, SetupRequest};
 use gatehouse_auth::kdf_queue::KdfQueue;
@@ -69,7 +69,7 @@ async fn open_on(
 }
 
 impl Gate {
-    /// Without a vault: most tests need none, and it costs a key derivation each.
+    /// Without a vault: most tests need none, and each vault costs a key derivation.
     pub async fn on(database: TestDatabase) -> Self {
         Self::open(database, false).await
     }
@@ -90,7 +90,7 @@ impl Gate {
         }
     }
 
-    /// One whose setup is complete; the cookie is the owner's.
+    /// Creates an instance with completed setup. Returns it with the owner's cookie.
     pub async fn with_owner(database: TestDatabase) -> (Self, String) {
         let gate = Self::on(database).await;
         let outcome = gate.setup(HERE, PASSWORD, None).await.unwrap();
@@ -174,7 +174,7 @@ impl Gate {
             .is_some()
     }
 
-    /// Mints a key with these scopes as the bearer of the cookie.
+    /// Creates a key with these scopes, using this session cookie.
     pub async fn key(&self, cookie: &str, scopes: &[Scope]) -> gatehouse_auth::api::ApiKeyCreated {
         let visit = self.visit(HERE, cookie).await;
         self.auth
@@ -194,7 +194,7 @@ pub fn key_request(scopes: &[Scope]) -> gatehouse_auth::api::CreateApiKeyRequest
     }
 }
 
-/// A credential beginning with `mk_` is sent as Bearer, any other as the cookie.
+/// Sends a credential that begins with `mk_` as a Bearer token, any other as the session cookie.
 pub async fn visit(auth: &Auth, peer: &str, credential: &str) -> Visit {
     let mut headers = HeaderMap::new();
     let host = if peer == HERE {

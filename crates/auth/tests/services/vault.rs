@@ -1,4 +1,4 @@
-//! The vault as the gate guards it: who may, and what a password does to both.
+//! Access to the vault's endpoints, and the effect of a password on login and vault.
 
 use crate::support::{AWAY, Gate, HERE, PASSWORD, caller, code_of, cookie_of};
 use gatehouse_auth::api::{
@@ -182,11 +182,11 @@ async fn a_reset_keeps_the_vault_open_and_the_next_password_takes_it() {
     }
 }
 
-/// The owner logs in on one device and seals on another. What was asked for later stays.
+/// The owner logs in on one device and seals on another. The later request wins.
 #[tokio::test]
 async fn a_seal_holds_against_a_login_that_began_before_it() {
     let (gate, cookie, _) = with_vault(sqlite()).await;
-    // Both places of the queue are taken: the login below waits before its password is checked.
+    // Both permits of the queue are taken: the login below waits before its password is checked.
     let client = gate.visit(HERE, &cookie).await.client.key;
     let (mut busy, mut releases) = (JoinSet::new(), Vec::new());
     for _ in 0..2 {
@@ -206,7 +206,7 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
     let mut login = Box::pin(gate.login(AWAY, "", PASSWORD));
     let owner = gate.visit(HERE, &cookie).await;
     let sealing = async {
-        // As often as the login needs to come to the queue.
+        // Enough yields for the login to reach the queue.
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
@@ -230,7 +230,8 @@ async fn a_seal_holds_against_a_login_that_began_before_it() {
     assert_eq!(gate.secrets.status(), Status::Unsealed);
 }
 
-/// A vault whose password is another than the login's: made before a reset, never opened since.
+/// A vault whose password differs from the login password: created before a reset, never opened
+/// since.
 async fn with_two_passwords() -> (Gate, String) {
     let (mut gate, _, _) = with_vault(sqlite()).await;
     gate.auth.offline_reset().await.unwrap();
@@ -259,7 +260,7 @@ async fn a_vault_password_that_is_not_the_login_s_is_no_confirmation() {
         .vault_unlock(&caller(&visit), with(PASSWORD))
         .await;
     unlocked.unwrap();
-    // Confirmed ten minutes ago: these may go on, but confirm nothing either.
+    // The last confirmation is ten minutes old: these operations are allowed but do not renew it.
     let made = gate
         .auth
         .vault_recovery_key(&caller(&visit), with(PASSWORD))

@@ -1,4 +1,4 @@
-//! `[agents]`: bounds of an agent's turn.
+//! `[agents]`: limits of an agent's turn.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
@@ -20,7 +20,6 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
 /// `[agents]`
 #[derive(Clone, Debug)]
 pub struct Agents {
-    /// How long a turn may take.
     pub turn_timeout: Duration,
 }
 

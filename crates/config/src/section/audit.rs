@@ -1,4 +1,4 @@
-//! `[audit]`: how long the audit log is kept.
+//! `[audit]`: retention of the audit log.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
@@ -19,7 +19,6 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
 /// `[audit]`
 #[derive(Clone, Debug)]
 pub struct Audit {
-    /// How long rows are kept.
     pub retention_days: u32,
 }
 

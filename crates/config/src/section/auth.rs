@@ -1,4 +1,4 @@
-//! `[auth]`: who gets in.
+//! `[auth]`: access to the service.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
@@ -74,13 +74,13 @@ pub(crate) const KEYS: &[KeySpec] = &[
 pub struct Auth {
     /// Whether stored secrets are encrypted.
     pub vault_enabled: bool,
-    /// Whom `auth_disabled` lets in.
+    /// Which callers are admitted while authentication is disabled.
     pub disabled_scope: DisabledScope,
-    /// Whether dangerous changes need a recent confirmation.
+    /// Whether dangerous changes require a recent confirmation.
     pub step_up: bool,
-    /// Whether API keys and devices are refused what needs a recent confirmation.
+    /// Whether API keys and devices are refused operations that require a recent confirmation.
     pub step_up_for_keys: bool,
-    /// How many password hashes run at a time.
+    /// How many password hashes run concurrently.
     pub kdf_concurrency: usize,
     /// Whether local connections need the setup code too.
     pub local_setup_code: bool,
@@ -99,12 +99,12 @@ impl Auth {
     }
 }
 
-/// Whom `auth_disabled` lets in.
+/// Which callers are admitted while authentication is disabled (`auth_disabled`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisabledScope {
     /// Everyone.
     All,
-    /// Local connections.
+    /// Local connections only.
     Local,
 }
 

@@ -1,4 +1,4 @@
-//! `[database]`: where the data is.
+//! `[database]`: the location of the data.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Merged, Origin, Reader};
@@ -27,14 +27,13 @@ pub(crate) const KEYS: &[KeySpec] = &[KeySpec {
 
 /// `[database]`
 pub struct Database {
-    /// Where it is.
     pub url: DatabaseUrl,
 }
 
 impl Database {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self, Bad> {
         let url = match reader.origin(KEY) {
-            // Not by way of the text: a path need not be Unicode.
+            // Does not use the merged text: a path need not be Unicode.
             Origin::Default => DatabaseUrl::Sqlite {
                 path: default_path(reader.data_dir()),
             },
@@ -48,23 +47,20 @@ fn default_path(data_dir: &Path) -> PathBuf {
     data_dir.join("gatehouse.db")
 }
 
-/// Fills in where the database is when nobody says so.
+/// Fills in the default database URL.
 pub(crate) fn fill_defaults(merged: &mut Merged, data_dir: &Path) {
     if let Some(entry) = merged.get_mut(KEY).filter(|entry| entry.value.is_null()) {
         entry.value = json!(format!("sqlite://{}", default_path(data_dir).display()));
     }
 }
 
-/// Where the database is. Shown without its password.
+/// The database's location. Displayed without its password.
 pub enum DatabaseUrl {
-    /// An SQLite file.
     Sqlite {
-        /// The file.
         path: PathBuf,
     },
-    /// A PostgreSQL server.
     Postgres {
-        /// The whole URL, which may hold a password.
+        /// The full URL, which may contain a password.
         url: SecretString,
     },
 }
@@ -72,7 +68,7 @@ pub enum DatabaseUrl {
 impl FromStr for DatabaseUrl {
     type Err = InvalidValue;
 
-    /// The reasons never repeat the text: it may hold a password.
+    /// Error reasons never quote the text: it may contain a password.
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
         if let Some(rest) = text.strip_prefix("sqlite:") {
             return sqlite(rest.strip_prefix("//").unwrap_or(rest));
@@ -107,7 +103,7 @@ fn sqlite(rest: &str) -> Result<DatabaseUrl, InvalidValue> {
     }
 }
 
-/// `%3F` is `?`: that is how a path with such characters is spelled in a URL.
+/// Decodes percent escapes: `%3F` in a URL is `?` in the path.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
@@ -136,7 +132,7 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// Passwords stand before the host or in the query.
+/// Masks passwords before the host and in the query.
 fn without_password(text: &str) -> String {
     let Ok(url) = Url::parse(text) else {
         return crate::MASK.to_owned();
@@ -163,7 +159,7 @@ fn without_password(text: &str) -> String {
     {
         shown.push(if index == 0 { '?' } else { '&' });
         match pair.split_once('=') {
-            // A name that is spelled with escapes may be any name.
+            // A percent-encoded name may be any name, so its value is masked.
             Some((name, _)) if name.to_ascii_lowercase().contains("pass") || name.contains('%') => {
                 let _ = write!(shown, "{name}={}", crate::MASK);
             }

@@ -1,4 +1,4 @@
-//! `[log]`: what is written to standard error, and how.
+//! `[log]`: level and format of the log on standard error.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
@@ -35,7 +35,6 @@ pub(crate) const KEYS: &[KeySpec] = &[
 pub struct Log {
     /// A level, or directives such as `info,hyper=warn`.
     pub level: String,
-    /// How a line is written.
     pub format: LogFormat,
 }
 
@@ -48,12 +47,12 @@ impl Log {
     }
 }
 
-/// How a log line is written.
+/// The format of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -69,8 +68,8 @@ impl FromStr for LogFormat {
     }
 }
 
-/// A level, or `target=level` directives separated by commas. A bare word must be a level: taken as
-/// a target, a misspelled level would log everything or nothing.
+/// Accepts a level, or `target=level` directives separated by commas. A bare word must be a level:
+/// as a target, a misspelled level would log everything or nothing.
 pub(crate) fn check_filter(text: &str) -> Result<String, InvalidValue> {
     let is_target = |target: &str| {
         !target.is_empty()

@@ -1,4 +1,4 @@
-//! `[mcp.servers.<name>]`: programs and services that bring further tools.
+//! `[mcp.servers.<name>]`: programs and services that provide additional tools.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Merged, Reader};
@@ -63,11 +63,10 @@ pub struct Mcp {
 pub enum McpServer {
     /// A program, run without a shell.
     Command {
-        /// Its name or path.
+        /// Name or path.
         command: String,
-        /// Its arguments.
         args: Vec<SecretString>,
-        /// What its environment has besides the allow list.
+        /// Variables in addition to the inherited ones.
         env: BTreeMap<String, McpVariable>,
     },
     /// A server over streamable HTTP.
@@ -77,9 +76,9 @@ pub enum McpServer {
 /// The value of a variable.
 #[derive(Clone)]
 pub enum McpVariable {
-    /// It is written in the settings.
+    /// The settings contain the value.
     Literal(SecretString),
-    /// It is that of this environment variable in the vault.
+    /// The value of this environment variable in the vault.
     Vault(String),
 }
 
@@ -141,7 +140,7 @@ impl McpServer {
 }
 
 impl fmt::Debug for McpServer {
-    /// Arguments may hold secrets.
+    /// Omits arguments: they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command { command, .. } => f

@@ -1,4 +1,4 @@
-//! `[metrics]`: the numbers for monitoring.
+//! `[metrics]`: metrics for monitoring.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};

@@ -1,4 +1,4 @@
-//! The sections of the settings, one file each: its keys, and the typed struct made from them.
+//! The sections of the settings. Each has one file with its keys and its typed struct.
 
 pub(crate) mod agents;
 pub(crate) mod audit;
@@ -40,35 +40,20 @@ pub(crate) const KEYS: &[&[KeySpec]] = &[
 
 /// Every setting, validated.
 pub struct Settings {
-    /// `[server]`
     pub server: server::Server,
-    /// `[proxy]`
     pub proxy: proxy::Proxy,
-    /// `[auth]`
     pub auth: auth::Auth,
-    /// `[audit]`
     pub audit: audit::Audit,
-    /// `[vault]`
     pub vault: vault::Vault,
-    /// `[database]`
     pub database: database::Database,
-    /// `[network]`
     pub network: network::Network,
-    /// `[models]`
     pub models: models::Models,
-    /// `[agents]`
     pub agents: agents::Agents,
-    /// `[tools]`
     pub tools: tools::Tools,
-    /// `[mcp]`
     pub mcp: mcp::Mcp,
-    /// `[webhooks]`
     pub webhooks: webhooks::Webhooks,
-    /// `[voice]`
     pub voice: voice::Voice,
-    /// `[log]`
     pub log: log::Log,
-    /// `[metrics]`
     pub metrics: metrics::Metrics,
 }
 

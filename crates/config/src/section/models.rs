@@ -1,4 +1,4 @@
-//! `[models]` and `[models.providers.<id>]`: which language models there are.
+//! `[models]` and `[models.providers.<id>]`: the language models.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule, is_valid_id};
 use crate::merge::{Bad, Merged, Reader};
@@ -73,7 +73,7 @@ pub(crate) const KEYS: &[KeySpec] = &[
 pub struct Models {
     /// `provider/model`.
     pub default: Option<String>,
-    /// Whether keys in the environment make a provider.
+    /// Whether API keys in the environment create a provider.
     pub autodetect: bool,
     /// The configured providers by id.
     pub providers: BTreeMap<String, Provider>,
@@ -81,13 +81,12 @@ pub struct Models {
 
 /// `[models.providers.<id>]`
 pub struct Provider {
-    /// What it speaks.
     pub kind: ProviderKind,
-    /// With its version segment, without a slash at the end.
+    /// Includes the version segment; no trailing slash.
     pub base_url: Url,
-    /// Its API key, when it is in the settings.
+    /// The API key, if the settings contain it.
     pub api_key: Option<SecretString>,
-    /// The models to offer; empty asks the provider.
+    /// The models to offer. If empty, the provider is asked for its list.
     pub models: Vec<String>,
 }
 
@@ -128,7 +127,7 @@ fn ids_in(merged: &Merged) -> Vec<String> {
     merged.keys().filter_map(id).collect()
 }
 
-/// Fills in what a provider speaks and where it is, from its id.
+/// Fills in a provider's default protocol, from its id, and its default base URL.
 pub(crate) fn fill_defaults(merged: &mut Merged) {
     for id in ids_in(merged) {
         let mut kind = if id == "anthropic" {
@@ -149,17 +148,17 @@ pub(crate) fn fill_defaults(merged: &mut Merged) {
     }
 }
 
-/// What a provider speaks.
+/// The protocol of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderKind {
-    /// `OpenAI`'s chat completions and what is compatible with them.
+    /// `OpenAI`'s chat completions and compatible APIs.
     Openai,
     /// Anthropic's messages.
     Anthropic,
 }
 
 impl ProviderKind {
-    /// As it is written in the settings.
+    /// The spelling in the settings.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Openai => "openai",
@@ -167,7 +166,7 @@ impl ProviderKind {
         }
     }
 
-    /// The vendor's own address.
+    /// The vendor's own API.
     pub const fn default_base_url(self) -> &'static str {
         match self {
             Self::Openai => "https://api.openai.com/v1",
@@ -188,7 +187,7 @@ impl FromStr for ProviderKind {
     }
 }
 
-/// `provider/model`; the model's name may itself contain slashes.
+/// Checks `provider/model`; the model's name may contain slashes.
 pub(crate) fn check_model_path(text: &str) -> Result<String, InvalidValue> {
     match text.split_once('/') {
         Some((provider, model)) if is_valid_id(provider) && check_line(model).is_ok() => {

@@ -1,4 +1,4 @@
-//! `[network]`: where the service itself may connect to.
+//! `[network]`: the addresses to which the service may connect.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};

@@ -1,4 +1,4 @@
-//! `[proxy]`: which reverse proxies are believed about the client's address.
+//! `[proxy]`: the reverse proxies that are trusted to name the client's address.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
@@ -30,9 +30,8 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// `[proxy]`
 #[derive(Clone, Debug)]
 pub struct Proxy {
-    /// Proxies that are believed.
     pub trusted_cidrs: Vec<Cidr>,
-    /// The header they name the client in, in lower case.
+    /// The header with the client's address, in lower case.
     pub header: String,
 }
 
@@ -45,7 +44,7 @@ impl Proxy {
     }
 }
 
-/// A header's name (RFC 9110, `token`), in lower case.
+/// Checks a header name (RFC 9110, `token`) and converts it to lower case.
 pub(crate) fn check_header(text: &str) -> Result<String, InvalidValue> {
     let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     if (1..=64).contains(&text.len()) && text.bytes().all(is_token) {

@@ -1,4 +1,4 @@
-//! `[server]`: where the service listens, and under which names it is reached.
+//! `[server]`: the service's listener, external URL and origins.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
@@ -93,17 +93,15 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// `[server]`
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Where it listens.
     pub bind: SocketAddr,
-    /// Under which URL it is reached, where the operator said so.
+    /// The URL for browsers and webhook senders, if configured.
     pub external_url: Option<Url>,
-    /// Further origins that may call from a browser.
+    /// Additional origins that may call from a browser.
     pub allowed_origins: Vec<AllowedOrigin>,
-    /// The largest WebSocket message and RPC body.
+    /// The maximum size of a WebSocket message and of an RPC body.
     pub max_message_bytes: usize,
-    /// How long a stop waits for sends and turns.
+    /// How long a shutdown waits for sends and turns.
     pub drain_seconds: u64,
-    /// Whether and with what it serves TLS.
     pub tls: Tls,
 }
 
@@ -120,18 +118,18 @@ impl Server {
     }
 }
 
-/// Whether and with what TLS is served.
+/// Whether TLS is enabled, and with which certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tls {
     /// Plain HTTP.
     Off,
-    /// With a certificate that the service makes itself.
+    /// A certificate that the service generates.
     SelfSigned,
-    /// With these PEM files.
+    /// PEM files.
     Files {
         /// The certificate chain.
         cert: PathBuf,
-        /// Its private key.
+        /// The private key.
         key: PathBuf,
     },
 }
@@ -162,19 +160,19 @@ impl Tls {
     }
 }
 
-/// An origin that may call from a browser. Compared by host and port, as the cross-site check does.
+/// An origin that may call from a browser. Compared by host and port, as in the cross-site check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedOrigin {
-    /// `http` or `https`, when the operator gave one.
+    /// `http` or `https`, if the operator gave one.
     pub scheme: Option<String>,
     /// In lower case; an IPv6 address in brackets.
     pub host: String,
-    /// With the scheme's default filled in.
+    /// The scheme's default if none was given.
     pub port: u16,
 }
 
 impl AllowedOrigin {
-    /// Whether a host (in lower case, IPv6 in brackets) and port are this one.
+    /// Whether host (in lower case, IPv6 in brackets) and port match.
     pub fn matches(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host == host
     }
@@ -202,7 +200,7 @@ impl FromStr for AllowedOrigin {
             && url.path() == "/"
             && url.query().is_none()
             && url.fragment().is_none();
-        // The parser drops a port that is the scheme's default: look at the text for it.
+        // The URL parser drops a port that is the scheme's default, so check the text.
         let (_, port) = text.rsplit_once(':').unwrap_or_default();
         if !plain || bare && (port.is_empty() || !port.bytes().all(|b| b.is_ascii_digit())) {
             return Err(wrong());

@@ -1,4 +1,4 @@
-//! `[tools]` and `[tools.web_search]`: what agents may use, and where they search.
+//! `[tools]` and `[tools.web_search]`: approval of tool calls, and the search provider.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 use crate::merge::{Bad, Reader};
@@ -56,21 +56,19 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// `[tools]`
 #[derive(Debug)]
 pub struct Tools {
-    /// The tools that wait for a person's approval.
+    /// The tools whose calls wait for a person's approval.
     pub require_approval: Vec<String>,
-    /// `[tools.web_search]`
     pub web_search: WebSearch,
 }
 
-/// `[tools.web_search]`. What is missing is said when a search is asked for, not here: the parts
-/// may be set one after the other.
+/// `[tools.web_search]`. Missing parts are reported when a search runs, not here: the parts may be
+/// set one at a time.
 #[derive(Debug)]
 pub struct WebSearch {
-    /// Whom to ask.
     pub provider: Option<SearchProvider>,
-    /// The API key, when it is in the settings.
+    /// The API key, if the settings contain it.
     pub api_key: Option<SecretString>,
-    /// Without a slash at the end.
+    /// No trailing slash.
     pub base_url: Option<Url>,
 }
 
@@ -88,19 +86,17 @@ impl Tools {
     }
 }
 
-/// Where `web_search` asks.
+/// The search provider for `web_search`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchProvider {
-    /// Brave Search.
     Brave,
-    /// Tavily.
     Tavily,
-    /// A `SearXNG` of one's own.
+    /// A self-hosted `SearXNG`.
     Searxng,
 }
 
 impl SearchProvider {
-    /// As it is written in the settings.
+    /// The spelling in the settings.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Brave => "brave",

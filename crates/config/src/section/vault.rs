@@ -1,4 +1,5 @@
-//! `[vault]`: what happens to secrets around the vault.
+//! `[vault]`: how secrets are stored while the vault is sealed, and whether provider keys stay in
+//! plaintext.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
@@ -28,9 +29,10 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// `[vault]`
 #[derive(Clone, Debug)]
 pub struct Vault {
-    /// Whether new secrets are stored as plaintext while sealed; otherwise they are refused.
+    /// Whether new secrets are stored as plaintext while the vault is sealed; otherwise they are
+    /// refused.
     pub plaintext_while_sealed: bool,
-    /// Whether the plaintext file of provider keys stays.
+    /// Whether the plaintext file of provider keys is kept.
     pub keep_plaintext_provider_keys: bool,
 }
 

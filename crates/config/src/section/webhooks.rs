@@ -1,4 +1,4 @@
-//! `[webhooks]`: how deliveries are worked through, and how long they are kept.
+//! `[webhooks]`: processing and retention of deliveries.
 
 use crate::key::{Change, Guard, Initial, KeySpec, Kind};
 use crate::merge::{Bad, Reader};
@@ -95,27 +95,25 @@ pub(crate) const KEYS: &[KeySpec] = &[
 /// `[webhooks]`
 #[derive(Clone, Debug)]
 pub struct Webhooks {
-    /// How many turns of agents run at a time.
+    /// How many agent turns run concurrently.
     pub agent_workers: usize,
-    /// How many deliveries are sent at a time.
+    /// How many deliveries are sent concurrently.
     pub send_workers: usize,
-    /// How many deliveries of one webhook run at a time.
+    /// How many deliveries of one webhook run concurrently.
     pub per_webhook_concurrency: usize,
-    /// How many deliveries are sent with one channel at a time.
+    /// How many deliveries are sent through one channel account concurrently.
     pub per_account_concurrency: usize,
-    /// When a running delivery without a sign of life is taken over.
+    /// How long a running delivery keeps its lease without renewing it.
     pub lease_seconds: u64,
-    /// How often a delivery is tried.
     pub max_attempts: u32,
-    /// The wait before the second try.
+    /// The delay before the second attempt.
     pub retry_base_ms: u64,
-    /// How many deliveries are accepted in a minute over all webhooks.
+    /// How many deliveries are accepted per minute across all webhooks.
     pub global_rate_limit_per_minute: u32,
-    /// How long deliveries are kept.
     pub retention_days: u32,
-    /// Whether a turn that ended in an error is tried again.
+    /// Whether a turn that ended in an error is retried.
     pub retry_agent_errors: bool,
-    /// How far a tracker's time stamp may be off.
+    /// The maximum clock difference of a tracker's timestamp.
     pub tracker_tolerance_seconds: i64,
 }
 
@@ -129,7 +127,7 @@ impl Webhooks {
             lease_seconds: reader.whole("webhooks.lease_seconds")?,
             max_attempts: reader.whole("webhooks.max_attempts")?,
             retry_base_ms: reader.whole("webhooks.retry_base_ms")?,
-            // A number that the counter cannot reach in a minute is no limit.
+            // A limit that the counter cannot reach in a minute is no limit.
             global_rate_limit_per_minute: u32::try_from(
                 reader.whole::<u64>("webhooks.global_rate_limit_per_minute")?,
             )

@@ -1,4 +1,4 @@
-//! Each kind of mistake, with its sentence.
+//! Each kind of mistake and its error text.
 
 use super::Start;
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
-//! Tests across the sources: precedence, mistakes, run-time changes, and what derives from the table.
+//! Tests across the sources: precedence, mistakes, run-time changes, and what derives from the
+//! table.
 
 mod mistakes;
 mod precedence;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 
-/// One start: a file's text, variables, flags.
+/// One start: a file's text, variables and flags.
 pub(crate) struct Start {
     dir: TempDir,
     variables: Vec<(String, String)>,
@@ -68,7 +69,7 @@ pub(crate) fn write(path: &std::path::Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// One key as it is shown: value and origin.
+/// One key as shown: value and origin.
 pub(crate) fn shown(resolved: &Resolved, key: &str) -> (Value, &'static str) {
     let values = resolved.values(Some(&[key.to_owned()]));
     assert_eq!(values.len(), 1, "{key}");

@@ -1,4 +1,4 @@
-//! Which source wins, and where the directories and files come from.
+//! Precedence of the sources, and the locations of directories and files.
 
 use super::{Start, shown, write};
 use crate::{DatabaseUrl, Environment, Invocation, Layers, LogFormat, Origin, ProviderKind, Tls};
@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Every combination of sources of `server.bind`, which all of them can set.
+/// Every combination of sources for `server.bind`, which all sources can set.
 #[test]
 fn flag_then_environment_then_settings_then_file_then_default() {
     for bits in 0..16_u8 {
@@ -265,7 +265,7 @@ fn nothing_of_a_secret_is_in_debug_text() {
     assert!(debug.contains("postgres://u:••••@h/db"), "{debug}");
 }
 
-/// The old name of a setting counts like the new one, with a warning; both together are a mistake.
+/// The old name of a setting works like the new one, with a warning; using both is an error.
 #[test]
 fn a_setting_that_was_renamed_is_taken_by_its_old_name_with_a_warning() {
     let workers = |start: &Start| {

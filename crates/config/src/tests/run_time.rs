@@ -1,4 +1,4 @@
-//! Changes at run time: what may be stored, what becomes of what was stored, what is shown.
+//! Run-time changes: which may be stored, how stored changes are applied, and how they are shown.
 
 use super::{Start, map, shown};
 use crate::{MASK, SetError, Tls, check_key};

@@ -1,10 +1,10 @@
-//! What derives from the table of settings: the sample and the schema.
+//! Outputs derived from the table of settings: the sample and the schema.
 
 use super::Start;
 use crate::{describe, json_schema, sample};
 use serde_json::Value;
 
-/// The sample with one `#` taken from every line.
+/// The sample with one `#` removed from every line.
 fn uncommented() -> String {
     let sample = sample();
     let lines = sample

@@ -1,4 +1,4 @@
-//! `agents`: presets of model, prompt and tools, and a question to one of them.
+//! `agents`: manage agents and ask one a question.
 
 use super::client::Client;
 use super::globals::Globals;
@@ -12,9 +12,9 @@ use std::process::ExitCode;
 pub enum Command {
     /// List the agents
     List,
-    /// Make an agent
+    /// Create an agent
     Create {
-        /// What you call it
+        /// The display name
         #[arg(long)]
         name: String,
         #[command(flatten)]
@@ -22,14 +22,14 @@ pub enum Command {
     },
     /// Show an agent
     Show {
-        /// Its id
+        /// The agent's id
         id: String,
     },
-    /// Change an agent; what is left out stays, and "" takes a field back
+    /// Change an agent; omitted fields stay as they are, and "" clears a field
     Update {
-        /// Its id
+        /// The agent's id
         id: String,
-        /// What you call it
+        /// The display name
         #[arg(long)]
         name: Option<String>,
         #[command(flatten)]
@@ -37,17 +37,17 @@ pub enum Command {
     },
     /// Delete an agent
     Delete {
-        /// Its id
+        /// The agent's id
         id: String,
     },
     /// Ask an agent and wait for its answer
     Ask {
-        /// What to ask
+        /// The question
         text: String,
-        /// Which agent
+        /// The agent's id
         #[arg(long)]
         agent: Option<String>,
-        /// Go on with this session
+        /// Continue this session
         #[arg(long)]
         session: Option<String>,
     },
@@ -56,22 +56,22 @@ pub enum Command {
 /// The fields of an agent.
 #[derive(Debug, clap::Args)]
 pub struct Fields {
-    /// Its model, as provider/model
+    /// The model, as provider/model
     #[arg(long)]
     model: Option<String>,
-    /// Its system prompt
+    /// The system prompt
     #[arg(long, value_name = "TEXT")]
     system_prompt: Option<String>,
-    /// Tools to offer; all when left out
+    /// Tools to offer; all when omitted
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
     allow_tools: Option<Vec<String>>,
     /// Tools not to offer
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…")]
     deny_tools: Option<Vec<String>>,
-    /// How freely it writes
+    /// Sampling temperature, 0 to 2
     #[arg(long, value_name = "NUMBER")]
     temperature: Option<f64>,
-    /// Model calls in one turn at most
+    /// Maximum number of model calls in one turn
     #[arg(long, value_name = "NUMBER")]
     max_turns: Option<u32>,
 }
@@ -105,7 +105,7 @@ impl Fields {
     }
 }
 
-/// Runs it.
+/// Runs an `agents` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;

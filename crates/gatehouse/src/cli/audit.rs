@@ -1,4 +1,4 @@
-//! `audit`: what happened to credentials and the vault, and whether that record is whole.
+//! `audit`: list the audit log and verify its integrity.
 
 use super::client::Client;
 use super::globals::Globals;
@@ -14,23 +14,23 @@ use std::process::ExitCode;
 /// `gatehouse audit …`
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// List events, the newest first
+    /// List events, newest first
     List {
-        /// How many at most
+        /// Maximum number of events
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=500))]
         limit: u16,
-        /// Where to go on: `next_cursor` of the page before
+        /// Start of the page: `next_cursor` of the previous page
         #[arg(long)]
         cursor: Option<String>,
         /// Only events of this kind, such as login.failed
         #[arg(long)]
         kind: Option<String>,
     },
-    /// Walk the chain of hashes and tell whether a row was changed or removed
+    /// Verify the hash chain and report whether a row was changed or removed
     Verify,
 }
 
-/// Runs it.
+/// Runs an `audit` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     match command {

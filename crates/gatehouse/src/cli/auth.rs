@@ -17,15 +17,15 @@ use std::process::ExitCode;
 /// `gatehouse auth …`
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Show the setup code, and open remote setup again if guessing has closed it
+    /// Show the setup code; reopens remote setup if wrong guesses have closed it
     SetupCode,
     /// Remove the password, all passkeys, sessions and API keys
     Reset {
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
-    /// Make an API key; it is shown once
+    /// Create an API key; it is shown once
     CreateKey(CreateKey),
     /// List the sessions
     Sessions,
@@ -37,27 +37,25 @@ pub struct CreateKey {
     /// What the key is for
     #[arg(long, default_value = "command line")]
     label: String,
-    /// What it may do; give it several times for several scopes [default: operator.admin, or those of
-    /// the preset]
+    /// What the key may do; may be repeated [default: operator.admin, or the scopes of the preset]
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<Scope>,
-    /// A key for one purpose: its scopes, and the methods and paths that it may call
+    /// A key for one purpose: sets its scopes and the methods and paths it may call
     #[arg(long, value_name = "PURPOSE", value_parser = presets(), conflicts_with = "only")]
     preset: Option<String>,
-    /// Methods and paths that it may call, such as `tts.*` or `/v1/audio/*`; give it several times for
-    /// several
+    /// Methods and paths the key may call, such as `tts.*` or `/v1/audio/*`; may be repeated
     #[arg(long, value_name = "PATTERN")]
     only: Vec<String>,
-    /// When it ends, such as 2027-01-31T00:00:00Z
+    /// When the key expires, such as 2027-01-31T00:00:00Z
     #[arg(long, value_name = "TIME")]
     expires_at: Option<Timestamp>,
-    /// Networks it may be used from
+    /// Networks the key may be used from
     #[arg(long = "allow-cidr", value_name = "CIDR")]
     allowed_cidrs: Vec<Cidr>,
-    /// Store it for later commands, readable by you alone
+    /// Store the key for later commands, readable only by you
     #[arg(long, conflicts_with = "no_store")]
     store: bool,
-    /// Do not store it, and do not ask
+    /// Do not store the key, and do not ask
     #[arg(long)]
     no_store: bool,
 }
@@ -70,7 +68,7 @@ fn presets() -> PossibleValuesParser {
 }
 
 impl CreateKey {
-    /// What is asked for.
+    /// Builds the request, with the scopes and limits of the preset.
     fn into_request(self) -> CreateApiKeyRequest {
         let mut presets = gatehouse_web::targets().presets.into_iter();
         let preset = presets.find(|preset| self.preset.as_deref() == Some(preset.id));
@@ -114,7 +112,7 @@ fn body_of(request: &CreateApiKeyRequest) -> Value {
     body
 }
 
-/// Runs it.
+/// Runs an `auth` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     match command {
@@ -161,7 +159,8 @@ async fn setup_code(globals: &Globals, layers: &Layers, out: &Output) -> Result<
     })
 }
 
-/// The server checks codes in the database, so one that is renewed there holds at once.
+/// Opens the database next to a running server. The server checks codes in the database, so a renewed code
+/// works immediately.
 async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
     let client = Client::anonymous(globals, layers)?;
     offline::ensure_same_version(&client).await?;
@@ -174,7 +173,7 @@ async fn beside(globals: &Globals, layers: &Layers) -> Result<House> {
 }
 
 async fn reset(globals: &Globals, layers: &Layers, out: &Output, yes: bool) -> Result<()> {
-    // A script that says so means it; a person is asked.
+    // A script has to pass `--yes`; a person is asked.
     if !yes && prompt::is_interactive() {
         let warning = "This removes the password, all passkeys, sessions and API keys, and lets \
                        everyone in until setup is completed again. The vault and secrets are kept.";
@@ -291,7 +290,7 @@ async fn create_online(globals: &Globals, layers: &Layers, body: &Value) -> Resu
         .context("the server gave no session")?;
     let client = client.with_session(&token);
     let created = client.post(path, body).await;
-    // The session was only for this; that it ends by itself later is no failure.
+    // The session was only for this request. If logout fails, it expires.
     drop(client.post("/api/auth/logout", &json!({})).await);
     Ok(created?)
 }

@@ -1,4 +1,4 @@
-//! `channels`: where messages go out, and the inbox.
+//! `channels`: outgoing messages and the inbox.
 
 use super::client::Client;
 use super::globals::Globals;
@@ -14,30 +14,30 @@ use std::process::ExitCode;
 pub enum Command {
     /// List the accounts
     List,
-    /// List the types, with the fields that each takes
+    /// List the types and their fields
     Types,
-    /// Make an account; secret fields that are left out are asked for
+    /// Create an account; prompts for required secret fields that are omitted
     Create {
-        /// Its type: telegram, slack, discord, email, ntfy, matrix, http, …
+        /// The type: telegram, slack, discord, email, ntfy, matrix, http, …
         r#type: String,
-        /// What you call it
+        /// The display name
         #[arg(long)]
         label: Option<String>,
-        /// What names it in targets, as type:id; made when left out
+        /// The id used in targets, as type:id; generated when omitted
         #[arg(long)]
         id: Option<String>,
         /// A field; may be repeated
         #[arg(long = "field", value_name = "NAME=VALUE")]
         fields: Vec<String>,
     },
-    /// Change an account; fields that are left out stay, and NAME= takes one back
+    /// Change an account; omitted fields stay as they are, and NAME= clears one
     Update {
-        /// Its id
+        /// The account's id
         id: String,
-        /// What you call it
+        /// The display name
         #[arg(long)]
         label: Option<String>,
-        /// Whether it is used
+        /// Whether the account is enabled
         #[arg(long)]
         enabled: Option<bool>,
         /// A field; may be repeated
@@ -46,9 +46,9 @@ pub enum Command {
     },
     /// Delete an account
     Delete {
-        /// Its id
+        /// The account's id
         id: String,
-        /// Also while deliveries wait for it or webhooks name it; those deliveries fail
+        /// Delete it even if deliveries wait for it or webhooks refer to it; those deliveries fail
         #[arg(long)]
         force: bool,
     },
@@ -56,19 +56,19 @@ pub enum Command {
     Test {
         /// The account's id
         id: String,
-        /// What to send
+        /// The text to send
         #[arg(long)]
         text: Option<String>,
     },
-    /// Show the inbox, the newest first
+    /// Show the inbox, newest first
     Inbox {
-        /// How many messages
+        /// Maximum number of messages
         #[arg(long, default_value_t = 20)]
         limit: u32,
     },
 }
 
-/// Runs it.
+/// Runs a `channels` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
@@ -192,8 +192,8 @@ fn fields_of(pairs: &[String]) -> Result<Map<String, Value>> {
     Ok(fields)
 }
 
-/// Secrets on a command line can be seen by others of this machine: what is required and was not
-/// given is asked for.
+/// Prompts for required secrets that are missing. On the command line, other users of the machine could see
+/// them.
 async fn ask_for_secrets(
     client: &Client,
     kind: &str,

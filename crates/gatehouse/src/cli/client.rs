@@ -1,6 +1,6 @@
-//! Speaks to a running server: JSON-RPC, and the gate's own endpoints where there is no method. Follows
-//! no redirect, asks no proxy for a loopback address, and trusts the certificate that this data
-//! directory's server made itself.
+//! The client of a running server: JSON-RPC, and the HTTP endpoints of the auth gate that have no method.
+//! Follows no redirects, uses no proxy for loopback addresses, and trusts the self-signed certificate in this
+//! data directory.
 
 use super::globals::Globals;
 use super::{key_file, output};
@@ -13,34 +13,23 @@ use std::path::Path;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A rotation of many records takes its time.
+/// Long, because rotating many records takes time.
 const TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// No server answered there.
+    /// No server answered at this address.
     #[error("no server answers at {url}; start it with `gatehouse serve`, or name it with --url")]
-    Unreachable {
-        /// Where it should be.
-        url: Url,
-        /// Why not.
-        source: reqwest::Error,
-    },
-    /// The server refused.
+    Unreachable { url: Url, source: reqwest::Error },
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The answer is none of ours.
+    /// The response is not from Gatehouse.
     #[error("the answer from {url} is not one of Gatehouse ({status})")]
-    Strange {
-        /// From where.
-        url: Url,
-        /// Its status.
-        status: StatusCode,
-    },
+    Strange { url: Url, status: StatusCode },
 }
 
-/// What the server said.
+/// An error returned by the server.
 #[derive(Debug, thiserror::Error)]
 #[error("{message} ({code}){}", hint(code))]
 pub struct Refusal {
@@ -48,7 +37,7 @@ pub struct Refusal {
     pub message: String,
     /// For programs.
     pub code: String,
-    /// What belongs to the code.
+    /// The extra fields of this code.
     pub details: Map<String, Value>,
 }
 
@@ -62,16 +51,16 @@ fn hint(code: &str) -> &'static str {
     }
 }
 
-/// A way to one server.
+/// A client for one server.
 pub struct Client {
     http: reqwest::Client,
     url: Url,
-    /// What authenticates: a header's name and value.
+    /// The header that authenticates: name and value.
     credential: Option<(header::HeaderName, SecretString)>,
 }
 
 impl Client {
-    /// A client for the server that flags, environment and settings name.
+    /// Creates a client for the server given by flags, environment and settings.
     pub fn new(globals: &Globals, layers: &Layers) -> Result<Self> {
         let mut client = Self::anonymous(globals, layers)?;
         let url = &client.url;
@@ -88,7 +77,7 @@ impl Client {
         Ok(client)
     }
 
-    /// The same without a credential.
+    /// Like [`Self::new`], without a credential.
     pub fn anonymous(globals: &Globals, layers: &Layers) -> Result<Self> {
         let url = globals.server_url(layers)?;
         Ok(Self {
@@ -98,14 +87,14 @@ impl Client {
         })
     }
 
-    /// The same way with a session instead of a key.
+    /// Replaces the credential by a session cookie.
     pub fn with_session(mut self, token: &str) -> Self {
         let cookie = format!("service_session={token}");
         self.credential = Some((header::COOKIE, cookie.into()));
         self
     }
 
-    /// Where the server is.
+    /// The server's address.
     pub const fn url(&self) -> &Url {
         &self.url
     }
@@ -117,17 +106,17 @@ impl Client {
             .map(|(name, value)| (name, value.expose_secret()))
     }
 
-    /// `GET`.
+    /// Sends a `GET` request.
     pub async fn get(&self, path: &str) -> Result<Value, ClientError> {
         Ok(self.send(Method::GET, path, None).await?.0)
     }
 
-    /// `POST`.
+    /// Sends a `POST` request.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
         Ok(self.send(Method::POST, path, Some(body)).await?.0)
     }
 
-    /// Logs in and gives the session's token.
+    /// Logs in and returns the session token.
     pub async fn login(&self, password: &SecretString) -> Result<Option<String>, ClientError> {
         let body = json!({ "password": password.expose_secret() });
         let (_, headers) = self
@@ -143,7 +132,7 @@ impl Client {
             .map(str::to_owned))
     }
 
-    /// Calls a method.
+    /// Calls a JSON-RPC method.
     pub async fn rpc(&self, method: &str, params: Value) -> Result<Value, ClientError> {
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let (mut answer, _) = self.send(Method::POST, "/api/rpc", Some(&call)).await?;
@@ -159,7 +148,7 @@ impl Client {
         }
     }
 
-    /// Calls a method that lists, page by page, and gives one record with everything.
+    /// Calls a paginated method and returns one record with all items.
     pub async fn list(&self, method: &str, name: &str) -> Result<Value, ClientError> {
         let (mut all, mut params) = (Vec::new(), json!({}));
         loop {
@@ -210,7 +199,7 @@ impl Client {
 }
 
 impl Refusal {
-    /// Whether this field of the input is the reason.
+    /// Whether this input field caused the error.
     pub fn concerns(&self, field: &str) -> bool {
         self.details.get("field").and_then(Value::as_str) == Some(field)
     }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// `gatehouse completions SHELL`
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// For which shell
+    /// The shell
     shell: Shell,
 }
 

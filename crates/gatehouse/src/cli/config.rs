@@ -12,30 +12,30 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long to wait for a database that is only looked at.
+/// How long to wait for the database when only showing settings.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 const WITHOUT: &str = "Without the changes made at run time";
 
 /// `gatehouse config …`
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Check flags, environment and file; tells the line of a mistake
+    /// Check flags, environment and file; reports the line of an error
     Check,
-    /// Show the settings in force; secrets are masked
+    /// Show the effective settings; secrets are masked
     Show {
-        /// Tell also where each value comes from
+        /// Also show where each value comes from
         #[arg(long)]
         origin: bool,
         /// Only these keys or sections
         keys: Vec<String>,
     },
-    /// Print the JSON Schema of the file
+    /// Print the JSON Schema of the configuration file
     Schema,
-    /// Print a file with every setting, commented out
+    /// Print a configuration file with every setting, commented out
     Sample,
 }
 
-/// Runs it.
+/// Runs a `config` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     match command {
         Command::Check => return check(globals, out),
@@ -103,7 +103,7 @@ async fn show(globals: &Globals, out: &Output, origin: bool, keys: Vec<String>) 
     })
 }
 
-/// What a server says, when one is named or has the lock and lets us ask.
+/// Reads the settings from the server, if one is named or holds the lock, and it permits access.
 async fn from_server(
     globals: &Globals,
     layers: &Layers,
@@ -126,7 +126,7 @@ async fn from_server(
     }
 }
 
-/// The changes made at run time, where there is a database that can be looked at.
+/// The settings changed at run time, if the database is available.
 async fn stored(layers: &Layers) -> Result<BTreeMap<String, Value>> {
     if !offline::has_database(layers)? || offline::is_locked(layers)? {
         return Ok(BTreeMap::new());

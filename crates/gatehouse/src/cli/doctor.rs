@@ -1,4 +1,4 @@
-//! `doctor`: asks the running server, or looks at the data directory of one that is stopped.
+//! `doctor`: runs the checks on a running server, or on the data directory of a stopped one.
 
 use super::client::{Client, ClientError};
 use super::globals::Globals;
@@ -9,7 +9,7 @@ use gatehouse_config::Layers;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Runs the checks; fails when one of them does.
+/// Runs the checks. Fails when a check fails.
 pub async fn run(globals: &Globals, out: &Output) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let checks = match stopped(globals, &layers).await? {
@@ -53,7 +53,7 @@ async fn running(globals: &Globals, layers: &Layers) -> Result<Vec<Value>> {
     Ok(checks)
 }
 
-/// The checks on the data directory; `None` when a server is to be asked.
+/// The checks on the data directory; `None` when a server must be asked instead.
 async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>>> {
     if globals.given_url(layers)?.is_some() {
         return Ok(None);
@@ -68,7 +68,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
             Some(hint),
         )]));
     }
-    // On PostgreSQL no lock tells whether a server runs here.
+    // With PostgreSQL there is no lock that shows whether a server is running.
     if offline::sqlite_path(layers)?.is_none() {
         let health = Client::new(globals, layers)?.get("/health").await;
         if !matches!(health, Err(ClientError::Unreachable { .. })) {
@@ -82,7 +82,7 @@ async fn stopped(globals: &Globals, layers: &Layers) -> Result<Option<Vec<Value>
     house.close().await;
     let message = "No server runs here; its files were checked.";
     let mut checks = vec![check("server", true, message, None)];
-    // Nobody has unsealed the vault of a server that does not run: that is no finding.
+    // Nobody can have unsealed the vault of a stopped server, so do not report it.
     let found = found.into_iter().filter(|check| check.id != "vault");
     for check in found {
         checks.push(serde_json::to_value(check)?);

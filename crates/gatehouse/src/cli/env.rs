@@ -16,20 +16,20 @@ use std::process::ExitCode;
 pub enum Command {
     /// List the variables, without their values
     List,
-    /// Set a variable; without VALUE it is asked for or read from standard input
+    /// Set a variable; without VALUE, prompts for it or reads standard input
     Set {
-        /// Its name
+        /// The variable's name
         key: String,
-        /// Its value: other users of this machine may see it in the process list while this runs
+        /// The value; other users of this machine may see it in the process list while the command runs
         #[arg(allow_hyphen_values = true)]
         value: Option<SecretString>,
     },
     /// Delete a variable
     Delete {
-        /// Its name
+        /// The variable's name
         key: String,
     },
-    /// Run a program with the variables in its environment; asks for the password without an API key
+    /// Run a program with the variables in its environment; without an API key, asks for the password
     Exec {
         /// Only these variables
         #[arg(long, value_name = "KEY", num_args = 1.., value_delimiter = ',')]
@@ -40,7 +40,7 @@ pub enum Command {
     },
 }
 
-/// Runs it.
+/// Runs an `env` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
@@ -74,7 +74,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says that a secret is stored, and how.
+/// Reports that a secret was stored, and whether it is encrypted.
 pub fn stored(out: &Output, item: &Value, name: &str) -> Result<()> {
     let how = if field(item, "encrypted") == "1" {
         "encrypted"

@@ -1,5 +1,5 @@
-//! `env exec`: runs a program of the caller's with the stored variables. The program replaces this one, so
-//! that its process id, its exit code and its signals are its own.
+//! `env exec`: runs a program with the stored variables. The program replaces this process, so it keeps the
+//! process id and receives signals and returns its exit code directly.
 
 use super::client::Client;
 use super::output::{plain, warn};
@@ -12,11 +12,11 @@ use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-/// What a shell answers for a program that is not there, or that cannot be run.
+/// The exit codes of shells for a program that is not found or cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
-/// Runs it; returns only if the program could not be started.
+/// Runs the program. Returns only if it could not be started.
 pub async fn run(
     client: Client,
     layers: &Layers,
@@ -44,7 +44,7 @@ pub async fn run(
     );
     let mut child = Command::new(program);
     child.args(arguments);
-    // The keys of this command are not the program's.
+    // Do not pass this command's own keys to the program.
     for (name, _) in Environment::from_process().secrets() {
         child.env_remove(name);
     }
@@ -69,7 +69,7 @@ pub async fn run(
     Ok(ExitCode::from(code))
 }
 
-/// With the API key there is; without one, by the password, in a session that ends at once.
+/// Uses the API key if there is one. Otherwise logs in with the password and logs out immediately afterwards.
 async fn reveal(client: Client, layers: &Layers, params: Value) -> Result<Value> {
     if client.credential().is_some() {
         return Ok(client.rpc("env.reveal", params).await?);
@@ -79,7 +79,7 @@ async fn reveal(client: Client, layers: &Layers, params: Value) -> Result<Value>
     let token = client.login(&password).await?;
     let client = client.with_session(&token.context("the server gave no session")?);
     let answer = client.rpc("env.reveal", params).await;
-    // The session was only for this; that it ends by itself later is no failure.
+    // The session was only for this request. If logout fails, it expires.
     drop(client.post("/api/auth/logout", &json!({})).await);
     Ok(answer?)
 }

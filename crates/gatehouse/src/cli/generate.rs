@@ -1,4 +1,4 @@
-//! The hidden `generate`: files made from tables in the code, for `docs/generated`.
+//! The hidden `generate`: writes the files in `docs/generated` from tables in the code.
 
 use anyhow::{Context, Result};
 use gatehouse_domain::ErrorCode;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// `gatehouse generate --out DIR`
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where the files go
+    /// The output directory
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! The flags that every command takes, and the settings that follow from them.
+//! The global flags and the settings derived from them.
 
 use anyhow::{Result, ensure};
 use gatehouse_config::{Environment, Invocation, Layers, Settings, Tls};
@@ -8,14 +8,13 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// The flags that every command takes.
+/// The flags that every command accepts.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Globals {
     /// Print the record as JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Where the server is.
     #[arg(
         long,
         global = true,
@@ -23,7 +22,6 @@ pub struct Globals {
         help = "Where the server is [env: SERVICE_URL]"
     )]
     pub url: Option<Url>,
-    /// API key for the server.
     #[arg(
         long,
         global = true,
@@ -31,7 +29,6 @@ pub struct Globals {
         help = "API key for the server [env: SERVICE_API_KEY]"
     )]
     pub api_key: Option<SecretString>,
-    /// Where Gatehouse keeps its things.
     #[arg(
         long,
         global = true,
@@ -39,7 +36,6 @@ pub struct Globals {
         help = "Where Gatehouse keeps its things [env: SERVICE_DATA_DIR]"
     )]
     pub data_dir: Option<PathBuf>,
-    /// File of settings.
     #[arg(
         long,
         global = true,
@@ -47,7 +43,6 @@ pub struct Globals {
         help = "File of settings [env: SERVICE_CONFIG]"
     )]
     pub config: Option<PathBuf>,
-    /// Database, sqlite://… or postgres://….
     #[arg(
         long,
         global = true,
@@ -55,7 +50,6 @@ pub struct Globals {
         help = "Database, sqlite://… or postgres://… [env: SERVICE_DATABASE_URL]"
     )]
     pub database_url: Option<DatabaseUrlText>,
-    /// Address and port to listen on.
     #[arg(
         long,
         global = true,
@@ -65,7 +59,7 @@ pub struct Globals {
     pub bind: Option<String>,
 }
 
-/// A database URL may hold a password: not shown in debug output.
+/// A database URL. Hidden from debug output because it may contain a password.
 #[derive(Clone)]
 pub struct DatabaseUrlText(String);
 
@@ -82,12 +76,12 @@ impl std::fmt::Debug for DatabaseUrlText {
 }
 
 impl Globals {
-    /// The settings as flags, environment and file say.
+    /// Loads the settings from flags, environment and file.
     pub fn layers(&self) -> Result<Layers> {
         self.layers_of(&Environment::from_process())
     }
 
-    /// The same with this environment.
+    /// Like [`Self::layers`], with this environment.
     pub fn layers_of(&self, environment: &Environment) -> Result<Layers> {
         let invocation = Invocation {
             config: self.config.clone(),
@@ -98,7 +92,7 @@ impl Globals {
         Ok(Layers::load(environment, &invocation)?)
     }
 
-    /// Where the server is, when somebody says so.
+    /// The server's address, if a flag or the environment gives one.
     pub fn given_url(&self, layers: &Layers) -> Result<Option<Url>> {
         let url = self.url.clone().or_else(|| layers.process().url.clone());
         if let Some(url) = &url {
@@ -111,7 +105,7 @@ impl Globals {
         Ok(url)
     }
 
-    /// Where the server is: as somebody says, or where these settings have it listen.
+    /// The server's address: the given one, otherwise the listen address from the settings.
     pub fn server_url(&self, layers: &Layers) -> Result<Url> {
         match self.given_url(layers)? {
             Some(url) => Ok(url),

@@ -1,5 +1,5 @@
-//! The API key that `auth create-key` stored for later commands: in the data directory, or beside the
-//! file of settings where the data directory is not ours to write. Only its owner can read it.
+//! The API key that `auth create-key` stores for later commands: in the data directory, or next to the
+//! configuration file if the data directory is not writable. Only its owner can read it.
 
 use anyhow::{Context, Result};
 use gatehouse::data_dir;
@@ -25,7 +25,7 @@ fn places(layers: &Layers) -> Vec<PathBuf> {
     places
 }
 
-/// The stored key, when there is one that can be read.
+/// The stored key, if there is a readable one.
 pub fn find(layers: &Layers) -> Option<SecretString> {
     places(layers).iter().find_map(|path| read(path))
 }
@@ -45,7 +45,7 @@ fn read(path: &Path) -> Option<SecretString> {
     (!key.is_empty()).then(|| SecretString::from(key))
 }
 
-/// Stores the key, replacing one that is there; tells where.
+/// Stores the key, replacing an existing one; returns the path.
 pub fn store(layers: &Layers, key: &SecretString) -> Result<PathBuf> {
     let mut failed = None;
     for path in places(layers) {
@@ -62,7 +62,8 @@ fn write(path: &Path, key: &SecretString, data_dir: &Path) -> Result<()> {
     if path.parent() == Some(data_dir) {
         data_dir::prepare(data_dir)?;
     }
-    // A new file under another name: the old one may be open to others, and a crash leaves one whole.
+    // Write a new file and rename it: the old one may be readable by others, and a crash leaves a complete
+    // file.
     let fresh = path.with_extension("key.new");
     drop(std::fs::remove_file(&fresh));
     let mut file = std::fs::OpenOptions::new()

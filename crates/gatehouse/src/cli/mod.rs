@@ -1,6 +1,6 @@
-//! The command line. Each command has a file; what they share is how to reach a server (`client`), how
-//! to work on a data directory whose server is stopped (`offline`), what to ask (`prompt`) and how to
-//! show it (`output`). Exit codes: 0, 1 when it failed, 2 when the command line was wrong.
+//! The command line. Each command has its own module. The shared modules access a server (`client`) or the
+//! data directory of a stopped one (`offline`), ask questions (`prompt`) and print results (`output`). Exit
+//! codes: 0 for success, 1 for failure, 2 for wrong usage.
 
 mod agents;
 mod audit;
@@ -45,7 +45,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start the server (what happens without a command)
+    /// Start the server (default)
     Serve,
     /// Setup code, reset, API keys and sessions
     #[command(subcommand)]
@@ -56,38 +56,38 @@ enum Command {
     /// Environment variables for the programs that Gatehouse starts
     #[command(subcommand)]
     Env(env::Command),
-    /// SSH keys that Gatehouse keeps
+    /// Stored SSH keys
     #[command(subcommand)]
     SshKeys(ssh_keys::Command),
-    /// What comes in from other services
+    /// Webhooks from other services
     #[command(subcommand)]
     Webhooks(Box<webhooks::Command>),
-    /// Where messages go out, and the inbox
+    /// Outgoing messages and the inbox
     #[command(subcommand)]
     Channels(channels::Command),
-    /// Presets of model, prompt and tools
+    /// Agents: model, prompt and tools
     #[command(subcommand)]
     Agents(agents::Command),
-    /// Speaking and listening
+    /// Speech output and input
     #[cfg(feature = "voice")]
     #[command(subcommand)]
     Voice(voice::Command),
-    /// What happened to credentials and the vault
+    /// The audit log of credentials and the vault
     #[command(subcommand)]
     Audit(audit::Command),
     /// Settings
     #[command(subcommand)]
     Config(config::Command),
-    /// Check what commonly goes wrong
+    /// Check for common problems
     Doctor,
     /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Write the files that are made from tables in the code
+    /// Write the files that are generated from tables in the code
     #[command(hide = true)]
     Generate(generate::Args),
 }
 
-/// Runs the command that the command line names.
+/// Runs the command given on the command line.
 pub fn run() -> ExitCode {
     gatehouse::limits::keep_memory_private();
     let Cli { globals, command } = Cli::parse();
@@ -125,7 +125,7 @@ fn run_async(globals: Globals, command: Command) -> Result<ExitCode> {
             Command::Audit(command) => audit::run(&globals, &out, command).await,
             Command::Config(command) => config::run(&globals, &out, command).await,
             Command::Doctor => doctor::run(&globals, &out).await,
-            // Run before there is a runtime.
+            // Handled before the runtime starts.
             Command::Serve | Command::Completions(_) | Command::Generate(_) => {
                 Ok(ExitCode::SUCCESS)
             }

@@ -1,5 +1,5 @@
-//! Works on the data directory itself. With SQLite the server must be stopped, which its lock tells, or
-//! be of this very version where the command is harmless beside it; PostgreSQL is made for several.
+//! Direct access to the data directory. With SQLite, the server must be stopped (checked by its lock), or
+//! have the same version if the command can safely run next to it. PostgreSQL supports several processes.
 
 use super::client::Client;
 use super::globals::Globals;
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Why a command that works on the data directory does not go on.
+/// The error of commands that need a stopped server.
 pub const RUNNING: &str = "a server is running on this data directory";
 
-/// Time and randomness of the machine.
+/// The system clock and randomness.
 pub fn parts() -> Parts {
     Parts {
         clock: Arc::new(SystemClock::new()),
@@ -24,7 +24,7 @@ pub fn parts() -> Parts {
     }
 }
 
-/// `None` when a server has the lock.
+/// `None` when a server holds the lock.
 fn unless_locked<T>(opened: Result<T, OpenError>) -> Result<Option<T>> {
     match opened {
         Ok(opened) => Ok(Some(opened)),
@@ -33,17 +33,17 @@ fn unless_locked<T>(opened: Result<T, OpenError>) -> Result<Option<T>> {
     }
 }
 
-/// The rooms on the data directory; `None` when a server has the lock.
+/// Opens all crates on the data directory; `None` when a server holds the lock.
 pub async fn house(globals: &Globals) -> Result<Option<House>> {
     unless_locked(House::open(globals.layers()?, parts(), Purpose::Command).await)
 }
 
-/// The database alone; `None` when a server has the lock.
+/// Opens only the database; `None` when a server holds the lock.
 pub async fn ground(layers: &Layers) -> Result<Option<Ground>> {
     unless_locked(Ground::open(layers, Purpose::Command).await)
 }
 
-/// Whether the running server is of this very version, so that this program knows its tables.
+/// Fails unless the running server has the same version, which means that it uses the same tables.
 pub async fn ensure_same_version(client: &Client) -> Result<()> {
     let health = match client.get("/health").await {
         Ok(health) => health,
@@ -57,7 +57,7 @@ pub async fn ensure_same_version(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Where the SQLite database is; nowhere for PostgreSQL.
+/// The path of the SQLite database; `None` for PostgreSQL.
 pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
     match layers.resolve(&BTreeMap::new())?.settings.database.url {
         DatabaseUrl::Sqlite { path } => Ok(Some(layers.data_dir().join(path))),
@@ -65,12 +65,12 @@ pub fn sqlite_path(layers: &Layers) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Whether there is a database, so that a command that only looks does not make one.
+/// Whether the database exists, so that read-only commands do not create one.
 pub fn has_database(layers: &Layers) -> Result<bool> {
     Ok(sqlite_path(layers)?.is_none_or(|path| path.exists()))
 }
 
-/// Whether a server has the lock; nothing is made in order to know.
+/// Whether a server holds the lock. Creates no database to find out.
 pub fn is_locked(layers: &Layers) -> Result<bool> {
     let Some(path) = sqlite_path(layers)?.filter(|path| path.exists()) else {
         return Ok(false);

@@ -1,5 +1,5 @@
-//! What commands print: the record with `--json`, otherwise a sentence or a table. Colours only where
-//! somebody looks at them: the stream leaves them out for pipes and `NO_COLOR`.
+//! The output of commands: the record with `--json`, otherwise a sentence or a table. The streams drop colors
+//! for pipes and `NO_COLOR`.
 
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -10,24 +10,23 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::io::Write;
 
-/// Where results go.
+/// Prints results in the selected format.
 #[derive(Debug)]
 pub struct Output {
     json: bool,
 }
 
 impl Output {
-    /// Output as JSON, or for people.
     pub const fn new(json: bool) -> Self {
         Self { json }
     }
 
-    /// Whether programs read it.
+    /// Whether the output is JSON.
     pub const fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Prints the record, or what people see of it.
+    /// Prints the record as JSON, or calls `people` to print text.
     pub fn record(&self, record: &impl Serialize, people: impl FnOnce()) -> Result<()> {
         if self.json {
             line(serde_json::to_string_pretty(record)?);
@@ -37,7 +36,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints the record on one line, or what people see of it: for what goes on and on.
+    /// Like [`Self::record`], with the JSON on one line, for continuous output.
     pub fn json_line(&self, record: &impl Serialize, people: impl FnOnce()) -> Result<()> {
         if self.json {
             line(serde_json::to_string(record)?);
@@ -47,7 +46,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints the record, or a table of the rows.
+    /// Prints the record as JSON, or the rows as a table.
     pub fn table(
         &self,
         record: &impl Serialize,
@@ -77,22 +76,22 @@ impl Output {
     }
 }
 
-/// What came from a server must not steer the terminal, and each character of it must show.
+/// Makes text from a server safe for the terminal, with every character visible.
 pub fn plain(text: &str) -> String {
     visible::line(text).text.into_owned()
 }
 
-/// A line of the result. That nobody reads it any more is no failure.
+/// Prints a line of the result. A closed pipe is not an error.
 pub fn line(text: impl Display) {
     drop(writeln!(anstream::stdout(), "{text}"));
 }
 
-/// A remark, beside the result.
+/// Prints a note to standard error.
 pub fn note(text: impl Display) {
     drop(writeln!(anstream::stderr(), "{text}"));
 }
 
-/// A warning, beside the result.
+/// Prints a warning to standard error.
 pub fn warn(text: impl Display) {
     drop(writeln!(
         anstream::stderr(),
@@ -101,7 +100,7 @@ pub fn warn(text: impl Display) {
     ));
 }
 
-/// Why the command failed. The reason may be a server's.
+/// Prints why the command failed. The reason may contain text from a server.
 pub fn error(error: &anyhow::Error) {
     let reason = format!("{error:#}");
     drop(writeln!(
@@ -112,22 +111,22 @@ pub fn error(error: &anyhow::Error) {
     ));
 }
 
-/// Good.
+/// Marks text as positive.
 pub fn good(text: &str) -> String {
     text.green().to_string()
 }
 
-/// Bad.
+/// Marks text as negative.
 pub fn bad(text: &str) -> String {
     text.red().to_string()
 }
 
-/// What must be kept, because it is shown once.
+/// Highlights text that must be saved because it is shown only once.
 pub fn precious(text: &str) -> String {
     text.bold().to_string()
 }
 
-/// A field of a record as text; empty when it is not there.
+/// A field of a record as text; empty when missing.
 pub fn field(record: &Value, name: &str) -> String {
     match record.get(name) {
         None | Some(Value::Null) => String::new(),
@@ -141,7 +140,7 @@ pub fn field(record: &Value, name: &str) -> String {
     }
 }
 
-/// These fields of each record of a list.
+/// Extracts these fields from each record of a list.
 pub fn rows(record: &Value, list: &str, fields: &[&str]) -> Vec<Vec<String>> {
     let items = record.get(list).and_then(Value::as_array);
     items

@@ -1,5 +1,5 @@
-//! A bar for what takes time. Its steps come from the server's events over a WebSocket; where that
-//! cannot be had (TLS, no scope to hear events), a spinner turns instead.
+//! Progress bars for long operations. The steps come from the server's events over a WebSocket. Without that
+//! (TLS, or a missing scope), a spinner is shown.
 
 use super::client::Client;
 use anyhow::{Context, Result, ensure};
@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 type Socket = WebSocketStream<TcpStream>;
 
-/// Shows how far `operation` has come while `work` runs.
+/// Shows the progress of `operation` while `work` runs.
 pub async fn during<T>(
     client: &Client,
     operation: &str,
@@ -61,7 +61,7 @@ async fn connect(client: &Client) -> Result<Socket> {
     Ok(client_async(request, stream).await?.0)
 }
 
-/// The next text; never ends when there is no socket (any more).
+/// The next text message. Waits forever when there is no socket.
 async fn next(socket: &mut Option<Socket>) -> String {
     loop {
         let Some(open) = socket else {
@@ -75,7 +75,7 @@ async fn next(socket: &mut Option<Socket>) -> String {
     }
 }
 
-/// Done and total, when the text is the event of this operation.
+/// The done and total counts, if the text is an event of this operation.
 fn step(text: &str, operation: &str) -> Option<(u64, u64)> {
     let event: Value = serde_json::from_str(text).ok()?;
     let params = event.get("params")?;

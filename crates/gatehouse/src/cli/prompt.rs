@@ -1,5 +1,5 @@
-//! What the operator is asked. Secrets are never echoed and never taken from the command line; where
-//! there is no terminal they come from a file or from standard input.
+//! Prompts. Secrets are never echoed or taken from the command line; without a terminal they come from a file
+//! or standard input.
 
 use anyhow::{Context, Result, bail, ensure};
 use gatehouse_domain::visible;
@@ -8,15 +8,16 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// The longest secret that is read, in bytes.
+/// The longest secret, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Whether somebody is there to be asked.
+/// Whether there is a terminal to prompt on.
 pub fn is_interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// A password: from the file when one is named, from the terminal, or a line of standard input.
+/// Reads a password: from the file if one is named, otherwise from the terminal or one line of standard
+/// input.
 pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
     match file {
         Some(path) => {
@@ -27,7 +28,7 @@ pub fn password(question: &str, file: Option<&Path>) -> Result<SecretString> {
     }
 }
 
-/// A secret of one line.
+/// Reads a one-line secret.
 pub fn secret(question: &str) -> Result<SecretString> {
     if std::io::stdin().is_terminal() {
         let typed = rpassword::prompt_password(format!("{question}: "))
@@ -50,7 +51,7 @@ fn first_line(input: impl BufRead) -> Result<SecretString> {
     Ok(SecretString::from(text))
 }
 
-/// A secret of any length and many lines: a file, or standard input for `-` or without a name.
+/// Reads a multi-line secret from a file, or from standard input for `-` or without a file.
 pub fn secret_text(file: Option<&Path>, question: &str) -> Result<SecretString> {
     use std::io::Read;
     let mut text = Zeroizing::new(String::new());
@@ -73,13 +74,13 @@ pub fn secret_text(file: Option<&Path>, question: &str) -> Result<SecretString> 
     Ok(SecretString::from(text.as_str()))
 }
 
-/// Yes or no; no is the default.
+/// Asks a yes/no question. The default is no.
 pub fn yes(question: &str) -> Result<bool> {
     let answer = typed(&format!("{} [y/N] ", visible::lines(question).text))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Goes on only when this very word is typed.
+/// Continues only if `word` is typed.
 pub fn confirm(warning: &str, word: &str) -> Result<()> {
     if !is_interactive() {
         bail!("{warning} Nobody can be asked here: repeat with --yes.");

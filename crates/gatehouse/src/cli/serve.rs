@@ -1,4 +1,4 @@
-//! `serve`: the server, until a signal ends it.
+//! `serve`: runs the server until a signal stops it.
 
 use super::globals::Globals;
 use anyhow::{Context, Result};
@@ -14,12 +14,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Each thread keeps memory of its own; more of them serve no faster on the machines this runs on.
+/// Each thread needs memory; more threads are no faster on the intended machines.
 const MAX_WORKERS: usize = 4;
 /// Blocking work is password hashing, which has its own limit, and small files.
 const MAX_BLOCKING: usize = 16;
 
-/// Serves.
+/// Runs the server.
 pub fn run(globals: &Globals) -> Result<ExitCode> {
     let layers = globals.layers_of(&own_environment::without_secrets()?)?;
     let settings = layers.resolve(&BTreeMap::new())?.settings;
@@ -34,7 +34,7 @@ pub fn run(globals: &Globals) -> Result<ExitCode> {
         .enable_all()
         .build()?;
     runtime.block_on(serve(layers, &logging))?;
-    // A job that blocks and will not end must not keep a stopped server alive.
+    // Do not wait for blocking jobs that never end.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
@@ -57,7 +57,7 @@ async fn serve(layers: Layers, logging: &Logging) -> Result<()> {
     Ok(())
 }
 
-/// The first signal stops the server in good order, the second at once.
+/// The first signal starts a graceful shutdown, the second exits immediately.
 fn stop_on_signals(shutdown: &CancellationToken, tasks: &TaskTracker) -> Result<()> {
     let listen = |kind| signal(kind).context("cannot listen for signals");
     let mut terminate = listen(SignalKind::terminate())?;

@@ -1,5 +1,5 @@
-//! `ssh-keys agent`: the stored keys as an SSH agent (draft-ietf-sshm-ssh-agent). Signatures are made by
-//! the server, which notes each in the audit log; no private key comes here.
+//! `ssh-keys agent`: serves the stored keys as an SSH agent (draft-ietf-sshm-ssh-agent). The server makes the
+//! signatures and records each in the audit log; private keys never reach this process.
 
 mod socket;
 mod wire;
@@ -20,12 +20,12 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio_util::task::TaskTracker;
 use wire::{Key, Request};
 
-/// Connections at a time.
+/// Limit on concurrent connections.
 const MAX_CONNECTIONS: usize = 16;
 
 struct Agent {
     client: Client,
-    /// Held while somebody is asked: one question at a time. `None` if nobody is.
+    /// Held while a question is shown, so that there is one at a time. `None` without `--confirm`.
     confirm: Option<Mutex<()>>,
 }
 
@@ -35,7 +35,7 @@ pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> 
         !confirm || prompt::is_interactive(),
         "there is no terminal to ask on: run the agent in one, or without --confirm"
     );
-    // Tells at once that no server is there, or that the API key is missing.
+    // Fails early if no server answers or the API key is missing.
     let keys = client.list("ssh_keys.list", "ssh_keys").await?;
     let socket = socket::Socket::bind(&path)?;
     let shown = path.display().to_string();
@@ -67,7 +67,7 @@ pub async fn run(client: Client, out: &Output, path: PathBuf, confirm: bool) -> 
         let agent = Arc::clone(&agent);
         tasks.spawn(async move {
             let _place = place;
-            // A client that breaks off, or that does not keep to the protocol, is disconnected.
+            // A client that disconnects or violates the protocol is dropped.
             drop(agent.serve(stream).await);
         });
     }
@@ -113,7 +113,7 @@ impl Agent {
                 let signature = STANDARD.decode(signature.unwrap_or_default())?;
                 Ok(wire::signature(&signature))
             }
-            // As an agent without this extension answers.
+            // The standard answer of an agent to an unsupported request.
             Request::Other => Ok(wire::failure()),
         }
     }

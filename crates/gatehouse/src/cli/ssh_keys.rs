@@ -1,4 +1,4 @@
-//! `ssh-keys`: SSH keys that Gatehouse keeps.
+//! `ssh-keys`: manage the stored SSH keys.
 
 use super::client::{Client, ClientError};
 use super::env::stored;
@@ -16,29 +16,30 @@ use std::process::ExitCode;
 pub enum Command {
     /// List the keys
     List,
-    /// Make an ed25519 key; shows its public half
+    /// Generate an ed25519 key and show its public key
     Generate {
-        /// Its name
+        /// The key's name
         name: String,
     },
-    /// Import a private key in OpenSSH or PEM form
+    /// Import a private key in OpenSSH or PEM format
     Import {
-        /// Its name
+        /// The key's name
         name: String,
-        /// The file with the private key; standard input without it or for `-`
+        /// The file with the private key; standard input when omitted or `-`
         file: Option<PathBuf>,
-        /// The file with the passphrase, where nobody can be asked
+        /// The file with the passphrase, for use without a terminal
         #[arg(long, value_name = "FILE")]
         passphrase_file: Option<PathBuf>,
     },
     /// Delete a key
     Delete {
-        /// Its name
+        /// The key's name
         name: String,
     },
-    /// Serve the keys as an SSH agent until it is interrupted; the private keys stay on the server
+    /// Serve the keys as an SSH agent until interrupted; the private keys stay on the server
     Agent {
-        /// The socket; its folder must be yours alone [default: agent/agent.sock in the data directory]
+        /// The socket; only you may have access to its directory [default: agent/agent.sock in the data
+        /// directory]
         #[arg(long, value_name = "PATH")]
         socket: Option<PathBuf>,
         /// Ask on this terminal before each use of a key
@@ -47,7 +48,7 @@ pub enum Command {
     },
 }
 
-/// Runs it.
+/// Runs an `ssh-keys` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
@@ -100,7 +101,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks for the passphrase when the server says that one is missing.
+/// Imports the key. Prompts for the passphrase when the server reports that it is missing.
 async fn import(
     client: &Client,
     name: &str,

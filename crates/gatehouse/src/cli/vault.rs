@@ -1,4 +1,4 @@
-//! `vault`: status, unlock, seal, rotate, a new recovery key.
+//! `vault`: status, unlock, seal, rotate, new recovery key.
 
 use super::client::Client;
 use super::globals::Globals;
@@ -21,15 +21,15 @@ pub enum Command {
         #[arg(long)]
         recovery_key: bool,
     },
-    /// Forget the key until the next unlock
+    /// Seal the vault: forget the key until the next unlock
     Seal,
-    /// Encrypt everything under a new key; shows a new recovery key
+    /// Re-encrypt everything with a new key; shows a new recovery key
     Rotate,
-    /// Make a new recovery key; the old one stops working
+    /// Generate a new recovery key; the old one stops working
     RecoveryKey,
 }
 
-/// Runs it.
+/// Runs a `vault` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;

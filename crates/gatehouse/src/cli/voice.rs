@@ -1,4 +1,4 @@
-//! `voice`: saying and understanding things from a shell, and looking at who does it.
+//! `voice`: speak and transcribe from a shell, and inspect the providers.
 
 mod doctor;
 mod say;
@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The longest audio that the server takes, and one byte more than that.
+/// The server's limit on audio, plus one byte.
 const MOST_READ: u64 = (25 << 20) + 1;
 
 /// `gatehouse voice …`
@@ -22,13 +22,13 @@ const MOST_READ: u64 = (25 << 20) + 1;
 pub enum Command {
     /// Speak a text into a file
     Say(Box<say::Say>),
-    /// Turn a recording into text
+    /// Transcribe a recording
     Transcribe(Box<Transcribe>),
-    /// List who can speak and who can listen
+    /// List the speech providers
     Providers,
-    /// Check what is configured; with --try, call it
+    /// Check the configuration; with --try, call the providers
     Doctor {
-        /// Have every configured provider say or understand a sentence; vendors may charge for it
+        /// Have every configured provider speak or transcribe a sentence; vendors may charge for it
         #[arg(long)]
         r#try: bool,
     },
@@ -39,16 +39,16 @@ pub enum Command {
 pub struct Transcribe {
     /// The recording; - is standard input
     file: PathBuf,
-    /// Its language, such as en
+    /// The language, such as en
     #[arg(long)]
     language: Option<String>,
-    /// Names and words that it may contain
+    /// Names and words that the recording may contain
     #[arg(long)]
     prompt: Option<String>,
-    /// Who listens
+    /// The provider
     #[arg(long)]
     provider: Option<String>,
-    /// What it is, where that cannot be seen: pcm
+    /// The format, if it cannot be detected: pcm
     #[arg(long)]
     format: Option<String>,
     /// Print subtitles instead of the text
@@ -56,7 +56,7 @@ pub struct Transcribe {
     subtitles: Option<String>,
 }
 
-/// Runs it.
+/// Runs a `voice` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
@@ -69,7 +69,7 @@ pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// The members that were given.
+/// Builds an object from the members that have a value.
 fn params<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
     let given = members
         .into_iter()
@@ -108,7 +108,7 @@ async fn transcribe(client: &Client, out: &Output, asked: Transcribe) -> Result<
     })
 }
 
-/// One byte more than is taken is enough to be refused.
+/// Reads one byte more than the limit, so that the server rejects a file that is too long.
 fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if path == Path::new("-") {
@@ -126,7 +126,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Everybody, with what they do.
+/// All providers, with what each does.
 async fn everybody(client: &Client) -> Result<Vec<(&'static str, Value)>> {
     let mut all = Vec::new();
     for (does, method) in [("speaks", "tts.providers"), ("listens", "stt.providers")] {

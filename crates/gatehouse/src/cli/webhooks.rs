@@ -1,4 +1,4 @@
-//! `webhooks`: what comes in from other services.
+//! `webhooks`: manage webhooks and their deliveries.
 
 mod fields;
 mod proposal;
@@ -18,9 +18,9 @@ use std::process::ExitCode;
 pub enum Command {
     /// List the webhooks
     List,
-    /// Make a webhook; its secret is shown this once
+    /// Create a webhook; its secret is shown only now
     Create {
-        /// What you call it
+        /// The display name
         #[arg(long)]
         name: String,
         #[arg(
@@ -34,14 +34,14 @@ pub enum Command {
     },
     /// Show a webhook
     Show {
-        /// Its id or public id
+        /// The id or public id
         id: String,
     },
-    /// Change a webhook; what is left out stays, and "" takes a field back
+    /// Change a webhook; omitted fields stay as they are, and "" clears a field
     Update {
-        /// Its id or public id
+        /// The id or public id
         id: String,
-        /// What you call it
+        /// The display name
         #[arg(long)]
         name: Option<String>,
         #[command(flatten)]
@@ -49,89 +49,89 @@ pub enum Command {
     },
     /// Delete a webhook with all its deliveries; sessions stay
     Delete {
-        /// Its id or public id
+        /// The id or public id
         id: String,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
-    /// Take deliveries again
+    /// Accept deliveries again
     Enable {
-        /// Its id or public id
+        /// The id or public id
         id: String,
     },
     /// Answer 404 to deliveries; configuration and history stay
     Disable {
-        /// Its id or public id
+        /// The id or public id
         id: String,
     },
-    /// Make another secret; the old one stays good for a while
+    /// Generate a new secret; the old one stays valid for a while
     RotateSecret {
-        /// Its id or public id
+        /// The id or public id
         id: String,
-        /// How long the old secret stays good
+        /// How long the old secret stays valid
         #[arg(long, value_name = "SECONDS")]
         overlap_seconds: Option<u64>,
     },
-    /// List deliveries, the newest first
+    /// List deliveries, newest first
     Deliveries {
         /// Only those of this webhook
         id: Option<String>,
-        /// Only those that stand there
+        /// Only those with this status
         #[arg(long, value_parser = STATUSES)]
         status: Option<String>,
         /// Only those of this event type
         #[arg(long)]
         event: Option<String>,
-        /// How many
+        /// Maximum number of deliveries
         #[arg(long, default_value_t = 50)]
         limit: u32,
     },
     /// Show a delivery
     ShowDelivery {
-        /// Its id
+        /// The delivery's id
         id: String,
-        /// Print what was sent, and nothing else
+        /// Print only the payload
         #[arg(long)]
         payload: bool,
     },
-    /// Work on a delivery again, or on all that ended and match
+    /// Process a delivery again, or all completed and failed ones that match
     Replay {
-        /// Its id
+        /// The delivery's id
         #[arg(required_unless_present = "limit")]
         id: Option<String>,
         #[command(flatten)]
         many: ReplayMany,
     },
-    /// End a delivery that waits or runs, as failed
+    /// Cancel a waiting or running delivery; it ends as failed
     Cancel {
-        /// Its id
+        /// The delivery's id
         id: String,
     },
-    /// Try a waiting delivery now
+    /// Retry a waiting delivery now
     Retry {
-        /// Its id
+        /// The delivery's id
         id: String,
     },
-    /// Send a realistic, signed sample through the whole way
+    /// Send a realistic, signed sample through the whole pipeline
     Test {
         /// The webhook's id or public id
         id: String,
-        /// Which event
+        /// The event type
         #[arg(long, value_name = "TYPE")]
         event: Option<String>,
     },
-    /// Show deliveries as they come, until interrupted
+    /// Show deliveries as they arrive, until interrupted
     Tail {
         /// Only those of this webhook
         id: Option<String>,
     },
 }
 
-/// Which deliveries to work on again.
+/// Selects the deliveries to process again.
 #[derive(Debug, clap::Args)]
 pub struct ReplayMany {
-    /// Replay up to so many deliveries, the oldest first
+    /// Replay at most this many deliveries, oldest first
     #[arg(long, value_name = "COUNT", conflicts_with = "id")]
     limit: Option<u32>,
     /// Only those of this webhook
@@ -143,10 +143,10 @@ pub struct ReplayMany {
     /// Only those of this event type
     #[arg(long, value_name = "TYPE", requires = "limit")]
     event: Option<String>,
-    /// Only those that came at this time or later, such as 2026-11-22T08:00:00Z
+    /// Only those received at or after this time, such as 2026-11-22T08:00:00Z
     #[arg(long, value_name = "TIME", requires = "limit")]
     since: Option<String>,
-    /// Only those that came before this time
+    /// Only those received before this time
     #[arg(long, value_name = "TIME", requires = "limit")]
     until: Option<String>,
     /// Only count them
@@ -165,7 +165,7 @@ const STATUSES: [&str; 8] = [
     "failed",
 ];
 
-/// Runs it.
+/// Runs a `webhooks` command.
 pub async fn run(globals: &Globals, out: &Output, command: Command) -> Result<ExitCode> {
     let layers = globals.layers()?;
     let client = Client::new(globals, &layers)?;
@@ -331,7 +331,7 @@ async fn update(
 }
 
 async fn delete(client: &Client, out: &Output, id: &str, yes: bool) -> Result<()> {
-    // Scripts say what they mean; a person may have mistyped.
+    // A script is not asked; a person may have mistyped the id.
     if !yes && !out.is_json() && prompt::is_interactive() {
         let record = client.rpc("webhooks.get", json!({ "id": id })).await?;
         let name = field(&record, "name");
@@ -396,7 +396,7 @@ async fn show_delivery(client: &Client, out: &Output, id: &str, payload: bool) -
     Ok(())
 }
 
-/// A record, a field a line. What belongs together in the API stands together here too.
+/// Prints a record, one field per line, in the order of the API.
 fn show(record: &Value) {
     for (name, value) in record.as_object().into_iter().flatten() {
         let text = match value {

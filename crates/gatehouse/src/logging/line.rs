@@ -1,6 +1,6 @@
-//! One line of text for an event, in the layout of the subscriber's own formatter, which takes over
-//! wherever more than the plain case is asked: colours, spans, errors with their causes. Every request
-//! writes a line, and the general formatter costs as much as the rest of the gate.
+//! Formats an event as one line of text, in the layout of the subscriber's own formatter. That formatter
+//! still handles everything except the plain case: colors, spans, errors with causes. Every request writes a
+//! line, and the general formatter costs as much as the rest of the gate.
 
 use gatehouse_domain::{Clock, SystemClock, Timestamp, visible};
 use std::cell::RefCell;
@@ -12,12 +12,12 @@ use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The time of day with milliseconds.
+/// The time in UTC with milliseconds.
 #[derive(Debug, Default)]
 pub(super) struct Milliseconds(SystemClock);
 
 thread_local! {
-    /// The second of this thread's last line, and its text up to the point.
+    /// The second of this thread's last line, and its formatted text up to the decimal point.
     static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
 }
 
@@ -36,7 +36,7 @@ fn write_time(writer: &mut dyn Write, now: Timestamp) -> fmt::Result {
         if *of != second {
             let whole = Timestamp::from_millis(now.as_millis().saturating_sub(millis)).to_string();
             let Some((start, _)) = whole.split_once('.') else {
-                // So far from our time that it is a plain number.
+                // Out of the formatter's range: the time is a plain number.
                 return write!(writer, "{now}");
             };
             start.clone_into(text);
@@ -86,7 +86,7 @@ where
             let mut text = String::new();
             self.general
                 .format_event(context, Writer::new(&mut text), event)?;
-            // The formatter escapes the escape characters of values, not those of its colours.
+            // The formatter escapes the escape characters of values, but not those of its colors.
             let is_kept = |c| matches!(c, '\n' | '\t') || (is_colored && c == '\u{1b}');
             return writer.write_str(&visible::keeping(&text, is_kept).text);
         }
@@ -124,7 +124,7 @@ impl Fields<'_, '_> {
     }
 }
 
-/// Needs no quoting or escaping.
+/// Whether the text needs no quoting or escaping.
 fn is_plain(text: &str) -> bool {
     text.bytes()
         .all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\')
@@ -154,7 +154,7 @@ impl Visit for Fields<'_, '_> {
     }
 }
 
-/// What came from elsewhere must neither begin a line of its own nor steer a terminal.
+/// External text must neither start a new line nor control the terminal.
 struct Escaped<'a, 'w>(&'a mut Writer<'w>);
 
 impl Write for Escaped<'_, '_> {
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// What the events leave, without their times.
+    /// The formatted lines of these events, without their times.
     fn lines<F>(format: F, events: fn()) -> Vec<String>
     where
         F: FormatEvent<

@@ -1,12 +1,12 @@
-//! A full disk, and settings that are wrong.
+//! A full disk, and invalid settings.
 
 use crate::process::{BINARY, PASSWORD, Place, make_key};
 use reqwest::StatusCode;
 use serde_json::json;
 use std::process::Command;
 
-/// A tiny file system needs the rights to mount one, which a test does not have everywhere. A limit on
-/// the size of files fails the same write calls of the database, so that is what stands for the disk.
+/// Mounting a tiny file system needs privileges that a test may not have. A limit on file sizes makes the
+/// same database writes fail, so it simulates the full disk.
 #[tokio::test]
 async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
     let place = Place::new();
@@ -20,7 +20,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
         .metadata()
         .unwrap()
         .len();
-    // In blocks of 512 or 1,024 bytes, as the shell has it: room for a few writes either way.
+    // The shell counts in blocks of 512 or 1,024 bytes; either leaves space for a few writes.
     let blocks = size / 512 + 400;
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
     let mut command = Command::new("/bin/sh");
@@ -56,7 +56,7 @@ async fn on_a_full_disk_writes_say_so_and_reads_go_on() {
     assert_eq!(server.get("/health").await.status, StatusCode::OK);
     server.kill();
 
-    // With room again everything that was acknowledged is there, and writing works.
+    // With space again, all acknowledged data is there, and writing works.
     let server = place.start();
     server
         .post("/api/auth/login", json!({ "password": PASSWORD }))

@@ -89,7 +89,7 @@ async fn settings_are_shown_with_their_origin_and_without_secrets() {
         text.contains("server.max_message_bytes = 65536    # environment"),
         "{text}"
     );
-    // The database cannot be reached: what file and environment say is shown all the same.
+    // The database is unreachable; the settings of file and environment are still shown.
     let url = "postgres://u:hunter2@127.0.0.1:1/db";
     let all = place.run(&["config", "show", "--json", "--database-url", url]);
     assert!(

@@ -1,9 +1,9 @@
-//! Deliveries through the released way: a real process, the command line, and a kill.
+//! Deliveries end to end: a real process, the command line, and a kill.
 
 use crate::process::{Place, Server};
 use serde_json::Value;
 
-/// The command line against this server.
+/// Runs a command against this server.
 fn cli(place: &Place, server: &Server, args: &[&str]) -> crate::process::Ran {
     let mut all = vec!["--url", &server.url, "--json"];
     all.extend(args);
@@ -24,7 +24,7 @@ const FORWARDED: &[&str] = &[
     "{action}: {pull_request.title}",
 ];
 
-/// Asks until the newest delivery has ended.
+/// Polls until the newest delivery has ended.
 fn ended(place: &Place, server: &Server) -> Value {
     for _ in 0..1000 {
         let page = cli(place, server, &["webhooks", "deliveries"]).json();
@@ -49,7 +49,7 @@ fn a_sample_goes_the_whole_way_into_the_inbox() {
     let inbox = cli(&place, &server, &["channels", "inbox"]).json();
     let text = inbox["messages"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("opened: "), "{text}");
-    // What is wrong on the command line is a usage error, what the server refuses is not.
+    // An invalid argument is a usage error; an error from the server is not.
     let wrong = ["webhooks", "deliveries", "--status", "nowhere"];
     cli(&place, &server, &wrong).failed(2);
     cli(&place, &server, &["webhooks", "show", "hook_none"]).failed(1);
@@ -82,7 +82,7 @@ async fn a_delivery_that_was_accepted_outlives_a_kill() {
     let mut place = Place::new();
     place.env("SERVICE_WEBHOOKS__RETRY_BASE_MS", "100");
     place.env("SERVICE_WEBHOOKS__MAX_ATTEMPTS", "3");
-    // Nobody answers there: the delivery is in work when the process dies.
+    // This listener never answers, so the delivery is in progress when the process dies.
     let silence = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("url=http://{}/", silence.local_addr().unwrap());
     let mut server = place.start();
@@ -95,15 +95,15 @@ async fn a_delivery_that_was_accepted_outlives_a_kill() {
     let webhook = make(&place, &server, &fields);
     let id = webhook["id"].as_str().unwrap();
     cli(&place, &server, &["webhooks", "test", id]).ok();
-    // It has been begun once somebody connects.
+    // The delivery has started once there is a connection.
     let connected = tokio::task::spawn_blocking(move || silence.accept().map(|_| silence));
     let silence = connected.await.unwrap().unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();
     drop(silence);
 
-    // Nobody listens there any more: it is tried again as often as may be. The run that was killed is
-    // one of the three.
+    // The listener is gone, so the delivery is retried up to the limit. The killed run counts as one of the
+    // three attempts.
     let server = place.start();
     let delivery = ended(&place, &server);
     assert_eq!(delivery["status"], "failed", "{delivery}");

@@ -1,4 +1,4 @@
-//! Start, stop, start again.
+//! Starting, stopping and restarting.
 
 use crate::process::{BINARY, PASSWORD, Place, make_key, mode};
 use reqwest::StatusCode;
@@ -96,7 +96,7 @@ async fn a_second_server_on_the_same_directory_is_refused() {
         second.stderr()
     );
     assert_eq!(second.stdout(), "");
-    // A lock is not the existence of a file: after a kill the next start works.
+    // The lock is not the existence of the file: a start after a kill works.
     server.kill();
     assert!(place.data_dir().join("gatehouse.lock").exists());
     place.start().stop();
@@ -154,7 +154,7 @@ async fn a_recovery_key_in_a_file_or_in_the_environment_unseals_at_start() {
     assert_eq!(server.vault_status().await, "unsealed");
     server.stop();
     assert!(!place.log().await.contains(&recovery_key));
-    // A wrong one is a warning and a sealed start, no failure.
+    // An invalid key causes a warning and a sealed start, not a failure.
     place.environment.clear();
     place.env("SERVICE_VAULT_AUTO_UNSEAL_KEY", "AAAA-BBBB");
     let server = place.start();
@@ -169,7 +169,7 @@ async fn the_first_signal_waits_for_requests_and_the_second_does_not() {
     let mut command = Command::new(BINARY);
     command.arg("serve");
     let mut server = place.start_with(command, Stdio::piped());
-    // A request whose body does not come.
+    // A request whose body never arrives.
     let address = server.url.strip_prefix("http://").unwrap();
     let mut slow = TcpStream::connect(address).unwrap();
     let head = "POST /api/auth/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\
@@ -201,7 +201,7 @@ async fn own_tls_serves_the_command_line_by_a_certificate_made_on_demand() {
     for name in ["self-signed-cert.pem", "self-signed-key.pem"] {
         assert_eq!(mode(&place.data_dir().join(name)), 0o600);
     }
-    // Somebody who does not have the certificate does not trust it.
+    // A client without the certificate does not trust it.
     let stranger = Place::new().run(&["vault", "status", "--url", &server.url]);
     assert!(
         stranger.failed(1).contains("no server answers"),

@@ -1,4 +1,4 @@
-//! The real binary, started, stopped and killed; one throw-away data directory per test.
+//! Tests of the real binary: started, stopped and killed, with a temporary data directory per test.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,5 +1,5 @@
-//! What callers can make the process hold: resident memory of the real server under attack. Every
-//! attack stays on loopback; each source address counts as a client of its own.
+//! Resident memory of the real server under attack. All attacks use loopback; each source address counts as a
+//! separate client.
 
 use crate::process::{Place, Server};
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 const MIB: usize = 1024 * 1024;
-/// What is promised for everything that callers send and are sent, and what the allocator, stacks,
-/// connections and results that are not JSON yet may add to it.
+/// The documented limit for all data sent and received, plus an allowance for the allocator, stacks,
+/// connections and results that are not serialized yet.
 const PROMISED_KIB: usize = (256 + 192) * 1024;
-/// What each attacker sends: 20 of them 600 MiB.
+/// The bytes per attacker; 20 attackers send 600 MiB.
 const EACH: usize = 30 * MIB;
 const ATTACKERS: u8 = 20;
 
@@ -25,7 +25,7 @@ async fn status(server: &Server, field: &str) -> usize {
     number.parse().unwrap()
 }
 
-/// The peak from the server's start on, once the server has nothing left to read.
+/// The memory peak since the server's start, once the server has nothing left to read.
 async fn settled_peak(server: &Server) -> usize {
     let mut last = (0, Instant::now());
     loop {
@@ -46,7 +46,7 @@ struct Attack {
 }
 
 impl Attack {
-    /// A server that has answered once. Before setup whoever is local may do everything.
+    /// A server that has answered once. Before setup, local callers have full access.
     async fn prepare(place: &Place) -> Self {
         let server = place.start();
         server.rpc("", "system.status", json!({})).await;
@@ -62,7 +62,7 @@ impl Attack {
         socket.connect(address).await.unwrap()
     }
 
-    /// Sends the head of a call and so much of its body.
+    /// Sends the head of a call and this part of its body.
     async fn post(&self, from: u8, length: usize, body: &[u8]) -> TcpStream {
         let mut stream = self.connect(from).await;
         let head = format!(
@@ -70,7 +70,7 @@ impl Attack {
              connection: close\r\ncontent-length: {length}\r\n\r\n"
         );
         stream.write_all(head.as_bytes()).await.unwrap();
-        // Whoever is refused is not read to the end.
+        // The server does not read the whole body of a refused request.
         drop(stream.write_all(body).await);
         stream
     }
@@ -89,7 +89,7 @@ impl Attack {
         stream
     }
 
-    /// A small call of somebody else is answered.
+    /// Another client's small call is answered.
     async fn others_are_served(&self, from: u8) {
         let body = br#"{"id":1,"method":"system.status"}"#;
         let mut stream = self.post(from, body.len(), body).await;
@@ -102,7 +102,7 @@ impl Attack {
         );
     }
 
-    /// What was held is free again: a large call is answered.
+    /// The memory is free again: a large call is answered.
     async fn room_comes_back(&self) {
         let call = json!({ "id": 1, "method": "system.status", "pad": "x".repeat(EACH) });
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -130,7 +130,7 @@ impl Attack {
     }
 }
 
-/// Which address an attacker comes from: four of them.
+/// Distributes the attackers over four addresses.
 const fn address_of(attacker: u8) -> u8 {
     1 + attacker % 4
 }
@@ -150,7 +150,7 @@ async fn bodies_that_never_end_take_no_more_memory_than_is_promised() {
     attack.room_comes_back().await;
 }
 
-/// The header of a client's frame whose mask is zero.
+/// The header of a client frame with a zero mask.
 fn frame(first: u8, length: usize) -> Vec<u8> {
     let mut header = vec![first, 0xff];
     header.extend(u64::try_from(length).unwrap().to_be_bytes());
@@ -166,7 +166,7 @@ async fn messages_that_never_end_take_no_more_memory_than_is_promised() {
     let mut held = Vec::new();
     for attacker in 0..ATTACKERS {
         let mut socket = attack.socket(address_of(attacker)).await;
-        // Half of them send one frame, the others a message in many.
+        // Half of them send one frame, the others a message in many frames.
         let whole = attacker % 8 < 4;
         if whole {
             drop(socket.write_all(&frame(0x81, EACH + MIB)).await);

@@ -1,6 +1,6 @@
-//! `OpenAI`'s own clients, and the requests of programs that are made for them, against the real process.
-//! `GATEHOUSE_TEST_OPENAI_CLIENTS` names the folder in which `tests/openai-clients` was installed
-//! (`cargo xtask test` does that).
+//! `OpenAI`'s own clients, and the requests of programs written for them, against the real process.
+//! `GATEHOUSE_TEST_OPENAI_CLIENTS` names the directory where `tests/openai-clients` is installed (`cargo
+//! xtask test` does that).
 
 mod clients;
 mod programs;
@@ -13,19 +13,19 @@ use serde_json::json;
 use std::process::Command;
 use vendor::{Vendor, sound};
 
-/// A gateway with a password, to which everybody is remote; sealed at first.
+/// A gateway with a password, for which every client is remote; initially sealed.
 struct House {
     place: Place,
     server: Server,
     vendor: Vendor,
-    /// May speak and listen.
+    /// May speak and transcribe.
     key: String,
     /// May only read.
     reader: String,
 }
 
 impl House {
-    /// One whose speaker and listener is the vendor.
+    /// A gateway that uses the vendor for speech and transcription.
     async fn new() -> Self {
         let vendor = Vendor::start().await;
         let mut place = Place::new();
@@ -33,7 +33,7 @@ impl House {
             place.env(&format!("SERVICE_VOICE__{who}__BASE_URL"), &vendor.url);
             place.env(&format!("SERVICE_VOICE__{who}__API_KEY"), vendor::KEY);
         }
-        // Each request is to reach the vendor.
+        // No cache, so that every request reaches the vendor.
         place.env("SERVICE_VOICE__CACHE_MAX_BYTES", "0");
         Self::with(place, vendor).await
     }
@@ -62,7 +62,7 @@ impl House {
         assert_eq!(login.status, StatusCode::OK, "{}", login.body);
     }
 
-    /// A recording of a second; its path.
+    /// Writes a one-second recording; returns its path.
     async fn recording(&self) -> String {
         self.file("recording.wav", &wav()).await
     }
@@ -73,7 +73,7 @@ impl House {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The gateway's keys stayed here, and the vendor's key reached the vendor each time.
+    /// The gateway's keys never reached the vendor, and every request carried the vendor's key.
     fn check_keys(&self) {
         for key in [&self.key, &self.reader] {
             assert!(key.starts_with("mk_"), "{key}");
@@ -89,7 +89,7 @@ fn wav() -> Vec<u8> {
     encode(&sound(24_000), Format::Wav).unwrap()
 }
 
-/// An API key, made as an operator makes one.
+/// Creates an API key as an operator would.
 async fn make_key(place: &Place, server: &Server, scopes: &[&str]) -> String {
     let password = place.file("password", &format!("{PASSWORD}\n")).await;
     let mut command = place.prepared(Command::new(BINARY));

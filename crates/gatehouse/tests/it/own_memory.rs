@@ -1,5 +1,4 @@
-//! What others on the machine can read of a running server: its environment, its memory, its temporary
-//! files.
+//! What other users of the machine can read of a running server: its environment, memory and temporary files.
 
 use crate::process::{BINARY, Place, Server};
 use serde_json::json;
@@ -45,7 +44,7 @@ async fn place_with_vault() -> (Place, String) {
     (place, recovery_key)
 }
 
-/// Settings with a program that looks at the server that started it, and where it writes what it found.
+/// Settings with a program that inspects the server that started it, and the file for its findings.
 async fn spying_program(place: &Place) -> (String, PathBuf) {
     let found = place.file("found", "").await;
     let folder = found.parent().unwrap();
@@ -85,7 +84,7 @@ async fn a_program_that_it_starts_finds_no_secret_of_its_environment() {
     let mut command = Command::new(BINARY);
     command.args(["serve", "--config", &settings]);
     let server = place.start_as(command);
-    // It has them all the same.
+    // The server still has the secrets.
     assert_eq!(server.vault_status().await, "unsealed");
     wait_until_written(&found).await;
     let folder = found.parent().unwrap();
@@ -117,7 +116,7 @@ async fn other_programs_of_its_user_cannot_look_into_it() {
     let mut command = Command::new(BINARY);
     command.args(["serve", "--config", &settings]);
     if is_root() {
-        // Root may look into everything: only somebody else can be kept out.
+        // Root can read everything, so the test uses another user.
         hand_over(folder);
         command.uid(NOBODY).gid(NOBODY);
     }
@@ -160,7 +159,7 @@ async fn it_writes_no_core_files() {
     assert_eq!(core[..2], ["0", "0"]);
 }
 
-/// Where the writable memory of the process holds the text.
+/// The regions of the process's writable memory that contain the text.
 fn found_in_memory(server: &Server, text: &str) -> Vec<String> {
     let maps = String::from_utf8(read(&proc(server, "maps"))).unwrap();
     let mut memory = fs::File::open(proc(server, "mem")).unwrap();
@@ -193,7 +192,7 @@ async fn no_copy_of_the_auto_unseal_key_stays_in_its_memory() {
         let server = place.start();
         assert_eq!(server.vault_status().await, "unsealed");
         if !is_root() {
-            // Nobody but root can look, which is what the test above is about.
+            // Only root can read this memory, as the test above verifies.
             let opened = fs::File::open(proc(&server, "mem"));
             let read = opened.and_then(|file| file.read_at(&mut [0], 0));
             assert!(read.is_err());
@@ -210,8 +209,8 @@ async fn no_copy_of_the_auto_unseal_key_stays_in_its_memory() {
     }
 }
 
-/// SQLite removes a temporary file from its directory as soon as it has made it; the time of the
-/// directory's last change shows that there was one.
+/// SQLite unlinks a temporary file right after creating it; the directory's modification time reveals that
+/// there was one.
 #[tokio::test]
 async fn nothing_spills_into_temporary_files() {
     let mut place = Place::new();

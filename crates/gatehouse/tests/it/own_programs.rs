@@ -1,4 +1,4 @@
-//! Stored secrets in use by programs of the owner's: `env exec` and `ssh-keys agent`, with OpenSSH's own
+//! Stored secrets in programs that the owner runs: `env exec` and `ssh-keys agent`, with OpenSSH's own
 //! clients.
 
 use crate::process::{BINARY, PASSWORD, Place, Ran, Server, make_key, mode};
@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A server with an open vault, and an API key with every scope.
+/// A server with an open vault, and an API key with all scopes.
 async fn ready() -> (Place, Server, String) {
     let place = Place::new();
     let server = place.start();
@@ -22,7 +22,7 @@ async fn ready() -> (Place, Server, String) {
     (place, server, key)
 }
 
-/// A command against that server; the arguments of its program stay the last ones.
+/// A command against that server; the arguments of its program stay last.
 fn command(place: &Place, server: &Server, args: &[&str]) -> Command {
     let mut command = place.prepared(Command::new(BINARY));
     command.arg("--data-dir").arg(place.data_dir());
@@ -86,7 +86,7 @@ async fn env_exec_runs_a_program_with_the_variables_and_says_so_in_the_audit_log
     );
     assert!(!first.contains("s3cret"));
 
-    // Without a key: by the password.
+    // Without a key, the password is used.
     let file = place.file("password", &format!("{PASSWORD}\n")).await;
     let mut by_password = command(&place, &server, &["env", "exec", "--only", "TOKEN", "--"]);
     by_password.args(["/bin/sh", "-c", "echo $TOKEN"]);
@@ -100,12 +100,12 @@ async fn only_an_admin_key_or_a_confirmed_session_reads_values() {
     let place = Place::new();
     let server = place.start();
     let params = json!({ "program": "sh" });
-    // A call that is refused before it is looked at is answered as any request is.
+    // A call that is refused before dispatch gets a plain HTTP error.
     let code = |answer: &Value| {
         let code = answer["error"]["data"]["code"].as_str();
         code.or(answer["code"].as_str()).unwrap().to_owned()
     };
-    // Before setup a local caller may do everything else.
+    // Before setup, a local caller may do everything else.
     let refused = server.rpc("", "env.reveal", params.clone()).await;
     assert_eq!(code(&refused), "FORBIDDEN", "{refused}");
     server.set_up().await;
@@ -166,7 +166,7 @@ fn start_agent(place: &Place, server: &Server, key: &str, socket: &Path) -> Agen
     Agent(child, socket.to_owned())
 }
 
-/// One of OpenSSH's programs; this test needs them.
+/// Runs one of OpenSSH's programs, which this test requires.
 fn openssh(agent: &Agent, program: &str, args: &[&str]) -> Ran {
     let mut command = Command::new(program);
     command.args(args).env("SSH_AUTH_SOCK", &agent.1);
@@ -219,7 +219,7 @@ async fn the_agent_lists_and_signs_for_openssh_and_each_use_is_in_the_audit_log(
         "{detail}"
     );
 
-    // Adding a key is refused, a sealed vault signs nothing, and the socket goes with the agent.
+    // Adding a key is refused, a sealed vault signs nothing, and the socket is removed with the agent.
     let private = place.file("k", rsa).await;
     rustix::fs::chmod(&private, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     let added = openssh(&agent, "ssh-add", &[private.to_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! A server in a process of its own, and single commands.
+//! A server in its own process, and single commands.
 
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 pub const BINARY: &str = env!("CARGO_BIN_EXE_gatehouse");
 pub const PASSWORD: &str = "correct horse battery staple";
 
-/// A data directory and the environment of every command on it.
+/// A data directory, and the environment of every command that uses it.
 pub struct Place {
     folder: TempDir,
     pub environment: Vec<(String, String)>,
@@ -28,12 +28,12 @@ impl Place {
         self.environment.push((name.to_owned(), value.into()));
     }
 
-    /// The data directory; made by the first command.
+    /// The data directory. The first command creates it.
     pub fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// A file beside the data directory.
+    /// Writes a file next to the data directory.
     pub async fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         if let Some(parent) = path.parent() {
@@ -43,14 +43,14 @@ impl Place {
         path
     }
 
-    /// What the last server wrote to standard error.
+    /// The standard error of the last server.
     pub async fn log(&self) -> String {
         tokio::fs::read_to_string(self.folder.path().join("stderr"))
             .await
             .unwrap()
     }
 
-    /// A command that knows this place.
+    /// Prepares a command with this place's environment.
     pub fn prepared(&self, mut command: Command) -> Command {
         command
             .env_clear()
@@ -73,14 +73,14 @@ impl Place {
             .unwrap())
     }
 
-    /// Starts the server, on a free port.
+    /// Starts the server on a free port.
     pub fn start(&self) -> Server {
         let mut command = Command::new(BINARY);
         command.arg("serve");
         self.start_as(command)
     }
 
-    /// Starts the server by this command, to which the rest of the line is added.
+    /// Starts the server with this command, to which the remaining arguments are added.
     pub fn start_as(&self, command: Command) -> Server {
         let log = std::fs::File::create(self.folder.path().join("stderr")).unwrap();
         self.start_with(command, log.into())
@@ -109,7 +109,7 @@ impl Place {
     }
 }
 
-/// A command that has ended.
+/// A finished command.
 pub struct Ran(pub Output);
 
 impl Ran {
@@ -125,20 +125,20 @@ impl Ran {
         String::from_utf8(self.0.stderr.clone()).unwrap()
     }
 
-    /// Standard output of a command that went well.
+    /// The standard output of a successful command.
     #[track_caller]
     pub fn ok(&self) -> String {
         assert_eq!(self.code(), Some(0), "{}{}", self.stdout(), self.stderr());
         self.stdout()
     }
 
-    /// The same, as JSON.
+    /// The standard output of a successful command, as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    /// Standard error of a command that failed with this code.
+    /// The standard error of a command that failed with this code.
     #[track_caller]
     pub fn failed(&self, code: i32) -> String {
         assert_eq!(
@@ -183,14 +183,14 @@ impl Server {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
-    /// Waits for the end; the rest of standard output besides.
+    /// Waits for the exit; also returns the rest of standard output.
     pub fn wait(mut self) -> (ExitStatus, String) {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap();
         (self.child.wait().unwrap(), rest)
     }
 
-    /// Stops it as an operator does.
+    /// Stops the server as an operator does.
     #[track_caller]
     pub fn stop(self) -> String {
         self.signal(rustix::process::Signal::TERM);
@@ -199,14 +199,14 @@ impl Server {
         rest
     }
 
-    /// What is there as text.
+    /// Fetches a path as text.
     pub async fn text(&self, path: &str) -> String {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let answer = client.get(format!("{}{path}", self.url)).send().await;
         answer.unwrap().text().await.unwrap()
     }
 
-    /// Ends it as a power cut does.
+    /// Ends the server as a power failure would.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -237,7 +237,7 @@ impl Server {
         self.call(Method::POST, path, "", Some(body)).await
     }
 
-    /// Calls a method; the answer's `result`, or `error` under its own name.
+    /// Calls a method; returns the response body.
     pub async fn rpc(&self, key: &str, method: &str, params: Value) -> Value {
         let call = json!({ "id": 1, "method": method, "params": params });
         self.call(Method::POST, "/api/rpc", key, Some(call))
@@ -245,7 +245,7 @@ impl Server {
             .body
     }
 
-    /// Sets the password; the recovery key.
+    /// Sets the password; returns the recovery key.
     pub async fn set_up(&self) -> String {
         let reply = self
             .post("/api/auth/setup", json!({ "password": PASSWORD }))
@@ -260,7 +260,6 @@ impl Server {
     }
 }
 
-/// An answer.
 pub struct Reply {
     pub status: StatusCode,
     pub body: Value,
@@ -272,7 +271,7 @@ pub fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o777
 }
 
-/// Makes an API key with the server stopped.
+/// Creates an API key while the server is stopped.
 pub async fn make_key(place: &Place) -> String {
     let password = place.file("password", &format!("{PASSWORD}\n")).await;
     let mut command = place.prepared(Command::new(BINARY));

@@ -12,8 +12,8 @@ const KEY: &str = "sk-vendor-test";
 /// A tenth of a second of silence: 16 bits, mono, 24 kHz.
 const SILENCE: [u8; 4800] = [0; 4800];
 
-/// A vendor as `OpenAI`'s reference describes it (<https://platform.openai.com/docs/api-reference/audio>): what
-/// it was asked to say, and whether it is out of order.
+/// A vendor after `OpenAI`'s reference (<https://platform.openai.com/docs/api-reference/audio>): records what
+/// it was asked to say, and can be made to fail.
 #[derive(Clone, Default)]
 struct Vendor {
     asked: Arc<Mutex<Vec<Value>>>,
@@ -113,7 +113,7 @@ fn listen(body: &[u8]) -> Vec<u8> {
     heard.to_string().into_bytes()
 }
 
-/// A server whose speaker and listener is the vendor. Lists do not show the speaker.
+/// A server that uses the vendor for speech and transcription. Lists hide the speech provider.
 struct House {
     place: Place,
     server: Server,
@@ -143,7 +143,7 @@ impl House {
         self.place.run(&all)
     }
 
-    /// A file beside the data directory.
+    /// A file next to the data directory.
     fn file(&self, name: &str) -> PathBuf {
         self.place.data_dir().with_file_name(name)
     }
@@ -166,7 +166,7 @@ async fn a_text_goes_into_a_file_and_comes_back_as_text() {
         .voice(&["transcribe", path, "--subtitles", "vtt"])
         .ok();
     assert!(subtitles.starts_with("WEBVTT"), "{subtitles}");
-    // The ending names the format, and what is asked for beats it.
+    // The extension selects the format; an explicit format takes precedence.
     let oga = house.file("speech.oga");
     let said = house.voice(&["--json", "say", "Hello.", "-o", oga.to_str().unwrap()]);
     assert_eq!(said.json()["format"], "ogg");
@@ -205,7 +205,7 @@ fn a_wrong_line_is_two_and_calls_nobody() {
         .voice(&["say", "Hello.", "-o", "a.mp3", "--format", "flac"])
         .failed(2);
     assert!(house.vendor.asked.lock().unwrap().is_empty());
-    // What the server refuses is not the line's fault.
+    // An unreadable file is a failure, not a usage error.
     house
         .voice(&["transcribe", "/nowhere/speech.wav"])
         .failed(1);
@@ -228,7 +228,7 @@ fn doctor_tries_whoever_is_chosen_although_lists_hide_it() {
         .collect();
     assert_eq!(ids, ["tts", "stt", "tts_cloud_2", "stt_cloud_1"]);
     assert!(tried.iter().all(|check| check["ok"] == true), "{doctor}");
-    // Nothing that was kept stands in for a vendor that fails.
+    // No cached audio hides a failing vendor.
     house.vendor.is_broken.store(true, Ordering::SeqCst);
     let failed = house.voice(&["doctor", "--try"]);
     assert_eq!(failed.code(), Some(1));

@@ -1,7 +1,7 @@
-//! How an answer of messages is read.
+//! Anthropic Messages: decoding the response stream.
 //!
-//! Format: <https://platform.claude.com/docs/en/build-with-claude/streaming>. Events and blocks that are
-//! not known are passed over, as its section "Other events" asks.
+//! Format: <https://platform.claude.com/docs/en/build-with-claude/streaming>. Unknown events and blocks are
+//! ignored, as its section "Other events" requires.
 
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
@@ -79,7 +79,7 @@ struct MessageChange {
     stop_reason: Option<String>,
 }
 
-/// The counts are those of the message so far, not of the event.
+/// The counts are cumulative for the message, not per event.
 #[derive(Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names of the wire format")]
 struct RawUsage {
@@ -89,8 +89,7 @@ struct RawUsage {
     output_tokens: Option<u64>,
 }
 
-/// An answer that is one document
-/// (<https://platform.claude.com/docs/en/api/messages>).
+/// A response that is one document (<https://platform.claude.com/docs/en/api/messages>).
 #[derive(Deserialize)]
 struct Whole {
     content: Option<Vec<Block>>,
@@ -102,11 +101,11 @@ struct Whole {
 struct OpenCall {
     index: u64,
     call: ToolCall,
-    /// What stood in its beginning; counts when no more of it comes.
+    /// The input in the start event. It is used when no deltas follow.
     whole_input: Option<String>,
 }
 
-/// Reads one answer.
+/// Decodes one response.
 pub(super) struct AnthropicDecoder {
     counter: Counter,
     open: Vec<OpenCall>,
@@ -184,7 +183,7 @@ impl AnthropicDecoder {
             BlockDelta::TextDelta { text } => self.counter.text(&text, out),
             BlockDelta::InputJsonDelta { partial_json } => {
                 let open = self.open.iter_mut().find(|open| open.index == index);
-                // Without a call it belongs to a block that is not known, such as a server's own tool.
+                // Without a call, it belongs to an unknown block, such as a server-side tool.
                 open.map_or(Ok(()), |open| {
                     self.counter
                         .grow(&mut open.call, |call| &mut call.arguments, &partial_json)
@@ -212,8 +211,8 @@ impl AnthropicDecoder {
     }
 
     fn finish(&self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
-        // An end and nothing before it is no answer. With a reason it is one: the vendor's models end
-        // their turn without a word when there is nothing to add to what tools gave.
+        // An end without any content is invalid unless there is a stop reason: the vendor's models may end
+        // their turn without text when they have nothing to add to tool results.
         let is_nothing = self.stop.is_none() && !self.counter.has_content();
         if !self.open.is_empty() || is_nothing {
             return Err(ReadError::Garbage);
@@ -232,7 +231,7 @@ impl AnthropicDecoder {
 
 impl Decoder for AnthropicDecoder {
     fn event(&mut self, event: &Event, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
-        // llama.cpp sends the inner object alone, known by the event's name.
+        // llama.cpp sends the inner object alone, identified by the event name.
         if event.name == "error" {
             let error: Value = serde_json::from_str(&event.data).map_err(|_| ReadError::Garbage)?;
             return Err(ReadError::Vendor(refusal::in_stream(&error)));

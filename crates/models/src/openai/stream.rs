@@ -1,7 +1,7 @@
-//! How an answer of chat completions is read.
+//! `OpenAI` chat completions: decoding the response stream.
 //!
-//! Format: <https://platform.openai.com/docs/api-reference/chat-streaming>. Compatible servers differ from
-//! it in small ways, which are named where they are allowed for.
+//! Format: <https://platform.openai.com/docs/api-reference/chat-streaming>. Comments mark where compatible
+//! servers differ.
 
 use crate::Limits;
 use crate::chat::{Chunk, StopReason, ToolCall, Usage};
@@ -22,7 +22,7 @@ struct Frame {
 struct Choice {
     index: Option<u64>,
     delta: Option<Delta>,
-    /// What stands in the place of `delta` when the answer is one document.
+    /// Replaces `delta` when the response is one document.
     message: Option<Delta>,
     finish_reason: Option<String>,
 }
@@ -52,7 +52,7 @@ struct CallDelta {
 #[derive(Deserialize)]
 struct FunctionDelta {
     name: Option<String>,
-    /// A text; some servers send the object itself.
+    /// A string; some servers send the object itself.
     arguments: Option<Value>,
 }
 
@@ -67,7 +67,7 @@ struct OpenCall {
     call: ToolCall,
 }
 
-/// Reads one answer.
+/// Decodes one response.
 pub(super) struct OpenaiDecoder {
     counter: Counter,
     calls: Vec<OpenCall>,
@@ -108,7 +108,7 @@ impl OpenaiDecoder {
         Ok(())
     }
 
-    /// What stands in every frame beside the choices, which are given back.
+    /// Handles the error and the usage of a frame; returns its choices.
     fn take_frame(&mut self, frame: Frame) -> Result<Vec<Choice>, ReadError> {
         if let Some(error) = frame.error.filter(|error| !error.is_null()) {
             return Err(ReadError::Vendor(refusal::in_stream(&error)));
@@ -134,7 +134,7 @@ impl OpenaiDecoder {
         let Some(OpenCall { call, .. }) = self.calls.get_mut(at) else {
             return Err(ReadError::Garbage);
         };
-        // Both come once; servers that repeat them mean the same.
+        // Both are sent once. Servers that repeat them send the same values.
         if call.id.is_empty() {
             self.counter.grow(call, |call| &mut call.id, &id)?;
         }
@@ -150,8 +150,8 @@ impl OpenaiDecoder {
             .grow(call, |call| &mut call.arguments, &arguments)
     }
 
-    /// Which call a delta goes on with. Some servers number all calls 0, or none: there another id with a
-    /// name is another call.
+    /// Finds the call that a delta continues. Some servers number all calls 0, or none; there, a new id
+    /// together with a name starts another call.
     fn find_or_begin(
         &mut self,
         index: Option<u64>,
@@ -184,7 +184,7 @@ impl OpenaiDecoder {
     }
 
     fn finish(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
-        // An end and nothing before it is no answer.
+        // An end without any content is not an answer.
         if self.stop.is_none() && !self.counter.has_content() {
             return Err(ReadError::Garbage);
         }
@@ -198,7 +198,7 @@ impl OpenaiDecoder {
             }
             out.push(finished(call));
         }
-        // Some servers say "stop" and mean the tools.
+        // Some servers report "stop" instead of tool calls.
         let stop = match self.stop {
             Some(StopReason::End) | None if called => StopReason::ToolUse,
             None => StopReason::End,
@@ -235,7 +235,7 @@ impl Decoder for OpenaiDecoder {
         let choice = choices.into_iter().next().ok_or(ReadError::Garbage)?;
         self.stop = choice.finish_reason.as_deref().map(stop_reason);
         if let Some(mut message) = choice.message {
-            // Here they have no numbers of their own.
+            // Calls in a document are not numbered.
             let calls = message.tool_calls.iter_mut().flatten();
             for (number, call) in (0..).zip(calls) {
                 call.index = Some(number);
@@ -245,7 +245,7 @@ impl Decoder for OpenaiDecoder {
         self.finish(out).map(drop)
     }
 
-    /// Some servers leave out `[DONE]`: a reason to stop is an end as well.
+    /// Some servers omit `[DONE]`; a finish reason ends the answer as well.
     fn end(&mut self, out: &mut Vec<Chunk>) -> Result<bool, ReadError> {
         if self.stop.is_none() {
             return Ok(false);

@@ -1,5 +1,5 @@
-//! Messages, as <https://platform.claude.com/docs/en/api/messages> and
-//! <https://platform.claude.com/docs/en/build-with-claude/streaming> show them.
+//! Anthropic Messages, after the examples in <https://platform.claude.com/docs/en/api/messages> and
+//! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
 
 use crate::harness::{Home, Said, ask, call, hello, one, said, usage, user};
 use crate::vendor::{Answer, Vendor, events};
@@ -104,7 +104,7 @@ async fn however_the_bytes_are_cut() {
     }
 }
 
-/// The tool example of the streaming page, shortened, beside blocks that are not for us.
+/// The tool example of the streaming page, shortened, with blocks that the client ignores.
 const CALLS: &[&str] = &[
     r#"{"type":"message_start","message":{"usage":{"input_tokens":472,"cache_creation_input_tokens":20,"cache_read_input_tokens":8,"output_tokens":2}}}"#,
     r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
@@ -240,19 +240,19 @@ async fn a_conversation_that_begins_with_the_model_gets_a_beginning() {
     assert_eq!(roles, ["user", "assistant", "user"]);
 }
 
-/// The error of the streaming page's section "Error events".
+/// The error from the streaming page's section "Error events".
 const OVERLOADED: &str =
     r#"{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}"#;
 
 #[tokio::test]
 async fn an_error_in_the_stream() {
-    // Before anything was said it is tried again.
+    // Before the first chunk, the request is retried.
     let overloaded = events(&[OVERLOADED]);
     let vendor = Vendor::new([Answer::stream([&overloaded]), Answer::stream([HELLO])]).await;
     let (said, error) = ask(Anthropic, &vendor).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(said, hello_said());
-    // Afterwards it is not.
+    // After it, it is not.
     let (begun, _) = HELLO.split_once("event: content_block_stop").unwrap();
     let vendor = Vendor::new([
         Answer::stream([begun, &overloaded]),
@@ -273,7 +273,7 @@ async fn an_error_in_the_stream() {
     vendor.only();
 }
 
-/// llama.cpp's error under the event's name, without the outer object.
+/// llama.cpp's error under the event name, without the outer object.
 #[tokio::test]
 async fn an_error_that_only_its_event_names() {
     let error =

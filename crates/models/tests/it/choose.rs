@@ -1,4 +1,4 @@
-//! Which model answers.
+//! Choosing a model.
 
 use crate::harness::{Home, hello, listen, model_of, provider, tuning};
 use crate::vendor::{Answer, Vendor, events, nobody};
@@ -62,7 +62,7 @@ async fn the_agents_choice_then_the_default_then_the_first() {
         openai_api_key: Some(key("sk")),
         ..Default::default()
     });
-    // What the settings describe stands before what was detected.
+    // Providers of the settings take precedence over detected ones.
     vendor.then_answers(Answer::json(200, &list(&["text-embedding-3", "chatty"])));
     assert_eq!(chosen(&models, None, None).await, "z/chatty");
 }
@@ -131,7 +131,7 @@ async fn a_provider_that_lists_nothing() {
             "models.default"
         );
     }
-    // Under a vendor's name the vendor's usual model is meant.
+    // A provider with a vendor's name defaults to the vendor's usual model.
     for (kind, id, model) in [
         (Openai, "openai", "openai/gpt-4.1-mini"),
         (Anthropic, "anthropic", "anthropic/claude-sonnet-4-5"),
@@ -169,14 +169,14 @@ async fn a_local_server_that_nobody_configured() {
         ("GET", "/v1/models")
     );
     assert_eq!(asked.header("authorization"), None);
-    // It is remembered for some seconds, then looked for again.
+    // The result is cached for some seconds, then probed again.
     home.clock.advance(Duration::from_millis(4_999));
     assert_eq!(chosen(&models, None, Some("other")).await, "ollama/other");
     vendor.only();
     home.clock.advance(Duration::from_millis(1));
     assert_eq!(what(models.choose(None, None).await.unwrap_err()), "models");
     assert_eq!(vendor.asked().len(), 2);
-    // It answers like any other.
+    // It answers like any other provider.
     let text = r#"{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}"#;
     vendor.then_answers(Answer::stream([events(&[text, "[DONE]"])]));
     let (said, error) = listen(&models, &model_of("ollama", "llama3.2:1b"), hello()).await;

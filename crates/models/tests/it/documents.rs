@@ -1,5 +1,4 @@
-//! Answers that are one document because the server ignored that a stream was asked for, answers that are
-//! something else, and answers without anything in them.
+//! Single-document answers from servers without streaming, answers in other formats, and empty answers.
 //!
 //! Formats: <https://platform.openai.com/docs/api-reference/chat/object> and
 //! <https://platform.claude.com/docs/en/api/messages>.

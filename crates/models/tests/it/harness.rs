@@ -1,4 +1,4 @@
-//! The room over a real database and a real data directory.
+//! The crate on a real database and a real data directory.
 
 use crate::vendor::Vendor;
 use futures_util::StreamExt;
@@ -41,7 +41,7 @@ impl Home {
         }
     }
 
-    /// As after a restart: what is encrypted is closed.
+    /// Simulates a restart: encrypted values are sealed.
     pub async fn restart(&mut self) {
         self.secrets = open_secrets(&self.database, &self.clock, true).await;
     }
@@ -89,7 +89,7 @@ async fn open_secrets(
         .unwrap()
 }
 
-/// No waiting between tries, and no look at this machine's own servers.
+/// No delay between attempts, and no detection of local servers.
 pub fn tuning() -> Tuning {
     let mut tuning = Tuning {
         local: None,
@@ -158,7 +158,7 @@ pub struct Said {
     pub end: Option<(Usage, StopReason)>,
 }
 
-/// Everything up to the end, or what came before the error and the error.
+/// Reads the answer up to its end or an error.
 pub async fn listen(
     models: &Models,
     model: &ModelRef,
@@ -187,7 +187,7 @@ pub async fn listen(
     (said, None)
 }
 
-/// A whole answer, which must come.
+/// A whole answer, which must succeed.
 pub async fn said(models: &Models, request: ChatRequest) -> Said {
     let (said, error) = listen(models, &model(), request).await;
     assert!(error.is_none(), "{error:?}");
@@ -195,7 +195,7 @@ pub async fn said(models: &Models, request: ChatRequest) -> Said {
     said
 }
 
-/// What one provider of this kind makes of a conversation.
+/// Sends a conversation to one provider of this kind.
 pub async fn ask(kind: ProviderKind, vendor: &Vendor) -> (Said, Option<ModelError>) {
     let home = Home::new().await;
     listen(&home.models(one(kind, &vendor.url)), &model(), hello()).await

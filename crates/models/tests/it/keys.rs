@@ -1,4 +1,4 @@
-//! Which key is sent, and where to.
+//! Which key is sent, and to which provider.
 
 use crate::harness::{Home, hello, listen, model_of, provider, said, tuning};
 use crate::vendor::{Answer, Vendor, events};
@@ -89,7 +89,8 @@ async fn while_the_vault_is_sealed() {
     all.providers
         .insert("far".to_owned(), provider(Openai, &far, None));
     let models = home.models(all);
-    // What needs the key says so; a server of one's own, or a key from elsewhere, goes on.
+    // A provider that needs the sealed key fails; a local server, or one with a key from elsewhere, still
+    // works.
     let error = models.choose(Some("far"), Some("m")).await.unwrap_err();
     assert!(matches!(error, ModelError::Sealed), "{error:?}");
     let (_, error) = listen(&models, &model_of("far", "m"), hello()).await;
@@ -97,10 +98,10 @@ async fn while_the_vault_is_sealed() {
     assert!(models.choose(Some("openai"), Some("m")).await.is_ok());
     let (_, error) = listen(&models, &model_of("near", "m"), hello()).await;
     assert!(error.is_none(), "{error:?}");
-    // Unless it wants a key after all, which the vault may hold.
+    // If the local server requires a key after all, the vault may contain it.
     let (_, error) = listen(&models, &model_of("near", "m"), hello()).await;
     assert!(matches!(error, Some(ModelError::Sealed)), "{error:?}");
-    // With nothing else, choosing needs the vault.
+    // With no other provider, choosing needs the vault.
     let only = ModelsSettings {
         providers: [("far".to_owned(), provider(Openai, &far, None))].into(),
         ..Default::default()

@@ -1,4 +1,4 @@
-//! How much of an answer is taken: at each limit, and one past it.
+//! Size limits of answers: at each limit, and one past it.
 
 use crate::harness::{Home, Said, hello, listen, model, one, tuning};
 use crate::vendor::{Answer, Vendor, events};
@@ -62,7 +62,7 @@ fn anthropic(blocks: &[(u64, &str)]) -> String {
 #[tokio::test]
 async fn the_whole_stream() {
     let text = openai(&[json!({ "content": "Hello" })]);
-    // The last line feed ends the answer; without it the answer has an end all the same.
+    // Without the last line feed the answer still ends; three bytes less cut it off.
     for (bytes, good) in [(text.len(), true), (text.len() - 3, false)] {
         let limits = Limits {
             reply_bytes: bytes,

@@ -1,4 +1,4 @@
-//! `models.list`, `providers.list`, `providers.test`, and what is known of a model.
+//! `models.list`, `providers.list`, `providers.test`, and known context windows.
 
 use crate::harness::{Home, model_of, provider, tuning};
 use crate::vendor::{Answer, Then, Vendor, nobody};
@@ -75,7 +75,7 @@ async fn every_provider_tells_its_models_and_a_bad_one_hides_none() {
     assert_eq!(asked.header("x-api-key"), Some("sk"));
     assert_eq!(openai.only().header("authorization"), Some("Bearer sk"));
     assert!(unasked.asked().is_empty());
-    // What was told is remembered; what failed is asked again.
+    // Successful lists are cached; failed ones are requested again.
     let again = models.list().await;
     assert_eq!(again.len(), 5);
     openai.only();
@@ -145,7 +145,7 @@ async fn testing_a_provider() {
     assert_eq!((tested.ok, tested.models), (true, Some(2)));
     let wire = serde_json::to_value(tested).unwrap();
     assert_eq!(wire, json!({ "ok": true, "latency_ms": 0, "models": 2 }));
-    // Nothing that is remembered counts.
+    // The test bypasses the cache.
     let error = models.test("p").await.unwrap_err();
     let expected = matches!(
         error,

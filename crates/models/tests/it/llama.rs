@@ -1,7 +1,8 @@
-//! A real llama.cpp server, made by `tests/llama_server.py`: both families, tools, counts and errors.
+//! A real llama.cpp server, created by `tests/llama_server.py`: both families, tools, token counts and
+//! errors.
 //!
-//! `GATEHOUSE_TEST_PYTHON` names an interpreter that has what the script needs (`cargo xtask test` makes
-//! one).
+//! `GATEHOUSE_TEST_PYTHON` names a Python interpreter with the script's dependencies (`cargo xtask test`
+//! creates one).
 
 use crate::harness::{Home, call, hello, listen, model_of, provider, user};
 use gatehouse_models::ProviderKind::{self, Anthropic, Openai};
@@ -43,7 +44,7 @@ fn interpreter() -> Option<PathBuf> {
     found
 }
 
-/// The server; it ends with its standard input, or with this.
+/// The server. It ends when its standard input closes or when this is dropped.
 struct Server {
     child: Child,
     url: Url,

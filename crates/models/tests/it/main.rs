@@ -1,4 +1,5 @@
-//! The room against vendors that say what their documents show, and against real servers where there are some.
+//! Tests of the crate with fake vendors that follow the vendors' documentation, and with real servers where
+//! available.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Chat completions, as <https://platform.openai.com/docs/api-reference/chat> shows them.
+//! Chat completions, after the examples in <https://platform.openai.com/docs/api-reference/chat>.
 
 use crate::harness::{Home, Said, ask, call, hello, model_of, one, said, usage, user};
 use crate::vendor::{Answer, Vendor, events};
@@ -6,7 +6,7 @@ use gatehouse_models::ProviderKind::Openai;
 use gatehouse_models::{ChatMessage, ChatRequest, StopReason, ToolSpec};
 use serde_json::{Value, json};
 
-/// The streamed answer of the reference's example, with the frame of `include_usage` after it.
+/// The streamed example of the reference, followed by the frame of `include_usage`.
 const HELLO: &[&str] = &[
     r#"{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","system_fingerprint":"fp_44709d6fcb","choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"usage":null}"#,
     r#"{"id":"chatcmpl-123","object":"chat.completion.chunk","created":1694268190,"model":"gpt-4o-mini","choices":[{"index":0,"delta":{"content":"Hello"},"logprobs":null,"finish_reason":null}],"usage":null}"#,
@@ -193,7 +193,7 @@ async fn calls_grow_by_their_index_and_unknown_tools_are_passed_on() {
 
 #[tokio::test]
 async fn calls_that_compatible_servers_send() {
-    // All numbered 0, whole, and "stop" as the reason.
+    // All numbered 0 and complete, with "stop" as the reason.
     let said = heard(&[
         call_delta(Some(0), Some("a"), Some("calc"), "{}"),
         call_delta(Some(0), Some("b"), Some("calc"), "{}"),

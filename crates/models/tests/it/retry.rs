@@ -1,4 +1,4 @@
-//! Trying again: what for, how often, and how long.
+//! Retries: conditions, count and delays.
 
 use crate::harness::{Home, ask, hello, listen, model, one, tuning};
 use crate::vendor::{Answer, Then, Vendor, events};
@@ -29,7 +29,7 @@ async fn what_may_pass_is_tried_again() {
         assert_eq!(asked[0].body, asked[1].body);
         assert_eq!(asked[0].headers, asked[1].headers);
     }
-    // A connection that breaks before the first piece is no answer yet.
+    // A connection that breaks before the first chunk is retried.
     for first in [
         Answer::stream([": wait\n\n"]).then(Then::Break),
         Answer::stream([": wait\n\n"]),
@@ -82,11 +82,11 @@ async fn three_times_and_no_more() {
 async fn the_time_that_the_vendor_asks_for_counts() {
     let home = Home::new().await;
     let mut own = tuning();
-    // Our own wait would be too long: that it is tried again shows whose wait was taken.
+    // Our own delay would be too long: a retry proves that the provider's was used.
     own.patience.retry_base = Duration::from_hours(1);
     for (name, value, tries) in [
         ("retry-after", "0", 2),
-        // The clock stands at 2026-11-20T00:00:00Z.
+        // The clock is set to 2026-11-20T00:00:00Z.
         ("retry-after", "Thu, 19 Nov 2026 10:00:00 GMT", 2),
         ("retry-after", "Fri, 20 Nov 2026 10:00:00 GMT", 1),
         ("retry-after-ms", "1", 2),

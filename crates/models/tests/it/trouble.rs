@@ -1,4 +1,4 @@
-//! Answers that are no answers, and listeners that go away.
+//! Invalid answers, and callers that disconnect.
 
 use crate::harness::{Home, ask, hello, listen, model, one, provider, tuning};
 use crate::vendor::{Answer, Then, Vendor, events, nobody};
@@ -54,7 +54,7 @@ async fn an_answer_without_an_end_is_an_error() {
         assert!(is_failed(error.as_ref(), None, true), "{then:?}: {error:?}");
         vendor.only();
     }
-    // In the middle of a line too: half a frame is no garbage.
+    // Also in the middle of a line: half a frame is not garbage.
     let vendor = Vendor::new([Answer::stream([&format!("{begun}data: {{\"cho")])]).await;
     let (_, error) = ask(Openai, &vendor).await;
     assert!(is_failed(error.as_ref(), None, true), "{error:?}");
@@ -150,7 +150,7 @@ async fn a_conversation_that_is_too_long_is_told_apart() {
         );
         vendor.only();
     }
-    // In a stream too.
+    // Also within a stream.
     let frame = json!({ "error": { "code": "context_length_exceeded" } }).to_string();
     let vendor = Vendor::new([Answer::stream([events(&[&frame])])]).await;
     let (_, seen) = ask(Openai, &vendor).await;
@@ -188,7 +188,7 @@ async fn a_vendor_that_never_ends() {
     let home = Home::new().await;
     let mut short = tuning();
     short.patience.whole = Duration::from_millis(200);
-    // Comments keep a connection alive, but not for ever.
+    // Comments keep a connection alive, but only for a limited time.
     let vendor = Vendor::new([Answer::stream([""; 0]).then(Then::Repeat(": wait\n\n"))]).await;
     let mut wide = short.clone();
     wide.limits.reply_bytes = usize::MAX;
@@ -198,7 +198,7 @@ async fn a_vendor_that_never_ends() {
         matches!(error, Some(ModelError::Timeout { .. })),
         "{error:?}"
     );
-    // Text without end, a line without end, and an event without end stop at their bound.
+    // Endless text, an endless line and an endless event stop at their limits.
     for repeated in [
         "data: {\"choices\":[{\"delta\":{\"content\":\"xxxxxxxxxxxxxxxx\"}}]}\n\n",
         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
@@ -227,7 +227,7 @@ async fn letting_an_answer_go_closes_its_connection() {
     );
     drop(stream);
     vendor.body_dropped().await;
-    // Before the first piece too.
+    // Also before the first chunk.
     vendor.then_answers(Answer::stream([": nothing yet\n\n"]).then(Then::Hang));
     {
         let model = model();
@@ -255,7 +255,7 @@ async fn a_finished_answer_closes_its_connection_even_when_the_vendor_does_not()
         last = Some(item.unwrap());
     }
     assert!(matches!(last, Some(Chunk::End { .. })));
-    // The stream itself still lives.
+    // The stream is still held.
     vendor.body_dropped().await;
     drop(stream);
 }

@@ -1,4 +1,4 @@
-//! A vendor that answers as it is told, and writes down what it was asked.
+//! A scripted vendor that records its requests.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-/// What a vendor was asked.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub method: String,
@@ -32,9 +32,9 @@ impl Asked {
 #[derive(Clone, Debug)]
 pub enum Then {
     End,
-    /// Nothing, and the connection stays open.
+    /// Nothing; the connection stays open.
     Hang,
-    /// This, for ever.
+    /// This text, without end.
     Repeat(&'static str),
     /// The connection breaks.
     Break,
@@ -92,7 +92,7 @@ pub struct Vendor {
     _tasks: TaskTracker,
 }
 
-/// Tells when the body it stands in is dropped.
+/// Sends a message when the response body that holds it is dropped.
 struct Guard(mpsc::Sender<()>);
 
 impl Drop for Guard {
@@ -130,7 +130,7 @@ async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
         Then::Repeat(text) => stream::repeat_with(move || Ok(Bytes::from(text))).boxed(),
         Then::Break => stream::once(async { Err(std::io::Error::other("broken")) }).boxed(),
     };
-    // Between two pieces everybody else has a turn, so that each travels by itself.
+    // Yield between pieces, so that each is sent separately.
     let slow = pieces.chain(rest).then(|piece| async {
         tokio::task::yield_now().await;
         piece
@@ -143,7 +143,7 @@ async fn answer(State(house): State<Arc<House>>, request: Request) -> Response {
 }
 
 impl Vendor {
-    /// A vendor with these answers, in this order; its base is below `/v1`.
+    /// A vendor that gives these answers in order. Its base path is `/v1`.
     pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
         let (sender, closed) = mpsc::channel(64);
         let house = Arc::new(House {
@@ -181,20 +181,20 @@ impl Vendor {
         asked[0].clone()
     }
 
-    /// Waits until an answer's body is let go.
+    /// Waits until a response body is dropped.
     pub async fn body_dropped(&mut self) {
         self.closed.recv().await.unwrap();
     }
 }
 
-/// An address where nobody listens.
+/// An address without a listener.
 pub async fn nobody() -> Url {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     Url::parse(&format!("http://{address}/v1")).unwrap()
 }
 
-/// Every event of a stream on lines of its own, as the vendors send them.
+/// Formats each event as the vendors send it.
 pub fn events(data: &[&str]) -> String {
     let mut text = String::new();
     for data in data {

@@ -1,9 +1,9 @@
-//! What is read of an answer.
+//! How much of a response is read.
 
 use crate::{answer, server};
 use gatehouse_outbound::{Outbound, OutboundError, OutboundSettings, Reach, read_capped};
 
-/// 10,000 zero bytes, by `printf '\0%.0s' {1..10000} | gzip -n9`, in hexadecimal.
+/// 10,000 zero bytes, from `printf '\0%.0s' {1..10000} | gzip -n9`, in hexadecimal.
 const ZEROS_GZIP: &str =
     "1f8b0800000000000203edc1010d000000c2a0f74f6d0e37a0000000000000000000e0df002eca3b4d10270000";
 

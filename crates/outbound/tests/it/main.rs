@@ -1,4 +1,4 @@
-//! Real sockets: which servers are reached, and how much of their answer is read.
+//! Tests with real sockets: which servers are reachable, and how much of a response is read.
 #![expect(
     clippy::unwrap_used,
     reason = "what tests share is no test by itself, and the exception in clippy.toml sees tests only"
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A server on loopback that gives this answer to every request.
+/// Starts a server on loopback that sends this response to every request.
 async fn server(answer: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -31,7 +31,7 @@ async fn server(answer: Vec<u8>) -> SocketAddr {
     address
 }
 
-/// An answer with these header lines and body.
+/// Builds a response with these header lines and this body.
 fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let mut bytes = format!(

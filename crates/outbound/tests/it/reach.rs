@@ -1,4 +1,4 @@
-//! Who is reached.
+//! Which servers are reachable.
 
 use crate::{answer, server};
 use gatehouse_outbound::{Outbound, OutboundError, OutboundSettings, Reach};

@@ -48,7 +48,7 @@ fn bytes_are_charged_up_to_the_limit_and_given_back() {
 #[test]
 fn one_credential_leaves_half_to_the_others() {
     let budget = ByteBudget::new(Limits::for_messages(36 * MIB));
-    // Large shares leave a sixteenth.
+    // Large shares must leave a sixteenth free.
     let most = 120 * MIB;
     assert!(take(&budget, known("a"), most + 1).is_none());
     let held = take(&budget, known("a"), most).unwrap();

@@ -1,18 +1,16 @@
-//! When to ping, and when a client that does not answer is gone.
+//! Decides when to ping a client and when to give up on it.
 
-/// How often a ping is sent.
+/// The interval between pings, in milliseconds.
 pub const EVERY_MS: u64 = 30_000;
-/// How many unanswered pings end a connection.
+/// The number of unanswered pings that end a connection.
 const MISSED: u8 = 2;
 
-/// What is to be done now.
+/// The action that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beat {
-    /// Wait on.
     Nothing,
-    /// Ask whether the client is there.
     Ping,
-    /// It is not.
+    /// The client did not answer.
     Gone,
 }
 
@@ -30,7 +28,7 @@ impl Heartbeat {
         }
     }
 
-    /// Anything from the client shows that it is there: a long message holds its pong back.
+    /// Any message counts as a sign of life, because a long message delays the pong behind it.
     pub(super) const fn heard(&mut self) {
         self.unanswered = 0;
     }

@@ -1,4 +1,4 @@
-//! What goes into a connection and what comes out of it.
+//! The inputs and outputs of a connection.
 
 use crate::budget::Share;
 use crate::envelope::Id;
@@ -10,48 +10,40 @@ use gatehouse_domain::Problem;
 use std::fmt;
 use std::sync::Arc;
 
-/// What happens to a connection.
+/// An event that a connection must process.
 #[derive(Debug)]
 pub enum Input {
-    /// A text message arrived.
     Text(String),
-    /// A text message arrived whose bytes are charged to the connection's holder.
+    /// A text message whose bytes are charged to the connection's holder.
     Counted(String, Share),
-    /// There is no memory for the message that arrives.
+    /// The memory budget has no room for the incoming message.
     NoRoom,
-    /// An unauthenticated connection has to make room for another.
+    /// This unauthenticated connection must make room for another.
     Evicted,
-    /// A binary message arrived.
     Binary,
-    /// A message arrived that is longer than the socket takes.
+    /// A message exceeded the socket's limit.
     Oversized,
-    /// The client answered a ping.
     Pong,
-    /// Something was published.
     Event(Arc<Event>),
     /// Events were missed, or the client does not read what it is sent.
     TooSlow,
-    /// About a second has passed.
+    /// About one second has passed.
     Tick,
-    /// Some credential ended, maybe this connection's.
+    /// Some credential ended, possibly this connection's.
     CredentialChanged,
-    /// A call came to its end.
     CallFinished(Finished),
-    /// The server is about to stop.
+    /// The server is stopping.
     Shutdown,
 }
 
-/// What is to be done.
+/// An action for the socket loop.
 pub enum Output {
-    /// Send this text.
     Send(Reply),
-    /// Send a ping.
     Ping,
-    /// Run this and feed its outcome back as [`Input::CallFinished`].
+    /// Run this future and feed its output back as [`Input::CallFinished`].
     Call(Boxed<Finished>),
-    /// Close, and feed nothing more.
+    /// Close the socket and feed no further inputs.
     Close {
-        /// The close code.
         code: u16,
         /// The reason, for people.
         reason: &'static str,
@@ -69,15 +61,15 @@ impl fmt::Debug for Output {
     }
 }
 
-/// The outcome of a call, for the connection it came from.
+/// The outcome of a call, for the connection that it came from.
 #[derive(Debug)]
 pub struct Finished(pub(super) Ending);
 
 #[derive(Debug)]
 pub(super) enum Ending {
-    /// Of `connect`: to whom it is answered, and who the client is.
+    /// The outcome of `connect`: the request id and the client's identity.
     Connect(Id, Result<AuthIdentity, Problem>),
-    /// Of calls: the answer, if any is wanted, and what is no longer in work.
+    /// The outcome of calls: the response, if any, and how many calls and bytes have finished.
     Calls {
         answer: Option<Reply>,
         calls: usize,

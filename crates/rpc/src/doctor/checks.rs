@@ -1,4 +1,4 @@
-//! The checks, one function each: what was found, and what to do.
+//! The individual checks. Each function returns its finding and a suggested fix.
 
 use super::Check;
 use crate::rooms::Rooms;
@@ -9,9 +9,9 @@ use gatehouse_secrets::Status;
 use gatehouse_store::StoreError;
 use std::path::Path;
 
-/// 2026-01-01: this version did not exist before.
+/// 2026-01-01. No version of Gatehouse existed before this date.
 const NOT_BEFORE_MS: i64 = 1_767_225_600_000;
-/// How far the newest audit row may lie ahead of the clock.
+/// How far the newest audit row may be ahead of the clock, in milliseconds.
 const CLOCK_SLACK_MS: i64 = 60_000;
 
 pub(super) async fn database(rooms: &Rooms) -> Check {

@@ -1,4 +1,4 @@
-//! The checks of the way here: addresses, TLS, proxies.
+//! Checks of addresses, TLS and proxies.
 
 use super::Check;
 use gatehouse_auth::Visit;
@@ -119,7 +119,7 @@ pub(super) fn locality(locality: Locality) -> Check {
             "In a container use host networking, or set SERVICE_TRUST_DOCKER_LOOPBACK=true.",
         ),
     };
-    // Being remote is no fault: the hint is for those who did not expect it.
+    // A remote connection is not an error. The hint helps users who expected a local one.
     Check {
         hint: Some(hint.to_owned()),
         ..Check::fine(id, format!("You are remote: check {number} failed, {why}."))

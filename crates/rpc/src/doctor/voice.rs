@@ -1,22 +1,22 @@
-//! Who speaks and who listens, and what they lack. A house without a voice is well too.
+//! Checks the configured voice providers. A server without voice also passes.
 
 use super::Check;
 use crate::rooms::Rooms;
 use gatehouse_domain::Problem;
 use gatehouse_voice::{SttId, TtsId, VoiceError};
 
-/// What was found of speaking, or of listening.
+/// The finding for speech synthesis or recognition.
 struct Found {
     /// "speak" or "listen".
     verb: &'static str,
     enabled: bool,
-    /// Who was chosen; none when nobody is configured.
+    /// The chosen provider; `None` when none is configured.
     chosen: Option<String>,
-    /// What one of those who may be asked lacks: who, and what.
+    /// The first provider that lacks something, and what it lacks.
     lack: Option<(String, VoiceError)>,
 }
 
-/// Speaking and listening together.
+/// Checks speech synthesis and recognition.
 pub(super) async fn voice(rooms: &Rooms) -> Check {
     let settings = &rooms.config.resolved().settings.voice;
     let (tts, stt) = (
@@ -59,7 +59,7 @@ pub(super) async fn voice(rooms: &Rooms) -> Check {
 }
 
 impl Found {
-    /// The first that is asked is the chosen one; the first lack is told.
+    /// Records a provider. The first call sets the chosen provider; only the first problem is kept.
     fn ask(&mut self, name: String, lack: Option<VoiceError>) {
         if self.lack.is_none() {
             self.lack = lack.map(|lack| (name.clone(), lack));

@@ -1,4 +1,4 @@
-//! What goes wrong on the ways in and out: MCP servers, webhooks that anybody may call.
+//! Checks of MCP servers and of webhooks without authentication.
 
 use super::Check;
 use crate::rooms::Rooms;
@@ -6,7 +6,7 @@ use gatehouse_config::{McpServer, McpVariable, Settings};
 use gatehouse_tools::{McpState, McpStatus};
 use gatehouse_webhooks::AuthMode;
 
-/// All MCP servers together, when there are any.
+/// Checks all MCP servers together. Returns `None` when there are none.
 pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
     if servers.is_empty() {
         return None;
@@ -40,8 +40,8 @@ pub(super) fn mcp(servers: &[McpStatus]) -> Option<Check> {
     Some(check)
 }
 
-/// Programs that get nothing of the vault although it holds variables: earlier versions handed them all
-/// to each.
+/// Lists programs that receive no variables from the vault although it contains some. Earlier versions
+/// passed every variable to every program.
 pub(super) async fn mcp_variables(rooms: &Rooms, settings: &Settings) -> Option<Check> {
     let names = programs_without_variables(settings);
     if names.is_empty() {
@@ -74,7 +74,7 @@ fn programs_without_variables(settings: &Settings) -> Vec<&str> {
     lacking.map(|(name, _)| name.as_str()).collect()
 }
 
-/// Webhooks that verify nothing.
+/// Lists enabled webhooks that verify nothing.
 pub(super) async fn open_webhooks(rooms: &Rooms) -> Option<Check> {
     let id = "webhooks";
     let all = match rooms.webhooks.list(500, None).await {

@@ -1,4 +1,5 @@
-//! Carries what the rooms tell to the bus, until shutdown. A room knows its own channel and no bus.
+//! Forwards the crates' own notifications to the event bus until shutdown. Each crate has its own channel
+//! and knows nothing about the bus.
 
 use super::{
     AUTH_CHANGED, AuthChangedParams, EventBus, Records, VAULT_PROGRESS, VAULT_STATUS,
@@ -17,8 +18,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Turns what the rooms below tell into events, and puts in force what another node changed, until
-/// shutdown.
+/// Turns notifications of other crates into events and applies changes made by other nodes, until shutdown.
 pub async fn bridge(rooms: &Arc<Rooms>, shutdown: &CancellationToken, tasks: &TaskTracker) {
     tasks.spawn(
         shutdown
@@ -122,7 +122,7 @@ async fn follow_settings(rooms: Arc<Rooms>) {
     let mut settings = rooms.auth.settings_changed();
     while settings.changed().await.is_ok() {
         settings.mark_unchanged();
-        // Its failure is in the log; the next change tries again.
+        // The failure is logged; the next change retries.
         drop(rooms.apply_settings().await);
         tell(&rooms.events, Records::Config);
     }
@@ -132,7 +132,7 @@ fn tell(bus: &EventBus, what: Records) {
     bus.publish_records(what);
 }
 
-/// Tells which lists are others now: what was committed here, or what another node committed.
+/// Reports which lists have changed through a commit on this or another node.
 async fn follow_records(bus: EventBus, mut changes: Receiver<Arc<str>>) {
     loop {
         match changes.recv().await {
@@ -157,11 +157,11 @@ async fn follow_provider_keys(bus: EventBus, mut keys: watch::Receiver<()>) {
     }
 }
 
-/// Tells who speaks and who listens when that is not what was told last: settings were put in force, the
-/// vault was opened or sealed, or a key came or went.
+/// Reports the voice providers when they differ from the last report: after settings were applied, the
+/// vault was opened or sealed, or a key was added or removed.
 #[cfg(feature = "voice")]
 async fn follow_voice(rooms: Arc<Rooms>) -> impl Future<Output = ()> {
-    // From here on, not from when the future is first asked.
+    // Subscribes now, not at the future's first poll.
     let mut applied = rooms.config.applied();
     let mut vault = rooms.secrets.subscribe_status();
     let mut keys = rooms.secrets.subscribe_provider_keys();
@@ -197,7 +197,7 @@ async fn voice_statuses(rooms: &Rooms) -> (TtsStatus, SttStatus) {
     )
 }
 
-/// Reads the webhooks again when another node changed some.
+/// Reloads the webhooks after another node changed some.
 async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
     loop {
         let concerns = match changes.recv().await {
@@ -211,8 +211,8 @@ async fn follow_webhooks(rooms: Arc<Rooms>, mut changes: Receiver<Arc<str>>) {
     }
 }
 
-/// Drops the channel accounts from memory when another node changed some, and their secrets as soon as the
-/// vault is sealed.
+/// Drops cached channel accounts after another node changed some, and their secrets as soon as the vault is
+/// sealed.
 async fn follow_channels(rooms: Arc<Rooms>, mut feed: Receiver<Arc<str>>) {
     let mut status = rooms.secrets.subscribe_status();
     loop {
@@ -235,7 +235,7 @@ async fn follow_channels(rooms: Arc<Rooms>, mut feed: Receiver<Arc<str>>) {
     }
 }
 
-/// Carries what comes over a room's channel.
+/// Forwards the messages of a crate's channel.
 struct Forward<'a> {
     bus: &'a EventBus,
     shutdown: &'a CancellationToken,
@@ -253,7 +253,7 @@ impl Forward<'_> {
             loop {
                 match events.recv().await {
                     Ok(event) => publish(&bus, event),
-                    // What was missed is missed; listeners ask for lists anyway.
+                    // Missed messages are skipped; listeners also query the lists.
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => break,
                 }

@@ -1,5 +1,4 @@
-//! The events of conversations, deliveries and messages: their names, and the types that their rooms
-//! tell them in.
+//! The events for conversations, deliveries and messages. The other crates define their param types.
 
 use super::EventKind;
 use gatehouse_agents::{Approval, Delta, Done, Message, Resolved, ToolProgress};
@@ -13,7 +12,7 @@ use schemars::JsonSchema;
 #[cfg(feature = "voice")]
 use serde::Serialize;
 
-/// One entry of the table of events.
+/// Declares one entry of the event table.
 macro_rules! event {
     ($constant:ident, $name:literal, $summary:literal, $scope:expr, $told_by:expr, $params:ty) => {
         pub(super) const $constant: EventKind = EventKind {
@@ -113,8 +112,8 @@ event!(
 #[cfg(feature = "voice")]
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VoiceSettingsParams {
-    /// The same as `tts.status`.
+    /// The result of `tts.status`.
     pub tts: TtsStatus,
-    /// The same as `stt.status`.
+    /// The result of `stt.status`.
     pub stt: SttStatus,
 }

@@ -1,4 +1,4 @@
-//! What each room below takes of the settings.
+//! Translates the settings for the other crates.
 
 use super::written_keys::{WrittenKeys, model_service, search_provider, search_service};
 use gatehouse_agents::AgentsSettings;
@@ -11,14 +11,14 @@ use gatehouse_webhooks::WebhooksSettings;
 use secrecy::SecretString;
 use std::net::IpAddr;
 
-/// What outbound takes.
+/// Translates the settings for `outbound`.
 pub const fn outbound_settings(settings: &Settings) -> OutboundSettings {
     OutboundSettings {
         allow_private: settings.network.allow_private,
     }
 }
 
-/// What models takes.
+/// Translates the settings for `models`.
 pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
     let (settings, process) = (&resolved.settings, layers.process());
     let keys = WrittenKeys::new(resolved, layers);
@@ -46,7 +46,7 @@ pub fn models_settings(resolved: &Resolved, layers: &Layers) -> ModelsSettings {
     }
 }
 
-/// What agents takes.
+/// Translates the settings for `agents`.
 pub fn agents_settings(settings: &Settings) -> AgentsSettings {
     AgentsSettings {
         require_approval: settings.tools.require_approval.clone(),
@@ -55,7 +55,7 @@ pub fn agents_settings(settings: &Settings) -> AgentsSettings {
     }
 }
 
-/// What tools takes.
+/// Translates the settings for `tools`.
 pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
     let settings = &resolved.settings;
     let search = &settings.tools.web_search;
@@ -89,7 +89,7 @@ pub fn tools_settings(resolved: &Resolved, layers: &Layers) -> ToolsSettings {
     }
 }
 
-/// What webhooks takes.
+/// Translates the settings for `webhooks`.
 pub fn webhooks_settings(resolved: &Resolved) -> WebhooksSettings {
     let webhooks = &resolved.settings.webhooks;
     WebhooksSettings {
@@ -109,8 +109,8 @@ pub fn webhooks_settings(resolved: &Resolved) -> WebhooksSettings {
     }
 }
 
-/// Where others reach this server: as the owner says, else where it listens. Without a slash at the
-/// end.
+/// The URL at which others reach this server: `server.external_url`, or the bind address. Has no trailing
+/// slash.
 pub fn base_url(settings: &Settings) -> String {
     if let Some(url) = &settings.server.external_url {
         return url.as_str().trim_end_matches('/').to_owned();
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(keys(&[(base_url, moved)]), (false, false));
         let kind = ("models.providers.openai.kind", json!("anthropic"));
         assert_eq!(keys(std::slice::from_ref(&kind)), (false, false));
-        // Another kind is another service, also at the same address.
+        // A different kind is a different service, even at the same address.
         let same = (base_url, json!("https://api.openai.com/v1"));
         assert_eq!(keys(&[kind, same]), (false, false));
     }
@@ -193,7 +193,7 @@ mod tests {
         ));
         let own = json!("https://api.search.brave.com");
         assert!(has_key(&written, &[(base_url, own)]));
-        // Nobody wrote which service the key is for.
+        // Nothing states which service the key is for.
         let alone = layers(&[key]);
         assert!(!has_key(&alone, &[brave]));
         let toml = layers(&[key, ("SERVICE_TOOLS__WEB_SEARCH__BASE_URL", "http://h")]);

@@ -1,4 +1,4 @@
-//! What voice takes of the settings.
+//! Translates the settings for `voice`.
 
 use super::written_keys::{WrittenKeys, model_service};
 use gatehouse_config::{
@@ -12,8 +12,9 @@ use gatehouse_voice::{
 };
 use url::Url;
 
-/// What voice takes. A key of the file or the environment belongs to the address that stands there:
-/// where another address was set at run time, the key must be entered for it by `providers.set_key`.
+/// Translates the settings for `voice`. A key from the file or the environment belongs to the address
+/// configured there. If a run-time change sets another address, the key for it must be entered with
+/// `providers.set_key`.
 pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
     let voice = &resolved.settings.voice;
     let keys = WrittenKeys::new(resolved, layers);
@@ -29,14 +30,15 @@ pub fn voice_settings(resolved: &Resolved, layers: &Layers) -> VoiceSettings {
     }
 }
 
-/// The address of the model provider `openai`, when it is set: the vendor's own is a default.
+/// The configured address of the model provider `openai`; `None` when it is the vendor's default.
 fn address_of_models(settings: &Settings) -> Option<&Url> {
     let provider = settings.models.providers.get("openai")?;
     let is_default = provider.base_url.as_str() == provider.kind.default_base_url();
     (!is_default).then_some(&provider.base_url)
 }
 
-/// Where a provider is: as it is set, else where the key that it borrows belongs, else at its vendor's.
+/// The service of a provider: at its own address, or at the address of the key it borrows, or at the
+/// vendor's default.
 fn service(
     kind: &str,
     own: Option<&Url>,
@@ -278,7 +280,7 @@ mod tests {
         assert_eq!(lent.environment.unwrap().expose_secret(), "environment");
         // The vendor's own address is a default, not a setting.
         assert_eq!(lent.base_url, None);
-        // Whether models are looked for by themselves is another matter.
+        // Whether models are detected automatically does not matter here.
         let off = [all[0], ("SERVICE_MODELS__AUTODETECT", "false")];
         assert!(settings(&off, &[]).openai.environment.is_some());
         let moved = [(

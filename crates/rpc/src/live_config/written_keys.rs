@@ -1,6 +1,5 @@
-//! Keys that stand in the file or the environment belong to the service that stands there too: as the
-//! settings are without the changes at run time. A change of the kind or the address at run time does
-//! not take such a key along.
+//! Keys from the file or the environment belong to the service configured there, without run-time changes.
+//! A run-time change of the kind or the address does not move such a key to the new service.
 
 use gatehouse_config::{ConfigError, Layers, Provider, Resolved, SearchProvider, Settings};
 use gatehouse_domain::KeyBinding;
@@ -8,10 +7,10 @@ use gatehouse_tools::SearchProvider as Search;
 use secrecy::SecretString;
 use url::Url;
 
-/// The settings in force, and the settings as people wrote them.
+/// The settings in effect, and the settings as written in the file and the environment.
 pub(super) struct WrittenKeys<'a> {
     now: &'a Resolved,
-    /// `None` when they cannot be read: no key belongs to anything then.
+    /// `None` when they are invalid. Then no key belongs to any service.
     written: Option<Resolved>,
 }
 
@@ -23,8 +22,8 @@ impl<'a> WrittenKeys<'a> {
         Self { now, written }
     }
 
-    /// The key, when the service that `service` finds in the settings in force is the one that it finds
-    /// in the written ones.
+    /// Returns the key only if `service` finds the same service in the written settings and in the settings
+    /// in effect.
     pub(super) fn keep(
         &self,
         key: Option<SecretString>,
@@ -33,7 +32,7 @@ impl<'a> WrittenKeys<'a> {
         key.filter(|_| self.is_written(service))
     }
 
-    /// Whether a service is still the one that was written.
+    /// Whether the service is still the written one.
     pub(super) fn is_written(&self, service: impl Fn(&Settings) -> Option<KeyBinding>) -> bool {
         let written = self.written.as_ref().and_then(|all| service(&all.settings));
         let now = service(&self.now.settings);
@@ -41,7 +40,7 @@ impl<'a> WrittenKeys<'a> {
     }
 }
 
-/// The model provider of this id; one of a vendor's name is there without being described.
+/// The model provider with this id. Providers named after a vendor exist without configuration.
 pub(super) fn model_service(settings: &Settings, id: &str) -> Option<KeyBinding> {
     if let Some(Provider { kind, base_url, .. }) = settings.models.providers.get(id) {
         return Some(KeyBinding::of_url(kind.as_str(), base_url));
@@ -55,13 +54,13 @@ pub(super) fn model_service(settings: &Settings, id: &str) -> Option<KeyBinding>
     Some(KeyBinding::of_url(id, &url))
 }
 
-/// The search service.
+/// The configured search service.
 pub(super) fn search_service(settings: &Settings) -> Option<KeyBinding> {
     let search = &settings.tools.web_search;
     search_provider(search.provider?).service(search.base_url.as_ref())
 }
 
-/// The provider as the tools name it.
+/// Converts the provider to the type of `tools`.
 pub(super) const fn search_provider(provider: SearchProvider) -> Search {
     match provider {
         SearchProvider::Brave => Search::Brave,

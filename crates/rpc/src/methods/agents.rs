@@ -7,7 +7,6 @@ use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `agents.list`.
 pub const LIST: Method = method!(
     "agents.list",
     "The agents, by id.",
@@ -15,7 +14,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `agents.get`.
 pub const GET: Method = method!(
     "agents.get",
     "One agent.",
@@ -24,7 +22,6 @@ pub const GET: Method = method!(
     errors: [NotFound]
 );
 
-/// `agents.create`.
 pub const CREATE: Method = method!(
     "agents.create",
     "Makes an agent.",
@@ -34,7 +31,6 @@ pub const CREATE: Method = method!(
     audit: Audit::row("agent.created", &["id", "name"], &["id"])
 );
 
-/// `agents.update`.
 pub const UPDATE: Method = method!(
     "agents.update",
     "Changes an agent; `null` clears a field.",
@@ -44,7 +40,6 @@ pub const UPDATE: Method = method!(
     audit: Audit::row("agent.updated", &["id", "name"], &[])
 );
 
-/// `agents.delete`.
 pub const DELETE: Method = method!(
     "agents.delete",
     "Deletes an agent; its sessions go to `default`, which cannot be deleted.",
@@ -57,9 +52,9 @@ pub const DELETE: Method = method!(
 /// Result of `agents.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The agents.
+    /// The agents, by id.
     pub agents: Vec<Agent>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -68,7 +63,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdParams {
-    /// Its id.
+    /// The agent's id.
     id: String,
 }
 

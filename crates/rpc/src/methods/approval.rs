@@ -1,4 +1,4 @@
-//! `approval.*`: tool calls that wait for somebody's yes.
+//! `approval.*`: tool calls that wait for approval.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::future::{Ready, ready};
 
-/// `approval.list`.
 pub const LIST: Method = method!(
     "approval.list",
     "The tool calls that wait for a yes, the oldest first.",
@@ -18,7 +17,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `approval.resolve`.
 pub const RESOLVE: Method = method!(
     "approval.resolve",
     "Says yes or no to one.",
@@ -31,9 +29,9 @@ pub const RESOLVE: Method = method!(
 /// Result of `approval.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The calls.
+    /// The waiting tool calls, oldest first.
     pub approvals: Vec<Approval>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -42,9 +40,9 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResolveParams {
-    /// Which.
+    /// The id of the approval request.
     id: ApprovalId,
-    /// Yes or no.
+    /// Whether to allow the tool call.
     allow: bool,
 }
 
@@ -65,7 +63,7 @@ async fn resolve(call: Call, params: ResolveParams) -> Result<Done, Problem> {
     agents
         .resolve_approval(&params.id, params.allow)
         .map_err(told)?;
-    // Names alone: the arguments may hold anything.
+    // Records names only, because the arguments may contain anything.
     let detail = json!({
         "id": params.id,
         "allow": params.allow,

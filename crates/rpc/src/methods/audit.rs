@@ -1,4 +1,4 @@
-//! `audit.*`: what happened to credentials and the vault.
+//! `audit.*`: the log of changes to credentials and the vault.
 
 use crate::method::{Call, Method, method, told};
 use gatehouse_auth::api::AuditList;
@@ -6,7 +6,6 @@ use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// `audit.list`.
 pub const LIST: Method = method!(
     "audit.list",
     "Events of credentials and the vault, the newest first.",
@@ -18,12 +17,12 @@ pub const LIST: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// How many at most; 50 when absent.
+    /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<i64>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// Only events of this kind.
+    /// Return only events of this kind.
     kind: Option<String>,
 }
 

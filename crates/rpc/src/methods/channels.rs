@@ -1,4 +1,4 @@
-//! `channels.*`: accounts that messages are sent with. Secrets go in, never out.
+//! `channels.*`: accounts that send messages. Secrets are accepted but never returned.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Audit, Call, DONE, Done, Method, NoParams, method, told};
@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// `channels.list`.
 pub const LIST: Method = method!(
     "channels.list",
     "The channels; their secrets are masked.",
@@ -17,7 +16,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `channels.types`.
 pub const TYPES: Method = method!(
     "channels.types",
     "The types of channels, their fields, and what can be named as a target now.",
@@ -25,7 +23,6 @@ pub const TYPES: Method = method!(
     types(NoParams) -> TypesResult
 );
 
-/// `channels.create`.
 pub const CREATE: Method = method!(
     "channels.create",
     "Makes a channel. Naming a URL or a mail server needs operator.admin and a recent confirmation.",
@@ -35,7 +32,6 @@ pub const CREATE: Method = method!(
     audit: Audit::Room("channel.created")
 );
 
-/// `channels.update`.
 pub const UPDATE: Method = method!(
     "channels.update",
     "Changes a channel; what is absent stays, a field that is null goes. Naming a URL or a mail server needs operator.admin and a recent confirmation; stored secrets do not go to another address until they are entered again.",
@@ -45,7 +41,6 @@ pub const UPDATE: Method = method!(
     audit: Audit::Room("channel.updated")
 );
 
-/// `channels.delete`.
 pub const DELETE: Method = method!(
     "channels.delete",
     "Deletes a channel with its secrets. While deliveries wait for it or webhooks name it, only with `force`.",
@@ -55,7 +50,6 @@ pub const DELETE: Method = method!(
     audit: Audit::Room("channel.deleted")
 );
 
-/// `channels.test`.
 pub const TEST: Method = method!(
     "channels.test",
     "Sends a test message.",
@@ -70,7 +64,7 @@ pub const TEST: Method = method!(
 pub struct ListResult {
     /// The channels, by id.
     pub channels: Vec<Account>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -78,7 +72,7 @@ pub struct ListResult {
 /// Result of `channels.types`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TypesResult {
-    /// The types.
+    /// The available types.
     pub types: Vec<ChannelType>,
 }
 
@@ -86,16 +80,16 @@ pub struct TypesResult {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateParams {
-    /// Its type, such as `telegram`.
+    /// The type of channel, such as `telegram`.
     #[serde(rename = "type")]
     kind: String,
-    /// What people call it.
+    /// The display name.
     label: String,
-    /// Its fields, as `channels.types` lists them.
+    /// The fields that `channels.types` lists for the type.
     fields: Map<String, Value>,
-    /// Its id; made from the type when absent.
+    /// The id; derived from the type by default.
     id: Option<String>,
-    /// Whether messages may be sent with it; true when absent.
+    /// Whether the channel may send messages; true by default.
     enabled: Option<bool>,
 }
 
@@ -103,13 +97,13 @@ pub struct CreateParams {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateParams {
-    /// Its id.
+    /// The channel's id.
     id: String,
-    /// What people call it.
+    /// The display name.
     label: Option<String>,
-    /// Fields; a masked secret stays as it is.
+    /// The fields to change. A masked secret stays unchanged.
     fields: Option<Map<String, Value>>,
-    /// Whether messages may be sent with it.
+    /// Whether the channel may send messages.
     enabled: Option<bool>,
 }
 
@@ -117,9 +111,9 @@ pub struct UpdateParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteParams {
-    /// Its id.
+    /// The channel's id.
     id: String,
-    /// Delete it also while deliveries wait for it or webhooks name it; those deliveries fail.
+    /// Delete the channel even if deliveries wait for it or webhooks name it. Those deliveries fail.
     #[serde(default)]
     force: bool,
 }
@@ -128,13 +122,13 @@ pub struct DeleteParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestParams {
-    /// Its id.
+    /// The channel's id.
     id: String,
-    /// What to send; a sentence of ours when absent.
+    /// The message to send; a standard sentence by default.
     text: Option<String>,
 }
 
-/// Fields may hold secrets.
+/// Omits the fields, which may contain secrets.
 impl fmt::Debug for CreateParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CreateParams")
@@ -144,7 +138,7 @@ impl fmt::Debug for CreateParams {
     }
 }
 
-/// Fields may hold secrets.
+/// Omits the fields, which may contain secrets.
 impl fmt::Debug for UpdateParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UpdateParams")
@@ -153,14 +147,15 @@ impl fmt::Debug for UpdateParams {
     }
 }
 
-/// Whether the caller may name an address that Gatehouse calls: an administrator who confirmed lately.
+/// Whether the caller may name an address that Gatehouse calls. Requires `operator.admin` and a recent
+/// confirmation.
 fn may_name_addresses(call: &Call) -> Result<(), Problem> {
     let auth = &call.rooms.auth;
     auth.require_scope(&call.identity, Scope::Admin)?;
     auth.require_step_up(&call.identity)
 }
 
-/// An administrator who is refused an address lacks the confirmation.
+/// An administrator is only refused an address because the recent confirmation is missing.
 fn refused(call: &Call, error: ChannelsError) -> Problem {
     match error {
         ChannelsError::NeedsAdmin if call.identity.allows(Scope::Admin) => may_name_addresses(call)

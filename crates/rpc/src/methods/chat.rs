@@ -1,4 +1,4 @@
-//! `chat.*`: texts for agents, and what was said.
+//! `chat.*`: messages to agents, and the history of a session.
 
 use super::page::rows;
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -11,7 +11,6 @@ use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `chat.send`.
 pub const SEND: Method = method!(
     "chat.send",
     "Sends a text to an agent. The answer comes as `chat.*` events.",
@@ -22,7 +21,6 @@ pub const SEND: Method = method!(
     audit: Audit::Unnoted("conversation")
 );
 
-/// `chat.send_sync`.
 pub const SEND_SYNC: Method = method!(
     "chat.send_sync",
     "Sends a text to an agent and waits for its answer.",
@@ -33,7 +31,6 @@ pub const SEND_SYNC: Method = method!(
     audit: Audit::Unnoted("conversation")
 );
 
-/// `chat.abort`.
 pub const ABORT: Method = method!(
     "chat.abort",
     "Stops the turn that runs in a session; what was said so far stays, and turns that wait follow.",
@@ -43,7 +40,6 @@ pub const ABORT: Method = method!(
     audit: Audit::Unnoted("conversation")
 );
 
-/// `chat.history`.
 pub const HISTORY: Method = method!(
     "chat.history",
     "What was said in a session: the newest messages, or those before one of them, in order.",
@@ -56,15 +52,15 @@ pub const HISTORY: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendParams {
-    /// The session's id or key; a new session when absent.
+    /// The session's id or key; a new session by default.
     session: Option<String>,
     /// The text, at most 1 MiB.
     text: String,
-    /// The id of what was said, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
+    /// The id of the recording, when the text was spoken: `audio_id` of `POST /api/sessions/{id}/audio`.
     audio_id: Option<String>,
-    /// Which agent answers from now on.
+    /// The agent that answers from now on.
     agent: Option<String>,
-    /// Which model answers this once: a name, or `provider/model`.
+    /// The model for this answer only: a name, or `provider/model`.
     model: Option<String>,
 }
 
@@ -73,21 +69,21 @@ pub struct SendParams {
 pub struct Answer {
     /// The session's id.
     pub session: SessionId,
-    /// Its key.
+    /// The session's key.
     pub session_key: String,
     /// The turn's id.
     pub turn_id: TurnId,
     /// The answer.
     pub text: String,
-    /// The id of its audio, when it was spoken.
+    /// The id of the spoken answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio: Option<String>,
-    /// Why it was not spoken although it was to be.
+    /// Why speaking the answer failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audio_error: Option<Failure>,
-    /// Tokens of all calls of models in the turn.
+    /// The tokens of all model calls in the turn.
     pub usage: Usage,
-    /// How long the turn ran.
+    /// The duration of the turn in milliseconds.
     pub duration_ms: u64,
 }
 
@@ -95,7 +91,7 @@ pub struct Answer {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionParams {
-    /// Its id or key.
+    /// The session's id or key.
     session: String,
 }
 
@@ -105,22 +101,22 @@ pub struct SessionParams {
 pub struct HistoryParams {
     /// The session's id or key.
     session: String,
-    /// How many at most; 50 when absent.
+    /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<i64>,
-    /// Only messages before this one; `next_cursor` of the page before.
+    /// Return only messages before this one: `next_cursor` of the previous page.
     before: Option<String>,
 }
 
 /// Result of `chat.history`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HistoryResult {
-    /// The messages, in the order in which they were said.
+    /// The messages in chronological order.
     pub messages: Vec<Message>,
-    /// The `before` of the older page; absent when there is none.
+    /// The `before` value for the next older page; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// The turn that runs in the session now, on the node that was asked; absent when none does.
+    /// The turn that is running in the session on this node; absent when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<RunningTurn>,
 }
@@ -144,7 +140,7 @@ async fn send_sync(call: Call, params: SendParams) -> Result<Answer, Problem> {
     let request = request(&call, params);
     let report = call.rooms.agents.send_sync(request).await.map_err(told)?;
     match report.error {
-        // The text is stored all the same: say where.
+        // The text is stored even so; report where.
         Some(problem) => Err(problem
             .with("session", report.session.as_str())
             .with("turn_id", report.turn_id.as_str())),
@@ -167,7 +163,7 @@ async fn abort(call: Call, params: SessionParams) -> Result<Done, Problem> {
     Ok(DONE)
 }
 
-/// A page of messages: the same over `GET /api/sessions/{id}/messages`.
+/// Returns a page of messages. `GET /api/sessions/{id}/messages` uses the same code.
 pub async fn messages(
     rooms: &Rooms,
     session: &str,

@@ -1,4 +1,4 @@
-//! `config.*`: settings, where each value comes from, and changes at run time.
+//! `config.*`: settings, the origin of each value, and run-time changes.
 
 use crate::live_config::changes;
 use crate::method::{Audit, Call, Method, method, told};
@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// `config.get`.
 pub const GET: Method = method!(
     "config.get",
     "The settings in force and where each comes from; secrets are masked.",
@@ -23,7 +22,6 @@ pub const GET: Method = method!(
     get(GetParams) -> GetResult
 );
 
-/// `config.set`.
 pub const SET: Method = method!(
     "config.set",
     "Changes a setting at run time; null returns to what the file says.",
@@ -37,7 +35,7 @@ pub const SET: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetParams {
-    /// Which keys or sections; all when absent.
+    /// The keys or sections to return; all by default.
     keys: Option<Vec<String>>,
 }
 
@@ -51,14 +49,14 @@ pub struct GetResult {
 /// One setting.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Setting {
-    /// Its dotted key.
+    /// The dotted key.
     pub key: String,
-    /// Its value; a secret is masked, null is unset.
+    /// The value. Secrets are masked; null means unset.
     pub value: Value,
-    /// Where the value comes from: `command_line`, `environment`, `settings`, `toml` or `default`.
+    /// The origin of the value: `command_line`, `environment`, `settings`, `toml` or `default`.
     #[schemars(with = "String")]
     pub origin: Origin,
-    /// Whether it is a secret.
+    /// Whether the value is a secret.
     pub secret: bool,
 }
 
@@ -86,7 +84,7 @@ impl From<SettingValue> for Setting {
 pub struct SetParams {
     /// The dotted key.
     key: String,
-    /// The new value; null takes the change back.
+    /// The new value; null removes the run-time change.
     value: Value,
 }
 
@@ -95,12 +93,12 @@ pub struct SetParams {
 pub struct SetResult {
     /// The dotted key.
     pub key: String,
-    /// The value that holds now.
+    /// The value in effect.
     pub value: Value,
-    /// Where it comes from now.
+    /// The origin of the value in effect.
     #[schemars(with = "String")]
     pub origin: Origin,
-    /// Whether the change holds only after a restart; absent when it holds now.
+    /// Whether the change takes effect only after a restart; absent when it is already in effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restart_required: bool,
 }
@@ -112,10 +110,10 @@ async fn get(call: Call, params: GetParams) -> Result<GetResult, Problem> {
     })
 }
 
-/// The settings that the params name, in force as the database has them now.
+/// Returns the settings named in the params, refreshed from the database.
 pub(super) async fn shown(call: &Call, params: GetParams) -> Result<Vec<SettingValue>, Problem> {
     for key in params.keys.iter().flatten() {
-        // Whatever is wrong with a key here is wrong with the param `keys`.
+        // Any error in a key is an error in the param `keys`.
         check_key(key).map_err(|error| Problem::invalid_params("keys", error.to_string()))?;
     }
     let resolved = call.rooms.config.refresh(&call.rooms.store).await?;
@@ -159,8 +157,8 @@ impl From<ChangeError> for Problem {
     }
 }
 
-/// Stores changes and puts them in force, when the caller may make each of them. Every method that
-/// changes a setting comes through here.
+/// Stores and applies changes if the caller may make all of them. Every method that changes a setting uses
+/// this function.
 pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
     let auth = &call.rooms.auth;
     for (key, _) in &values {
@@ -175,8 +173,7 @@ pub(crate) async fn change(call: &Call, values: Vec<(String, Value)>) -> Result<
     call.rooms.apply_settings().await
 }
 
-/// The same for a choice that a method of its own makes: a key that is fixed at the very value is left
-/// out, for nothing contradicts.
+/// Like [`change`], but skips keys that are fixed at exactly the requested value.
 #[cfg(feature = "voice")]
 pub(super) async fn choose(call: &Call, values: Vec<(String, Value)>) -> Result<(), Problem> {
     let (config, resolved) = (&call.rooms.config, call.rooms.config.resolved());
@@ -194,8 +191,8 @@ pub(super) async fn choose(call: &Call, values: Vec<(String, Value)>) -> Result<
     change(call, wanted).await
 }
 
-/// The changes, their note for the other nodes and their audit rows are one transaction; so is the look
-/// at the changes that they must go together with.
+/// Stores the changes, the notification for other nodes and the audit rows in one transaction. It also
+/// reads the existing changes that the new ones must be consistent with.
 async fn store_changes(
     rooms: &Arc<Rooms>,
     identity: &AuthIdentity,
@@ -211,7 +208,8 @@ async fn store_changes(
             for (key, value) in values {
                 let layers = rooms.config.layers();
                 let value = layers.check_set(&key, &value, &current)?;
-                // What a stranger sets while auth is disabled ends with setup; what the owner sets stays.
+                // Changes by a stranger while auth is disabled are reverted when setup completes. The
+                // owner's changes stay.
                 if by_stranger {
                     conn.keep_setting_before_setup(&key).await?;
                 } else {

@@ -1,4 +1,4 @@
-//! `config.describe`: what settings are, for a form. Their values are `config.get`'s.
+//! `config.describe`: metadata of settings, for building forms. `config.get` returns the values.
 
 use super::config::GetParams;
 use crate::method::{Call, Method, method};
@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Number, Value};
 
-/// `config.describe`.
 pub const DESCRIBE: Method = method!(
     "config.describe",
     "What the settings are: their kinds, bounds and defaults, who may change them and when it holds.",
@@ -19,52 +18,52 @@ pub const DESCRIBE: Method = method!(
 /// Result of `config.describe`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DescribeResult {
-    /// The same settings as `config.get` gives for the same keys, in the same order.
+    /// The settings that `config.get` returns for the same keys, in the same order.
     pub settings: Vec<SettingDescription>,
 }
 
-/// What a setting is.
+/// The metadata of one setting.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SettingDescription {
-    /// Its dotted key.
+    /// The dotted key.
     pub key: String,
-    /// One line for people.
+    /// A one-line description.
     pub doc: &'static str,
-    /// What its value is.
+    /// The type of the value.
     pub kind: SettingKind,
-    /// The least, of a number.
+    /// The minimum of a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>")]
     pub min: Option<Number>,
-    /// The most, of a number.
+    /// The maximum of a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>")]
     pub max: Option<Number>,
-    /// The words that a text, or each text of a list, may be; absent when it may be others.
+    /// The permitted values of a text or of each text in a list; absent when any text is permitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_of: Vec<&'static str>,
-    /// What it is when nobody sets it; null when it is nothing, or worked out from others.
+    /// The default; null when there is none or when it derives from other settings.
     pub default: Value,
-    /// Whether it is a secret.
+    /// Whether the value is a secret.
     pub secret: bool,
-    /// Whether and when a change by `config.set` holds.
+    /// How a change takes effect.
     pub change: SettingChange,
-    /// With `elsewhere`, what changes it; with `never`, why not.
+    /// With `elsewhere`, what changes the setting; with `never`, the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
-    /// Whether changing it needs `operator.admin`.
+    /// Whether a change needs `operator.admin`.
     pub admin: bool,
-    /// Whether changing it needs a recent confirmation.
+    /// Whether a change needs a recent confirmation.
     pub confirmed: bool,
 }
 
-/// What a setting's value is.
+/// The type of a setting's value.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingKind {
     /// True or false.
     Flag,
-    /// A whole number.
+    /// An integer.
     Whole,
     /// A number.
     Number,
@@ -72,21 +71,21 @@ pub enum SettingKind {
     Text,
     /// A list of texts.
     List,
-    /// An object of texts: environment variables.
+    /// An object with text values: environment variables.
     Variables,
 }
 
-/// Whether and when a change holds.
+/// How a change takes effect.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingChange {
-    /// At once.
+    /// Immediately.
     Live,
     /// At the next start.
     Restart,
-    /// Another operation changes it.
+    /// Only through another operation.
     Elsewhere,
-    /// Not while the gateway runs.
+    /// Not while the gateway is running.
     Never,
 }
 

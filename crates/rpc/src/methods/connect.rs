@@ -1,5 +1,6 @@
-//! `connect`: who speaks, and what this server can do. The first message of a client that the
-//! upgrade did not recognise; any other client may ask too and hears who it is already.
+//! `connect`: authenticates the client and reports what this server supports. It must be the first message
+//! of a client that the upgrade did not authenticate. Any other client may also call it and gets its
+//! existing identity.
 
 use crate::connection::heartbeat::EVERY_MS;
 use crate::events::EVENTS;
@@ -15,7 +16,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::future::{Ready, ready};
 
-/// `connect`.
 pub const CONNECT: Method = method!(
     "connect",
     "Says who the client is, and tells what this server can do.",
@@ -28,13 +28,13 @@ pub const CONNECT: Method = method!(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectParams {
-    /// Which program this is. Unknown members are ignored.
+    /// The client program. Unknown members are ignored.
     #[expect(
         dead_code,
         reason = "checked for its shape, and shown in the documents"
     )]
     client: Option<ClientInfo>,
-    /// Its credential; absent when the upgrade carried one.
+    /// The credential; absent when the upgrade carried one.
     auth: Option<ConnectAuth>,
 }
 
@@ -44,9 +44,9 @@ pub struct ConnectParams {
     reason = "checked for its shape, and shown in the documents"
 )]
 struct ClientInfo {
-    /// Its name.
+    /// The program's name.
     id: Option<String>,
-    /// Its version.
+    /// The program's version.
     version: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for ConnectParams {
 }
 
 impl ConnectParams {
-    /// The credential, when there is any.
+    /// Returns the credential, if any.
     pub(crate) fn into_auth(self) -> Option<ConnectAuth> {
         let given = |auth: &ConnectAuth| {
             auth.api_key.is_some() || auth.password.is_some() || auth.device_token.is_some()
@@ -69,39 +69,39 @@ impl ConnectParams {
 /// Result of `connect`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ConnectResult {
-    /// The version of this protocol.
+    /// The protocol version.
     pub protocol: u32,
-    /// Who answers.
+    /// The server.
     pub server: ServerInfo,
-    /// Who the client is.
+    /// The client's identity.
     pub identity: IdentityReport,
-    /// Every method that the client's credential is for; `rpc.discover` tells their scopes.
+    /// Every method that the client's credential may call; `rpc.discover` lists their scopes.
     pub methods: Vec<&'static str>,
-    /// Every event there is.
+    /// Every event that the server sends.
     pub events: Vec<&'static str>,
-    /// What this connection bears.
+    /// The limits of this connection.
     pub limits: Limits,
-    /// Whether stored secrets can be read.
+    /// The state of the vault.
     pub vault_status: VaultStatus,
-    /// Whether this build speaks and listens.
+    /// Whether this build includes voice.
     pub voice_enabled: bool,
 }
 
-/// Who answers.
+/// The server's name and version.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ServerInfo {
     /// `Gatehouse`.
     pub name: &'static str,
-    /// Its version.
+    /// The version of Gatehouse.
     pub version: &'static str,
 }
 
-/// What a connection bears.
+/// The limits of a connection.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Limits {
-    /// The longest message.
+    /// The maximum message size in bytes.
     pub max_message_bytes: usize,
-    /// How often the server pings.
+    /// The interval between pings in seconds.
     pub heartbeat_seconds: u64,
 }
 
@@ -110,7 +110,7 @@ fn connect(call: Call, _: ConnectParams) -> Ready<Result<ConnectResult, Problem>
     ready(Ok(hello(&call.rooms, &call.identity)))
 }
 
-/// The answer to a client that has been recognised.
+/// Builds the response for an authenticated client.
 pub(crate) fn hello(rooms: &Rooms, identity: &AuthIdentity) -> ConnectResult {
     ConnectResult {
         protocol: 1,

@@ -1,5 +1,5 @@
-//! `env.*`: environment variables for the programs that Gatehouse starts. Values go in; they come out for
-//! `gatehouse env exec` only.
+//! `env.*`: environment variables for the programs that Gatehouse starts. Values are accepted but only
+//! returned for `gatehouse env exec`.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -9,12 +9,11 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-/// Names in one call.
+/// The maximum number of names in one call.
 const MAX_NAMES: usize = 1_000;
-/// The longest name of a program.
+/// The maximum length of a program name.
 const MAX_PROGRAM_CHARACTERS: usize = 256;
 
-/// `env.list`.
 pub const LIST: Method = method!(
     "env.list",
     "The environment variables, without their values.",
@@ -22,7 +21,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `env.set`.
 pub const SET: Method = method!(
     "env.set",
     "Sets an environment variable.",
@@ -32,7 +30,6 @@ pub const SET: Method = method!(
     audit: Audit::Room("env.set")
 );
 
-/// `env.delete`.
 pub const DELETE: Method = method!(
     "env.delete",
     "Deletes an environment variable.",
@@ -42,7 +39,6 @@ pub const DELETE: Method = method!(
     audit: Audit::Room("env.deleted")
 );
 
-/// `env.reveal`.
 pub const REVEAL: Method = method!(
     "env.reveal",
     "The values of environment variables, for a program that the caller starts: with an API key or a \
@@ -58,18 +54,18 @@ pub const REVEAL: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevealParams {
-    /// The names, at most 1,000; all without it.
+    /// The names to return, at most 1,000; all by default.
     only: Option<Vec<String>>,
-    /// The program that they are for, for the audit log; at most 256 characters.
+    /// The program that receives the values, for the audit log; at most 256 characters.
     program: String,
 }
 
 /// A variable with its value.
 #[derive(Serialize, JsonSchema)]
 pub struct RevealedVariable {
-    /// Its name.
+    /// The name.
     pub key: String,
-    /// Its value.
+    /// The value.
     pub value: String,
 }
 
@@ -78,7 +74,7 @@ pub struct RevealedVariable {
 pub struct RevealResult {
     /// The variables, by key.
     pub variables: Vec<RevealedVariable>,
-    /// Names that are not given out: a program would run other code by them.
+    /// Names that are withheld because they control which code a program runs.
     pub withheld: Vec<String>,
     /// Names whose value is damaged.
     pub unreadable: Vec<String>,
@@ -89,7 +85,7 @@ pub struct RevealResult {
 pub struct ListResult {
     /// The variables, by key.
     pub env_variables: Vec<EnvVariable>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -98,9 +94,9 @@ pub struct ListResult {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetParams {
-    /// Its name.
+    /// The name.
     key: String,
-    /// Its value, at most 64 KiB.
+    /// The value, at most 64 KiB.
     #[schemars(with = "String")]
     value: SecretString,
 }
@@ -109,7 +105,7 @@ pub struct SetParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteParams {
-    /// Its name.
+    /// The name.
     key: String,
 }
 
@@ -128,7 +124,7 @@ async fn list(call: Call, params: PageParams) -> Result<ListResult, Problem> {
 }
 
 async fn set(call: Call, SetParams { key, value }: SetParams) -> Result<EnvVariable, Problem> {
-    // A key for a service that is configured now is entered for that service.
+    // If the variable is a configured service's key, bind it to that service.
     let service = call.rooms.tools.service_of_variable(&key);
     call.rooms
         .secrets
@@ -160,7 +156,7 @@ async fn reveal(call: Call, params: RevealParams) -> Result<RevealResult, Proble
     })
 }
 
-/// The name of a program, as the audit log keeps it.
+/// Checks the length of a program name for the audit log.
 pub(super) fn check_program(program: &str) -> Result<(), Problem> {
     if (1..=MAX_PROGRAM_CHARACTERS).contains(&program.chars().count()) {
         Ok(())

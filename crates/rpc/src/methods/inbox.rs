@@ -1,4 +1,4 @@
-//! `inbox.*`: messages that were sent to the inbox.
+//! `inbox.*`: messages sent to the inbox.
 
 use super::page::{PageParams, rows};
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -8,7 +8,6 @@ use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `inbox.list`.
 pub const LIST: Method = method!(
     "inbox.list",
     "The messages in the inbox, the newest first.",
@@ -16,7 +15,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `inbox.mark_read`.
 pub const MARK_READ: Method = method!(
     "inbox.mark_read",
     "Marks a message as read.",
@@ -29,9 +27,9 @@ pub const MARK_READ: Method = method!(
 /// Result of `inbox.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The messages.
+    /// The messages, newest first.
     pub messages: Vec<InboxMessage>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -40,7 +38,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkReadParams {
-    /// The message.
+    /// The message's id.
     id: InboxMessageId,
 }
 

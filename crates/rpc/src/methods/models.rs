@@ -1,4 +1,4 @@
-//! `models.*`: which language models can be chosen.
+//! `models.*`: the available language models.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Call, Method, method};
@@ -7,7 +7,6 @@ use gatehouse_models::ModelInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `models.list`.
 pub const LIST: Method = method!(
     "models.list",
     "The language models of all providers that have a key and answer.",
@@ -20,7 +19,7 @@ pub const LIST: Method = method!(
 pub struct ListResult {
     /// The models, by id.
     pub models: Vec<ModelInfo>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

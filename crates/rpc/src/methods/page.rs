@@ -1,26 +1,26 @@
-//! Lists in pages: `limit` from 1 to 500, 50 when absent, and a cursor that only we read.
+//! Pagination of lists: `limit` from 1 to 500, 50 by default, and an opaque cursor.
 
 use gatehouse_domain::Problem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Rows in a page when the caller does not say.
+/// The default number of rows per page.
 const DEFAULT: i64 = 50;
-/// Rows in a page at most.
+/// The maximum number of rows per page.
 const MAX: i64 = 500;
 
 /// Params of a list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageParams {
-    /// How many at most; 50 when absent.
+    /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<i64>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// How many rows a page holds.
+/// Validates `limit` and applies the default.
 pub fn rows(limit: Option<i64>) -> Result<usize, Problem> {
     let limit = limit.unwrap_or(DEFAULT);
     usize::try_from(limit)
@@ -29,7 +29,7 @@ pub fn rows(limit: Option<i64>) -> Result<usize, Problem> {
         .ok_or_else(|| Problem::invalid_params("limit", format!("expected 1 to {MAX}")))
 }
 
-/// One page of what is sorted by name, and the cursor of the next: the last name in it.
+/// Returns one page of a list sorted by name, and the cursor of the next page: the last name on this one.
 pub fn by_name<T>(
     all: Vec<T>,
     params: &PageParams,

@@ -1,4 +1,4 @@
-//! `pairing.*`: devices that connect to `/ws` with a token of their own.
+//! `pairing.*`: devices that connect to `/ws` with their own token.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -7,7 +7,6 @@ use gatehouse_domain::{DeviceId, Problem, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `pairing.create`.
 pub const CREATE: Method = method!(
     "pairing.create",
     "Pairs a device; its token is shown this once.",
@@ -17,7 +16,6 @@ pub const CREATE: Method = method!(
     audit: Audit::Room("device.paired")
 );
 
-/// `pairing.list`.
 pub const LIST: Method = method!(
     "pairing.list",
     "The paired devices.",
@@ -25,7 +23,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `pairing.revoke`.
 pub const REVOKE: Method = method!(
     "pairing.revoke",
     "Revokes a device; its connections close.",
@@ -38,9 +35,9 @@ pub const REVOKE: Method = method!(
 /// Result of `pairing.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The devices, the oldest first.
+    /// The devices, oldest first.
     pub devices: Vec<Device>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -49,7 +46,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeParams {
-    /// The device.
+    /// The device's id.
     id: DeviceId,
 }
 

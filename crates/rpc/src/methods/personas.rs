@@ -1,4 +1,4 @@
-//! `voice.personas.*`: voices with a character of their own.
+//! `voice.personas.*`: voices with their own character.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -9,10 +9,9 @@ use gatehouse_voice::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Rows in a page when the caller does not say: as many as may be, for they are meant to be seen all.
+/// The default number of rows per page. It is the maximum, because clients usually show all personas.
 const DEFAULT: i64 = 500;
 
-/// `voice.personas.list`.
 pub const LIST: Method = method!(
     "voice.personas.list",
     "The personas, and which of them is active.",
@@ -20,7 +19,6 @@ pub const LIST: Method = method!(
     list(ListParams) -> ListResult
 );
 
-/// `voice.personas.get`.
 pub const GET: Method = method!(
     "voice.personas.get",
     "A persona.",
@@ -29,7 +27,6 @@ pub const GET: Method = method!(
     errors: [NotFound]
 );
 
-/// `voice.personas.create`.
 pub const CREATE: Method = method!(
     "voice.personas.create",
     "Makes a persona.",
@@ -39,7 +36,6 @@ pub const CREATE: Method = method!(
     audit: Audit::row("persona.created", &["id"], &["id"])
 );
 
-/// `voice.personas.update`.
 pub const UPDATE: Method = method!(
     "voice.personas.update",
     "Changes a persona; what is absent stays, what is null is cleared.",
@@ -49,7 +45,6 @@ pub const UPDATE: Method = method!(
     audit: Audit::row("persona.updated", &["id"], &[])
 );
 
-/// `voice.personas.delete`.
 pub const DELETE: Method = method!(
     "voice.personas.delete",
     "Deletes a persona; if it was the active one, none is active.",
@@ -59,7 +54,6 @@ pub const DELETE: Method = method!(
     audit: Audit::row("persona.deleted", &["id"], &[])
 );
 
-/// `voice.personas.set_active`.
 pub const SET_ACTIVE: Method = method!(
     "voice.personas.set_active",
     "Says which persona speaks when nobody names another; none for no persona.",
@@ -73,21 +67,21 @@ pub const SET_ACTIVE: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// How many at most; 500 when absent.
+    /// The maximum number of entries; 500 by default.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<i64>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
 /// Result of `voice.personas.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The personas, by label, then by id.
+    /// The personas, by label and then by id.
     pub personas: Vec<Persona>,
-    /// The id of the active one, on whichever page it is.
+    /// The id of the active persona, which may be on another page.
     pub active: Option<String>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -98,7 +92,7 @@ async fn list(call: Call, params: ListParams) -> Result<ListResult, Problem> {
         cursor: params.cursor,
     };
     let list = call.rooms.voice.personas().list().await.map_err(told)?;
-    // Labels may be alike; no label has the line break in it that stands before the id.
+    // Labels may be equal. A label contains no line break, so it can separate label and id.
     let place = |persona: Persona| (format!("{}\n{}", persona.label, persona.id), persona);
     let mut all: Vec<_> = list.personas.into_iter().map(place).collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));

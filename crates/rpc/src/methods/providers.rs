@@ -1,5 +1,5 @@
-//! `providers.*`: which model providers there are, and their keys; keys of those that speak and listen are
-//! kept by the same methods. Keys go in, never out.
+//! `providers.*`: the model providers and their keys. The same methods manage the keys of voice providers.
+//! Keys are accepted but never returned.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-/// `providers.list`.
 pub const LIST: Method = method!(
     "providers.list",
     "The model providers, and whether each has a key; those that speak or listen by a key stored here.",
@@ -18,7 +17,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `providers.set_key`.
 pub const SET_KEY: Method = method!(
     "providers.set_key",
     "Stores an API key: of a model provider, or of one that speaks or listens.",
@@ -28,7 +26,6 @@ pub const SET_KEY: Method = method!(
     audit: Audit::Room("provider_key.set")
 );
 
-/// `providers.remove_key`.
 pub const REMOVE_KEY: Method = method!(
     "providers.remove_key",
     "Forgets a provider's API key.",
@@ -39,7 +36,6 @@ pub const REMOVE_KEY: Method = method!(
     audit: Audit::Room("provider_key.removed")
 );
 
-/// `providers.test`.
 pub const TEST: Method = method!(
     "providers.test",
     "Asks a provider for its models, with its key.",
@@ -54,25 +50,25 @@ pub const TEST: Method = method!(
 pub struct ListResult {
     /// The providers, by id.
     pub providers: Vec<Provider>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// A model provider, or one that speaks or listens.
+/// A model provider or a voice provider.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Provider {
-    /// Its id.
+    /// The provider's id.
     pub id: String,
-    /// What it speaks: `openai` or `anthropic`; or what it does: `tts` or `stt`.
+    /// The API of a model provider, `openai` or `anthropic`; the type of a voice provider, `tts` or `stt`.
     pub kind: &'static str,
-    /// Where it is.
+    /// The base URL.
     pub base_url: String,
-    /// Whether it can be used: it has a key, or is in a private network and needs none.
+    /// Whether the provider is usable: it has a key, or needs none because it is in a private network.
     pub configured: bool,
-    /// Whether its key was found in the environment, or itself on this machine.
+    /// Whether the key comes from the environment, or the provider was found on this machine.
     pub detected: bool,
-    /// The end of a key that was stored here.
+    /// The last characters of a key that is stored here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_hint: Option<String>,
 }
@@ -81,9 +77,9 @@ pub struct Provider {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetKeyParams {
-    /// The provider.
+    /// The provider's id.
     id: String,
-    /// Its API key.
+    /// The API key.
     #[schemars(with = "String")]
     key: SecretString,
 }
@@ -92,7 +88,7 @@ pub struct SetKeyParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdParams {
-    /// The provider.
+    /// The provider's id.
     id: String,
 }
 
@@ -130,7 +126,7 @@ async fn set_key(call: Call, SetKeyParams { id, key }: SetKeyParams) -> Result<P
     Ok(kept.find(|kept| kept.id == provider.id).unwrap_or(provider))
 }
 
-/// A provider that speaks or listens, by its id, or by a vendor's name that only one of them has.
+/// Finds a voice provider by its id, or by a vendor name that matches only one.
 #[cfg(feature = "voice")]
 fn of_voice(rooms: &Rooms, id: &str) -> Result<Provider, Problem> {
     let mut places = rooms.voice.key_places(id);
@@ -156,8 +152,8 @@ fn of_voice(_: &Rooms, _: &str) -> Result<Provider, Problem> {
     Err(unknown())
 }
 
-/// Those that speak or listen by a key that is stored here, save those whose id a model provider has. A
-/// key is shown beside the address that it was entered for; it serves only while that is the provider's.
+/// The voice providers with a key stored here, except those whose id a model provider has. Each is shown
+/// with the address that its key was entered for. The key works only while that is the provider's address.
 #[cfg(feature = "voice")]
 async fn voice_keys(rooms: &Rooms, models: &[Provider]) -> Result<Vec<Provider>, Problem> {
     use gatehouse_domain::KeyBinding;
@@ -183,7 +179,7 @@ fn voice_keys(_: &Rooms, _: &[Provider]) -> std::future::Ready<Result<Vec<Provid
     std::future::ready(Ok(Vec::new()))
 }
 
-/// Whether it is one that speaks or listens.
+/// Whether the id belongs to a voice provider.
 #[cfg(feature = "voice")]
 fn is_of_voice(id: &str) -> bool {
     use gatehouse_voice::{SttId, TtsId};
@@ -227,7 +223,7 @@ async fn test(call: Call, IdParams { id }: IdParams) -> Result<ProviderTest, Pro
     call.rooms.models.test(&id).await.map_err(told)
 }
 
-/// The providers, by id.
+/// The model providers, by id.
 async fn providers(rooms: &Rooms) -> Result<Vec<Provider>, Problem> {
     let all = rooms.models.providers().await.map_err(told)?;
     Ok(all.into_iter().map(Provider::from).collect())

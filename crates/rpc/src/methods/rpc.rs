@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::future::{Ready, ready};
 
-/// `rpc.discover`.
 pub const DISCOVER: Method = method!(
     "rpc.discover",
     "The OpenRPC document of this server.",

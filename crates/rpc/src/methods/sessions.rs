@@ -1,4 +1,4 @@
-//! `sessions.*`: conversations with agents. A session is named by its id or by its key.
+//! `sessions.*`: conversations with agents. Callers name a session by its id or its key.
 
 use super::page::rows;
 use crate::method::{Audit, Call, DONE, Done, Method, method, told};
@@ -7,7 +7,6 @@ use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `sessions.list`.
 pub const LIST: Method = method!(
     "sessions.list",
     "The sessions; those in which something was said last come first.",
@@ -15,7 +14,6 @@ pub const LIST: Method = method!(
     list(ListParams) -> ListResult
 );
 
-/// `sessions.get`.
 pub const GET: Method = method!(
     "sessions.get",
     "One session.",
@@ -24,7 +22,6 @@ pub const GET: Method = method!(
     errors: [NotFound]
 );
 
-/// `sessions.create`.
 pub const CREATE: Method = method!(
     "sessions.create",
     "Makes a session in which nothing has been said yet.",
@@ -33,7 +30,6 @@ pub const CREATE: Method = method!(
     audit: Audit::Unnoted("conversation")
 );
 
-/// `sessions.rename`.
 pub const RENAME: Method = method!(
     "sessions.rename",
     "Gives a session another label.",
@@ -43,7 +39,6 @@ pub const RENAME: Method = method!(
     audit: Audit::Unnoted("conversation")
 );
 
-/// `sessions.delete`.
 pub const DELETE: Method = method!(
     "sessions.delete",
     "Deletes a session with its messages and its share, and stops what runs in it.",
@@ -53,7 +48,6 @@ pub const DELETE: Method = method!(
     audit: Audit::row("session.deleted", &["id", "key"], &[])
 );
 
-/// `sessions.share`.
 pub const SHARE: Method = method!(
     "sessions.share",
     "Lets everybody who has the link read what was said so far. Sharing again keeps the link and \
@@ -64,7 +58,6 @@ pub const SHARE: Method = method!(
     audit: Audit::Room("session.shared")
 );
 
-/// `sessions.unshare`.
 pub const UNSHARE: Method = method!(
     "sessions.unshare",
     "Takes the link back for good.",
@@ -78,32 +71,32 @@ pub const UNSHARE: Method = method!(
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListParams {
-    /// Only sessions whose label, key or id contains this.
+    /// Return only sessions whose label, key or id contains this text.
     pub q: Option<String>,
-    /// How many at most; 50 when absent.
+    /// The maximum number of entries; 50 by default.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<i64>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
 /// Result of `sessions.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The sessions.
+    /// The sessions, most recently active first.
     pub sessions: Vec<Session>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// Params that name a session: one of the two.
+/// Params that name a session by exactly one of `id` and `key`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameParams {
-    /// Its id; its key will do, too.
+    /// The session's id. A key is also accepted.
     id: Option<String>,
-    /// Its key.
+    /// The session's key.
     key: Option<String>,
 }
 
@@ -111,9 +104,9 @@ pub struct NameParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateParams {
-    /// What people call it; `New session` when absent.
+    /// The display name; `New session` by default.
     label: Option<String>,
-    /// Which agent answers; `default` when absent.
+    /// The agent that answers; `default` by default.
     agent: Option<String>,
 }
 
@@ -121,9 +114,9 @@ pub struct CreateParams {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RenameParams {
-    /// Its id; its key will do, too.
+    /// The session's id. A key is also accepted.
     id: Option<String>,
-    /// Its key.
+    /// The session's key.
     key: Option<String>,
     /// The new label.
     label: String,
@@ -132,13 +125,13 @@ pub struct RenameParams {
 /// Result of `sessions.share`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Shared {
-    /// The share's id: who has it may read.
+    /// The id of the share. Anyone who knows it can read the session.
     pub share_id: String,
-    /// The link; a path when `server.external_url` is not set.
+    /// The link; only a path when `server.external_url` is not set.
     pub url: String,
 }
 
-/// The one name that was given.
+/// Returns the one name that was given.
 fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     match (id, key) {
         (Some(name), None) | (None, Some(name)) => Ok(name),
@@ -150,7 +143,7 @@ fn name(id: Option<String>, key: Option<String>) -> Result<String, Problem> {
     }
 }
 
-/// A page of sessions: the same over `GET /api/sessions`.
+/// Returns a page of sessions. `GET /api/sessions` uses the same code.
 pub async fn page(call: &crate::Rooms, params: &ListParams) -> Result<ListResult, Problem> {
     let limit = rows(params.limit)?;
     let (q, cursor) = (params.q.as_deref(), params.cursor.as_deref());

@@ -1,4 +1,4 @@
-//! `ssh_keys.*`: SSH keys that Gatehouse keeps. Private keys go in or are made here, and never out.
+//! `ssh_keys.*`: stored SSH keys. Private keys are imported or generated here and never returned.
 
 use super::env::check_program;
 use super::page::{PageParams, by_name};
@@ -11,10 +11,9 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-/// The most that is signed at once: as much as OpenSSH's agent takes.
+/// The maximum number of bytes to sign at once, the same as OpenSSH's agent.
 const MAX_SIGNED_BYTES: usize = 256 * 1024;
 
-/// `ssh_keys.list`.
 pub const LIST: Method = method!(
     "ssh_keys.list",
     "The SSH keys, without their private halves.",
@@ -22,7 +21,6 @@ pub const LIST: Method = method!(
     list(PageParams) -> ListResult
 );
 
-/// `ssh_keys.generate`.
 pub const GENERATE: Method = method!(
     "ssh_keys.generate",
     "Makes an ed25519 key.",
@@ -32,7 +30,6 @@ pub const GENERATE: Method = method!(
     audit: Audit::Room("ssh_key.generated")
 );
 
-/// `ssh_keys.import`.
 pub const IMPORT: Method = method!(
     "ssh_keys.import",
     "Stores a private key in OpenSSH or PEM form; its passphrase is used once.",
@@ -42,7 +39,6 @@ pub const IMPORT: Method = method!(
     audit: Audit::Room("ssh_key.imported")
 );
 
-/// `ssh_keys.delete`.
 pub const DELETE: Method = method!(
     "ssh_keys.delete",
     "Deletes an SSH key.",
@@ -52,7 +48,6 @@ pub const DELETE: Method = method!(
     audit: Audit::Room("ssh_key.deleted")
 );
 
-/// `ssh_keys.sign`.
 pub const SIGN: Method = method!(
     "ssh_keys.sign",
     "Signs data with a stored key, as an SSH agent does: with an API key or a confirmed session. Each use \
@@ -70,19 +65,19 @@ pub const SIGN: Method = method!(
 pub struct SignParams {
     /// The key's name.
     name: String,
-    /// What is signed, in base64; at most 256 KiB.
+    /// The data to sign, in base64; at most 256 KiB.
     data: String,
-    /// Flags of the agent protocol: 2 or 4 has an RSA key sign with SHA-256 or SHA-512.
+    /// Flags of the agent protocol: 2 or 4 makes an RSA key sign with SHA-256 or SHA-512.
     #[serde(default)]
     flags: u32,
-    /// The program that it is for, for the audit log; at most 256 characters.
+    /// The program that requests the signature, for the audit log; at most 256 characters.
     program: String,
 }
 
 /// Result of `ssh_keys.sign`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SignResult {
-    /// The signature in SSH's form, in base64.
+    /// The signature in SSH wire format, in base64.
     pub signature: String,
 }
 
@@ -91,7 +86,7 @@ pub struct SignResult {
 pub struct ListResult {
     /// The keys, by name.
     pub ssh_keys: Vec<SshKey>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -100,7 +95,7 @@ pub struct ListResult {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameParams {
-    /// Its name.
+    /// The key's name.
     name: String,
 }
 
@@ -108,12 +103,12 @@ pub struct NameParams {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImportParams {
-    /// Its name.
+    /// The key's name.
     name: String,
     /// The private key.
     #[schemars(with = "String")]
     private_key: SecretString,
-    /// What protects it.
+    /// The passphrase that protects the private key.
     #[schemars(with = "Option<String>")]
     passphrase: Option<SecretString>,
 }

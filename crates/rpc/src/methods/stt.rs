@@ -1,4 +1,4 @@
-//! `stt.*`: who listens, and listening.
+//! `stt.*`: speech recognition and its providers.
 
 use super::config::choose;
 use super::tts::{ProviderParams, ProviderResult};
@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fmt;
 
-/// `stt.status`.
 pub const STATUS: Method = method!(
     "stt.status",
     "Who listens, and whether.",
@@ -21,7 +20,6 @@ pub const STATUS: Method = method!(
     status(NoParams) -> SttStatus
 );
 
-/// `stt.providers`.
 pub const PROVIDERS: Method = method!(
     "stt.providers",
     "Who can listen: those that the settings let be shown.",
@@ -29,7 +27,6 @@ pub const PROVIDERS: Method = method!(
     providers(NoParams) -> Vec<ProviderStatus>
 );
 
-/// `stt.setProvider`.
 pub const SET_PROVIDER: Method = method!(
     "stt.setProvider",
     "Chooses who listens; one that is not configured yet may be chosen.",
@@ -39,7 +36,6 @@ pub const SET_PROVIDER: Method = method!(
     audit: Audit::Room("config.set")
 );
 
-/// `stt.transcribe`.
 pub const TRANSCRIBE: Method = method!(
     "stt.transcribe",
     "Turns speech into text.",
@@ -55,28 +51,28 @@ pub const TRANSCRIBE: Method = method!(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TranscribeParams {
-    /// The audio, in base64; at most 25 MiB of it.
+    /// The audio, in base64; at most 25 MiB decoded.
     #[schemars(with = "String")]
     audio: Base64,
-    /// What it is: `mp3`, `opus`, `ogg`, `aac`, `pcm`, `wav`, `webm`, `flac` or `m4a`; what it looks like
-    /// counts more.
+    /// The format: `mp3`, `opus`, `ogg`, `aac`, `pcm`, `wav`, `webm`, `flac` or `m4a`. The format detected
+    /// in the audio takes precedence.
     format: Option<String>,
-    /// The language to expect, as ISO 639-1.
+    /// The expected language, as an ISO 639-1 code.
     language: Option<String>,
-    /// What it is about: names and words that may come.
+    /// Context such as names and words that are likely to occur.
     prompt: Option<String>,
-    /// Who listens, by id or vendor's name; the chosen one when absent.
+    /// The provider's id or vendor name; the configured one by default.
     provider: Option<String>,
-    /// `json` when absent; with `srt` or `vtt` there are subtitles besides.
+    /// `json` by default. With `srt` or `vtt` the result also contains subtitles.
     #[serde(default, alias = "responseFormat")]
     response_format: ResponseFormat,
 }
 
-/// What the transcript is made into besides.
+/// The additional output format of a transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResponseFormat {
-    /// Nothing.
+    /// No additional output.
     #[default]
     Json,
     /// `SubRip`.
@@ -85,7 +81,7 @@ pub enum ResponseFormat {
     Vtt,
 }
 
-/// Audio and hint are the caller's own.
+/// Omits the audio and the prompt, which are private.
 impl fmt::Debug for TranscribeParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TranscribeParams")
@@ -98,15 +94,15 @@ impl fmt::Debug for TranscribeParams {
 /// Result of `stt.transcribe`.
 #[derive(Serialize, JsonSchema)]
 pub struct TranscribeResult {
-    /// What was heard.
+    /// The recognized text.
     #[serde(flatten)]
     pub transcript: Transcript,
-    /// The same as subtitles, when they were asked for.
+    /// The transcript as subtitles, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtitles: Option<String>,
 }
 
-/// What was said is the speaker's own.
+/// Omits the transcript, which is private.
 impl fmt::Debug for TranscribeResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TranscribeResult").finish_non_exhaustive()

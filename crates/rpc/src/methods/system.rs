@@ -1,4 +1,4 @@
-//! `system.*`: how the server is.
+//! `system.*`: the state of the server.
 
 use crate::doctor::{self, Check};
 use crate::method::{Call, Method, NoParams, method};
@@ -7,7 +7,6 @@ use gatehouse_domain::{Problem, Scope};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// `system.status`.
 pub const STATUS: Method = method!(
     "system.status",
     "How the server is, in short.",
@@ -15,7 +14,6 @@ pub const STATUS: Method = method!(
     status(NoParams) -> SystemStatus
 );
 
-/// `system.doctor`.
 pub const DOCTOR: Method = method!(
     "system.doctor",
     "Checks what commonly goes wrong, and says what to do about it.",
@@ -26,26 +24,26 @@ pub const DOCTOR: Method = method!(
 /// Result of `system.status`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SystemStatus {
-    /// The version that runs.
+    /// The running version.
     pub version: &'static str,
-    /// For how long.
+    /// The time since the start in seconds.
     pub uptime_seconds: u64,
-    /// The database.
+    /// The state of the database.
     pub database: DatabaseStatus,
-    /// Whether stored secrets can be read.
+    /// The state of the vault.
     pub vault_status: VaultStatus,
-    /// How many webhook deliveries wait.
+    /// The number of waiting webhook deliveries.
     pub queue_depth: u64,
-    /// How many chat sessions there are.
+    /// The number of chat sessions.
     pub sessions: u64,
 }
 
-/// How the database is.
+/// The state of the database.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DatabaseStatus {
     /// `sqlite` or `postgres`.
     pub engine: &'static str,
-    /// Whether it answers.
+    /// Whether the database responds.
     pub ok: bool,
 }
 
@@ -62,7 +60,7 @@ async fn status(call: Call, _: NoParams) -> Result<SystemStatus, Problem> {
         .clock
         .monotonic_ms()
         .saturating_sub(rooms.started_at_ms);
-    // A database that does not answer is told in `database`, not by failing here.
+    // `database` reports an unavailable database, so the call itself does not fail.
     let waiting = rooms.webhooks.queue_depth().await.unwrap_or(0);
     let sessions = rooms
         .store

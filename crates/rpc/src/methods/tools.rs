@@ -1,4 +1,4 @@
-//! `tools.*`: what agents may be allowed to call.
+//! `tools.*`: the tools that agents can be allowed to call.
 
 use super::page::{PageParams, by_name};
 use crate::method::{Call, Method, method};
@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::future::{Ready, ready};
 
-/// `tools.list`.
 pub const LIST: Method = method!(
     "tools.list",
     "The tools that there are now, by name: built in, and those of the MCP servers that run.",
@@ -19,9 +18,9 @@ pub const LIST: Method = method!(
 /// Result of `tools.list`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ListResult {
-    /// The tools.
+    /// The tools, by name.
     pub tools: Vec<ToolInfo>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -29,25 +28,25 @@ pub struct ListResult {
 /// A tool.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ToolInfo {
-    /// Its name, as `allow` and `deny` take it.
+    /// The name, as used in `allow` and `deny`.
     pub name: String,
-    /// What it does, as models are told; characters that hide or reorder text are escapes such as
+    /// The description that models receive. Characters that hide or reorder text are escaped, such as
     /// `\u{202E}`.
     pub description: String,
-    /// For whom it is.
+    /// The turns that may use the tool.
     pub audience: ToolAudience,
-    /// The MCP server that brings it; absent for one that is built in.
+    /// The MCP server that provides the tool; absent for a built-in tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<String>,
 }
 
-/// For whom a tool is.
+/// The turns that may use a tool.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolAudience {
-    /// Every turn may be offered it, also one that a webhook began.
+    /// Every turn, including one started by a webhook.
     Public,
-    /// Only turns that somebody began who may change things here.
+    /// Only turns started by a caller who may change things on this server.
     Trusted,
 }
 
@@ -60,7 +59,7 @@ impl From<Audience> for ToolAudience {
     }
 }
 
-/// The group of an MCP server's tools is named `mcp:<server>`.
+/// The tools of an MCP server have the group `mcp:<server>`.
 fn server_of(group: String) -> String {
     match group.strip_prefix("mcp:") {
         Some(server) => server.to_owned(),

@@ -1,4 +1,4 @@
-//! `tts.*`: who speaks, and speaking.
+//! `tts.*`: speech synthesis and its providers.
 
 use super::config::choose;
 use super::voice_params::{SHARE, SPEED, encode, provider_of, within};
@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use std::fmt;
 
-/// `tts.status`.
 pub const STATUS: Method = method!(
     "tts.status",
     "Who speaks, and whether.",
@@ -18,7 +17,6 @@ pub const STATUS: Method = method!(
     status(NoParams) -> TtsStatus
 );
 
-/// `tts.providers`.
 pub const PROVIDERS: Method = method!(
     "tts.providers",
     "Who can speak: those that the settings let be shown.",
@@ -26,7 +24,6 @@ pub const PROVIDERS: Method = method!(
     providers(NoParams) -> Vec<ProviderStatus>
 );
 
-/// `tts.enable`.
 pub const ENABLE: Method = method!(
     "tts.enable",
     "Switches speech on; with a provider, chooses who speaks.",
@@ -36,7 +33,6 @@ pub const ENABLE: Method = method!(
     audit: Audit::Room("config.set")
 );
 
-/// `tts.disable`.
 pub const DISABLE: Method = method!(
     "tts.disable",
     "Switches speech off.",
@@ -46,7 +42,6 @@ pub const DISABLE: Method = method!(
     audit: Audit::Room("config.set")
 );
 
-/// `tts.setProvider`.
 pub const SET_PROVIDER: Method = method!(
     "tts.setProvider",
     "Chooses who speaks; one that is not configured yet may be chosen.",
@@ -56,7 +51,6 @@ pub const SET_PROVIDER: Method = method!(
     audit: Audit::Room("config.set")
 );
 
-/// `tts.convert`.
 pub const CONVERT: Method = method!(
     "tts.convert",
     "Speaks a text and answers with the audio.",
@@ -72,38 +66,38 @@ pub const CONVERT: Method = method!(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnableParams {
-    /// Who is to speak, by id or vendor's name; who spoke before when absent.
+    /// The provider's id or vendor name; unchanged by default.
     provider: Option<String>,
 }
 
 /// Result of `tts.enable`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EnableResult {
-    /// Whether there is speech.
+    /// Whether speech is on.
     pub enabled: bool,
-    /// Who speaks; empty when nobody is configured.
+    /// The id of the chosen provider; empty when none is configured.
     pub provider: String,
 }
 
 /// Result of `tts.disable`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DisableResult {
-    /// Whether there is speech.
+    /// Whether speech is on.
     pub enabled: bool,
 }
 
-/// Params that name a provider of voice.
+/// Params that name a voice provider.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderParams {
-    /// The provider, by id or vendor's name.
+    /// The provider's id or vendor name.
     pub(super) provider: String,
 }
 
-/// A provider of voice that was chosen.
+/// The chosen voice provider.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProviderResult {
-    /// Its id.
+    /// The provider's id.
     pub provider: &'static str,
 }
 
@@ -111,29 +105,29 @@ pub struct ProviderResult {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConvertParams {
-    /// The text; Markdown is left out of what is said.
+    /// The text. Markdown markup is not spoken.
     text: String,
-    /// Who speaks, by id or vendor's name; the persona's or the chosen one when absent.
+    /// The provider's id or vendor name; the persona's or the configured one by default.
     provider: Option<String>,
-    /// The persona's id, or `none`; the active one when absent.
+    /// The persona's id, or `none`; the active persona by default.
     #[serde(alias = "personaId", alias = "persona_id")]
     persona: Option<String>,
-    /// The voice, by its name or id at the provider.
+    /// The provider's name or id of the voice.
     #[serde(rename = "voiceId", alias = "voice_id")]
     voice_id: Option<String>,
     /// The model.
     model: Option<String>,
-    /// `mp3` when absent; `opus`, `ogg`, `aac`, `pcm` or `wav`.
+    /// `mp3` (the default), `opus`, `ogg`, `aac`, `pcm` or `wav`.
     format: Option<String>,
-    /// 1 is as usual.
+    /// The speaking speed; 1 is normal.
     #[serde(default, deserialize_with = "speed")]
     #[schemars(range(min = 0.25, max = 4.0))]
     speed: Option<f64>,
-    /// How even.
+    /// The stability of the voice; higher is more even.
     #[serde(default, deserialize_with = "share")]
     #[schemars(range(min = 0.0, max = 1.0))]
     stability: Option<f64>,
-    /// How close to the original voice.
+    /// The similarity to the original voice.
     #[serde(
         default,
         rename = "similarityBoost",
@@ -160,7 +154,7 @@ impl From<ConvertParams> for SpeechRequest {
     }
 }
 
-/// The text is the caller's own.
+/// Omits the text, which is private.
 impl fmt::Debug for ConvertParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConvertParams")
@@ -171,7 +165,7 @@ impl fmt::Debug for ConvertParams {
     }
 }
 
-/// Checked while it is read, so that a refusal has the field's name as the caller wrote it.
+/// Validates while deserializing, so an error names the field as the caller wrote it.
 fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     within(deserializer, &SPEED)
 }
@@ -186,23 +180,23 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
 pub struct ConvertResult {
     /// The audio, in base64.
     pub audio: String,
-    /// What it is.
+    /// The audio format.
     pub format: &'static str,
-    /// The same as a media type.
+    /// The media type of the audio.
     pub mime_type: &'static str,
-    /// How long it lasts, measured; 0 when it could not be.
+    /// The measured duration in milliseconds; 0 if it could not be measured.
     pub duration_ms: u64,
-    /// How many bytes of audio.
+    /// The size of the audio in bytes.
     pub size: usize,
-    /// Who spoke.
+    /// The provider that spoke.
     pub provider: TtsId,
-    /// Whose persona it was.
+    /// The id of the persona, if any.
     pub persona: Option<String>,
-    /// Whether it was spoken before and kept.
+    /// Whether the audio came from the cache.
     pub cached: bool,
-    /// Who was asked, in order.
+    /// The providers that were tried, in order.
     pub attempts: Vec<Attempt>,
-    /// What the caller should know.
+    /// A warning for the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -242,7 +236,7 @@ async fn providers(call: Call, _: NoParams) -> Result<Vec<ProviderStatus>, Probl
     Ok(call.rooms.voice.tts_providers().await)
 }
 
-/// Both changes are one transaction: nobody finds speech on with the provider of before.
+/// Makes both changes in one transaction, so speech is never on with the previous provider.
 async fn enable(call: Call, params: EnableParams) -> Result<EnableResult, Problem> {
     let mut values = vec![("voice.tts.enabled".to_owned(), json!(true))];
     if let Some(name) = &params.provider {

@@ -1,5 +1,5 @@
-//! What the methods of voice have in common at their edge: providers by id or vendor's name, numbers
-//! within bounds, audio as base64.
+//! Shared param types of the voice methods: providers by id or vendor name, bounded numbers, and audio as
+//! base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{
@@ -12,12 +12,12 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// The speeds that are taken; 1 is as usual.
+/// The permitted speeds; 1 is normal.
 pub(super) const SPEED: RangeInclusive<f64> = 0.25..=4.0;
-/// What stability and similarity may be.
+/// The permitted range of stability and similarity.
 pub(super) const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 
-/// The two kinds of providers.
+/// The ids of the two kinds of voice providers.
 pub(super) trait Provider: Sized {
     fn parse(field: &str, name: &str) -> Result<Self, VoiceError>;
 }
@@ -34,12 +34,12 @@ impl Provider for SttId {
     }
 }
 
-/// The provider of this id or vendor's name.
+/// Finds a provider by its id or vendor name.
 pub(super) fn provider_of<T: Provider>(name: &str) -> Result<T, Problem> {
     Ok(T::parse("provider", name)?)
 }
 
-/// A number within bounds, or none.
+/// Deserializes an optional number within bounds.
 pub(super) fn within<'de, D: Deserializer<'de>>(
     deserializer: D,
     range: &RangeInclusive<f64>,
@@ -55,16 +55,16 @@ pub(super) fn within<'de, D: Deserializer<'de>>(
     )))
 }
 
-/// Audio as text (RFC 4648, section 4).
+/// Encodes audio as base64 (RFC 4648, section 4).
 pub(super) fn encode(audio: &[u8]) -> String {
     STANDARD.encode(audio)
 }
 
-/// Audio in base64, decoded while the params are read: the text is not kept beside it.
+/// Audio decoded from base64 while the params are read, so the text is not kept in memory as well.
 pub(super) struct Base64(Result<Vec<u8>, ErrorCode>);
 
 impl Base64 {
-    /// The audio, if there was some and not too much of it.
+    /// Returns the audio, or an error for invalid or too long input.
     pub(super) fn decoded(self, field: &str) -> Result<Vec<u8>, Problem> {
         self.0.map_err(|code| match code {
             ErrorCode::PayloadTooLarge => {
@@ -94,11 +94,11 @@ impl<'de> Deserialize<'de> for Base64 {
     }
 }
 
-/// The audio that a text stands for (RFC 4648, section 4 or 5, with or without padding, and nothing
-/// between). What is too large is refused before it is decoded.
+/// Decodes base64 (RFC 4648, section 4 or 5, with or without padding, no separators). Refuses input that is
+/// too large before decoding.
 fn decode(text: &str) -> Result<Vec<u8>, ErrorCode> {
     let digits = text.trim_end_matches('=').len();
-    // Four digits are three bytes; the division comes second, so that a rest is not lost.
+    // Four digits encode three bytes. Dividing last keeps the remainder.
     if digits.saturating_mul(3) / 4 > MAX_AUDIO_BYTES {
         return Err(ErrorCode::PayloadTooLarge);
     }
@@ -166,7 +166,7 @@ mod tests {
             refused(over.trim_end_matches('=')),
             ErrorCode::PayloadTooLarge
         );
-        // Size is looked at first: nothing of this is read.
+        // The size check comes first: the invalid content is never read.
         assert_eq!(refused(&"!".repeat(over.len())), ErrorCode::PayloadTooLarge);
     }
 }

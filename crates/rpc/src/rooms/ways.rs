@@ -1,5 +1,5 @@
-//! The rooms on the ways in and out: outbound, models, agents with their tools, channels, webhooks,
-//! voice.
+//! The services for incoming and outgoing traffic: outbound, models, agents with their tools, channels,
+//! webhooks and voice.
 
 #[cfg(feature = "voice")]
 use crate::live_config::voice::voice_settings;
@@ -17,42 +17,35 @@ use gatehouse_voice::{Voice, VoiceParts};
 use gatehouse_webhooks::{Webhooks, WebhooksError, WebhooksParts};
 use std::sync::Arc;
 
-/// One of them could not be opened.
+/// A service could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum WaysError {
-    /// The way out.
     #[error("cannot set up the way out")]
     Outbound(#[from] OutboundError),
-    /// Agents and sessions.
     #[error("cannot open the agents")]
     Agents(#[from] AgentsError),
-    /// Webhooks.
     #[error("cannot open the webhooks")]
     Webhooks(#[from] WebhooksError),
 }
 
-/// The rooms, open.
+/// The opened services.
 #[derive(Debug)]
 pub struct Ways {
-    /// The way out.
+    /// The HTTP clients for outgoing requests.
     pub outbound: Outbound,
-    /// Where messages go out, and the inbox.
+    /// The accounts that send messages, and the inbox.
     pub channels: Channels,
-    /// Language models.
     pub models: Models,
-    /// Agents and their conversations.
     pub agents: Agents,
-    /// The built-in tools, and those of MCP servers.
+    /// The built-in tools and those of MCP servers.
     pub tools: ToolsHandle,
-    /// What comes in from other services.
     pub webhooks: Webhooks,
-    /// Speaking and listening.
     #[cfg(feature = "voice")]
     pub voice: Voice,
 }
 
 impl Ways {
-    /// Opens them, the lowest first. Nothing runs yet.
+    /// Opens the services in order of their dependencies. Starts no tasks.
     pub async fn open(
         config: &LiveConfig,
         store: &Store,

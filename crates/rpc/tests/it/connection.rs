@@ -1,4 +1,4 @@
-//! The life of a connection, without a socket.
+//! The life cycle of a connection, without a socket.
 
 use crate::harness::House;
 use crate::line::{Line, PASSWORD, connect_with, set_password};
@@ -218,7 +218,7 @@ async fn the_end_of_the_credential_is_the_end_of_the_connection() {
     for _ in &inputs {
         lines.push(Line::ready(&house).await);
     }
-    // With a call in work, whose answer must not come out any more.
+    // A call is still running; its response must not be sent any more.
     for line in &mut lines {
         line.send(&json!({ "id": 9, "method": "system.status" }));
         line.feed(Input::CredentialChanged);

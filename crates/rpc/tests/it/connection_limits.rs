@@ -1,4 +1,4 @@
-//! What a connection bears, at each limit and one past it.
+//! The limits of a connection: each limit, and one past it.
 
 use crate::harness::House;
 use crate::line::{Line, PASSWORD, connect_with, set_password};

@@ -1,4 +1,4 @@
-//! The envelope, the scope check and the answers, as `POST /api/rpc` sees them.
+//! The envelope, the scope check and the responses of `POST /api/rpc`.
 
 use crate::harness::House;
 use gatehouse_auth::Decision;
@@ -97,8 +97,8 @@ async fn every_method_needs_its_scope() {
     for method in METHODS {
         for held in Scope::ALL {
             let visit = house.holder_of(&[held]).await;
-            // A param that no method has: a refusal for it means that the scope was enough, because
-            // the scope is looked at first.
+            // No method has this param. An error for it means that the scope check, which runs first, has
+            // passed.
             let answer = house
                 .ask(&visit, method.name, json!({ "no_such_param": 1 }))
                 .await;

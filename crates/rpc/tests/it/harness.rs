@@ -1,4 +1,4 @@
-//! A house with real rooms, and visits to it.
+//! A server with real services, and requests to it.
 
 use gatehouse_auth::kdf_queue::KdfQueue;
 use gatehouse_auth::{Auth, AuthIdentity, AuthMethod, Decision, RequestFacts, Subject, Visit};
@@ -19,7 +19,6 @@ pub struct House {
     database: TestDatabase,
 }
 
-/// 2026-11-20.
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
 impl House {
@@ -90,7 +89,7 @@ impl House {
         self.rpc.rooms()
     }
 
-    /// A request from this machine, with these headers.
+    /// A request from this machine with these headers.
     pub async fn visit(&self, headers: &[(&'static str, &str)]) -> Visit {
         self.visit_from("127.0.0.1", headers).await
     }
@@ -110,7 +109,7 @@ impl House {
         self.rooms().auth.recognise(&facts).await.unwrap()
     }
 
-    /// Somebody who is let in and holds these scopes, as long as setup is incomplete.
+    /// A caller with these scopes, valid while setup is incomplete.
     pub async fn holder_of(&self, scopes: &[Scope]) -> Visit {
         let mut visit = self.visit(&[]).await;
         visit.decision = Decision::Allowed(AuthIdentity {
@@ -121,7 +120,7 @@ impl House {
         visit
     }
 
-    /// Calls as somebody; the whole answer.
+    /// Calls a method with this visit and returns the whole response.
     pub async fn ask(&self, visit: &Visit, method: &str, params: Value) -> Value {
         let request = serde_json::json!({ "id": 1, "method": method, "params": params });
         let answer = self
@@ -132,14 +131,14 @@ impl House {
         serde_json::from_slice(&answer).unwrap()
     }
 
-    /// Calls as the owner; the result.
+    /// Calls a method as the owner and returns the result.
     pub async fn call(&self, method: &str, params: Value) -> Value {
         let answer = self.ask(&self.visit(&[]).await, method, params).await;
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
     }
 
-    /// Calls as the owner; the error's data, with its code.
+    /// Calls a method as the owner and returns the error's data with its code.
     pub async fn refusal(&self, method: &str, params: Value) -> Value {
         let answer = self.ask(&self.visit(&[]).await, method, params).await;
         assert!(answer.get("result").is_none(), "{method}: {answer}");

@@ -1,4 +1,4 @@
-//! A connection with a hand on either end of it.
+//! A test connection that records its outputs.
 
 use crate::harness::House;
 use gatehouse_auth::{Decision, Visit};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A connection, and what it said so far.
+/// A connection and its outputs so far.
 pub struct Line {
     pub connection: Connection,
     pub said: Vec<Value>,
@@ -28,12 +28,12 @@ impl Line {
         }
     }
 
-    /// One that belongs to the owner before setup.
+    /// A connection of the owner before setup.
     pub async fn ready(house: &House) -> Self {
         Self::open(house, house.visit(&[]).await)
     }
 
-    /// One that nobody has spoken on.
+    /// A connection without authentication.
     pub async fn stranger(house: &House) -> Self {
         let mut visit = house.visit_from("192.0.2.1", &[]).await;
         if matches!(visit.decision, Decision::Allowed(_)) {
@@ -86,7 +86,7 @@ pub async fn set_password(house: &House) {
     house.rooms().auth.setup(&caller, request).await.unwrap();
 }
 
-/// The owner, by the password, once there is one.
+/// The owner, logged in with the password after setup.
 pub async fn owner(house: &House) -> gatehouse_auth::Visit {
     let mut visit = house.visit(&[]).await;
     let auth = serde_json::from_value(json!({ "password": PASSWORD })).unwrap();

@@ -1,4 +1,4 @@
-//! A call is made only while the identity of its caller is alive, one by one.
+//! Each call runs only while its caller's identity is valid.
 
 use crate::harness::House;
 use gatehouse_auth::api::ConnectAuth;
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The methods that only read, by their scope.
+/// Whether methods with this scope only read.
 fn only_reads(scope: Option<Scope>) -> bool {
     matches!(scope, None | Some(Scope::Read))
 }
 
-/// Reads under a scope that others write under.
+/// Methods that only read, although other methods with their scope write.
 const READS: [&str; 3] = ["audit.list", "approval.list", "pairing.list"];
 
 type Calls = Vec<(&'static str, Value)>;
@@ -126,7 +126,7 @@ const fn calls_for_voice() -> Calls {
     Vec::new()
 }
 
-/// What each method that changes something can be called with, in a house that has one of everything.
+/// Params for every method that changes something, on a server that has one of everything.
 async fn changing_calls(house: &House) -> Calls {
     let helper = json!({ "id": "helper", "name": "Helper" });
     house.call("agents.create", helper).await;
@@ -165,7 +165,7 @@ async fn changing_calls(house: &House) -> Calls {
     calls
 }
 
-/// Setup is completed by another node: the database knows it, and this node's memory does not.
+/// Another node completes setup: the database reflects it, but this node's memory does not.
 async fn complete_setup_elsewhere(house: &House) {
     let now = house.rooms().clock.now();
     let stored: Result<bool, StoreError> = house
@@ -204,7 +204,7 @@ fn closed() -> Guard {
     })
 }
 
-/// The check before each call is left out here: what is left is the one in the transactions.
+/// Bypasses the check before each call, so only the check in the transactions remains.
 #[tokio::test]
 async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
     let house = House::new().await;
@@ -214,7 +214,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
     let mut watch = CommitWatch::on(house.location()).await;
     let before = watch.version().await;
     for (name, params) in calls {
-        // Its deliveries are stored by the task that stores all deliveries.
+        // A background task stores all deliveries, so this method writes nothing itself.
         if name == "webhooks.test" {
             continue;
         }
@@ -236,7 +236,7 @@ async fn every_method_makes_its_writes_under_the_guard_of_its_caller() {
     assert!(keys.is_empty(), "a key is in a file");
 }
 
-/// Methods that change nothing that is stored, or had nothing to change here.
+/// Methods that store nothing, or had nothing to change here.
 const STORES_NOTHING: [&str; 4] = [
     "chat.abort",
     "tts.convert",
@@ -244,7 +244,7 @@ const STORES_NOTHING: [&str; 4] = [
     "sessions.unshare",
 ];
 
-/// Somebody who connects with a device of these scopes, and its id.
+/// A client that connects as a device with these scopes, and the device's id.
 async fn device(house: &House, scopes: Value) -> (Visit, String) {
     let made = json!({ "label": "telephone", "scopes": scopes });
     let made = house.call("pairing.create", made).await;
@@ -301,7 +301,7 @@ async fn a_batch_that_ends_its_own_credential_does_no_more() {
 #[test]
 fn what_tells_an_event_exists() {
     for event in EVENTS {
-        // Each by what it tells of.
+        // Its methods depend on the kind of records.
         let by_params = event.name == "records.changed";
         assert_eq!(event.told_by.is_empty(), by_params, "{}", event.name);
         for name in event.told_by {

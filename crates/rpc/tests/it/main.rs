@@ -1,4 +1,4 @@
-//! Calls and connections against a real database, on a clock that stands still until it is moved.
+//! Calls and connections against a real database, with a manual clock.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 

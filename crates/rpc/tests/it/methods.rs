@@ -1,4 +1,4 @@
-//! What the methods do, on real rooms.
+//! The behavior of the methods with real services.
 
 use crate::harness::House;
 use gatehouse_auth::Decision;
@@ -276,7 +276,7 @@ async fn wrong_passphrases_of_a_key_count_as_wrong_passwords() {
         let data = &refused["error"]["data"];
         assert_eq!(data["code"], "INVALID_PARAMS", "{number}: {refused}");
     }
-    // The 31st is not looked at, even if it is right.
+    // The 31st attempt is refused even with the right passphrase.
     let refused = import("open sesame").await;
     assert_eq!(
         refused["error"]["data"]["code"], "RATE_LIMITED",
@@ -414,7 +414,7 @@ async fn the_page_learns_what_it_needs() {
     assert_eq!(bootstrap["active_persona"], json!(null));
 }
 
-/// What asks for more than reading and changes nothing.
+/// Methods that require more than the read scope but change nothing.
 const READS: [&str; 3] = ["approval.list", "audit.list", "pairing.list"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! `models.*`, and `providers.*` with a provider that answers.
+//! `models.*`, and `providers.*` with a reachable provider.
 
 use crate::harness::House;
 use gatehouse_domain::Scope;
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
-/// A server on this machine that gives the same answer to every request, and its base URL.
+/// Starts a server on this machine that sends the same response to every request. Returns its base URL.
 async fn server(status: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

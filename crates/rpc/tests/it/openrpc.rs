@@ -1,4 +1,4 @@
-//! The document tells the truth about the table.
+//! The OpenRPC document matches the method table.
 
 use crate::harness::House;
 use gatehouse_domain::ErrorCode;
@@ -79,7 +79,7 @@ fn every_method_stands_in_it_once() {
 
 #[test]
 fn params_and_results_never_share_a_name_with_another_meaning() {
-    // The same type read and written would be listed once; that it is the same is checked here.
+    // A type that is both read and written should be listed once. This checks that it is identical.
     let document = openrpc::document("1.0.0");
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for name in ["EnvVariable", "SshKey", "Provider", "AuditEvent", "Check"] {

@@ -1,4 +1,4 @@
-//! What the vault's state does to methods, events and settings.
+//! How the vault's state affects methods, events and settings.
 
 use crate::harness::House;
 use crate::line::{Line, PASSWORD, connect_with, owner, set_password};
@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 async fn while_sealed_each_method_decides() {
     let house = House::new().await;
     set_password(&house).await;
-    // Who was let in before setup is not let in any more.
+    // An identity from before setup is no longer accepted.
     let owner = owner(&house).await;
     let ask = async |method: &str, params: Value| house.ask(&owner, method, params).await;
     let telegram = json!({
@@ -63,7 +63,7 @@ async fn while_sealed_each_method_decides() {
             "{method}"
         );
     }
-    // What touches no secret of a channel works.
+    // Changes that involve no secret of a channel succeed.
     let change = json!({
         "id": "telegram", "label": "Ours", "enabled": false, "fields": { "bot_token": "••••" },
     });

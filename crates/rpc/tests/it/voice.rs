@@ -1,4 +1,4 @@
-//! `tts.*`, `stt.*` and `voice.personas.*`: their place in the table. What they do is tested over HTTP.
+//! `tts.*`, `stt.*` and `voice.personas.*` in the method table. The tests over HTTP cover their behavior.
 
 #[cfg(feature = "voice")]
 use crate::harness::House;
@@ -48,7 +48,7 @@ fn every_method_of_the_specification_is_there() {
     );
 }
 
-/// A row as another node writes it, put in force as a node does that hears of it.
+/// Writes a row as another node would and applies it as a node does after a notification.
 #[cfg(feature = "voice")]
 #[tokio::test]
 async fn what_another_node_changed_holds_here_and_is_told_here() {
@@ -76,7 +76,7 @@ async fn what_another_node_changed_holds_here_and_is_told_here() {
     );
     let status = house.call("tts.status", json!({})).await;
     assert_eq!(status["provider"], "tts_local_1");
-    // What does not concern voice is not told.
+    // Changes that do not affect voice are not reported.
     write("models.autodetect", json!(false)).await;
     write("voice.tts.enabled", json!(false)).await;
     let event = events.recv().await.unwrap();

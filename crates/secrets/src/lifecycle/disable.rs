@@ -40,16 +40,16 @@ impl DisableReport {
         }
     }
 
-    /// All but the provider keys, which are not rows.
+    /// The total without provider keys, which are not rows.
     pub(crate) const fn rows(&self) -> u64 {
         self.env_vars + self.ssh_keys + self.channels + self.webhooks
     }
 }
 
 impl Secrets {
-    /// Decrypts everything and switches the vault off. While sealed it takes the password. From
-    /// uninitialized or disabled there is nothing to decrypt, and only the flag is stored. `Changed` or
-    /// `Superseded` if the vault was changed or sealed after this request began.
+    /// Decrypts all secrets and disables the vault. Needs the password while sealed. When
+    /// uninitialized or disabled, there is nothing to decrypt and only the flag is stored. Returns
+    /// `Changed` or `Superseded` if the vault was changed or sealed after this request started.
     pub async fn disable(
         &self,
         actor: &Actor,
@@ -102,7 +102,7 @@ impl Inner {
             }
         };
         report.provider_keys = restored.keys;
-        // While nothing is encrypted the key in memory has no use but to be wrapped again.
+        // While nothing is encrypted, the key in memory is needed only to wrap it again.
         self.switched(began, (false, generation), dek.or(view.spare));
         if let Err(error) = self.on_files(ProviderFiles::remove_copy).await {
             let error: &dyn std::error::Error = &error;
@@ -115,7 +115,7 @@ impl Inner {
         Ok(report)
     }
 
-    /// The key that decrypts; `None` when there is nothing to decrypt.
+    /// The key for decryption; `None` when there is nothing to decrypt.
     async fn key_to_disable(
         &self,
         actor: &Actor,
@@ -124,8 +124,8 @@ impl Inner {
     ) -> Result<Option<Arc<Dek>>, VaultError> {
         match (view.status, view.seen.record) {
             (Status::Uninitialized, _) | (Status::Disabled, RecordState::Absent) => Ok(None),
-            // Switched off by the file or the environment while rows are encrypted: the password,
-            // when there is one, decrypts them after the fact.
+            // The file or the environment disabled the vault while rows are encrypted. The
+            // password, if given, decrypts them now.
             (Status::Disabled, RecordState::Present) => match key {
                 Some(key) => Ok(Some(self.open_record(actor, view.record()?, key).await?)),
                 None => Ok(None),
@@ -156,8 +156,8 @@ impl Inner {
         Ok((report, self.store_flag(conn, false).await?))
     }
 
-    /// Stores the flag, unless the environment fixes it, and tells the other nodes. Returns the new
-    /// generation.
+    /// Stores the flag, unless the environment fixes it, and notifies the other nodes. Returns the
+    /// new generation.
     pub(crate) async fn store_flag(
         &self,
         conn: &mut Conn,

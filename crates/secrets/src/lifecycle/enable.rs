@@ -12,30 +12,31 @@ use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The vault is switched on.
+/// The result of enabling the vault.
 #[derive(Debug)]
 pub struct Enabled {
-    /// What it is now.
+    /// The new status.
     pub status: Status,
-    /// When a vault was made just now: its recovery key, given out this once.
+    /// The recovery key, if a vault was created. Returned only once.
     pub recovery_key: Option<SecretString>,
 }
 
-/// What is enabled.
+/// What enabling stores.
 enum Plan {
-    /// The flag alone.
+    /// Only the flag.
     Flag,
-    /// The flag and the record, opened.
+    /// The flag; the record was opened with the password.
     Open(Arc<Dek>),
     /// The flag and a new record.
     Make(Arc<New>),
 }
 
 impl Secrets {
-    /// Switches the vault on. With the password it is unsealed and everything is encrypted; a vault
-    /// is made for the password (which the caller has checked to be the login's) when there is none.
-    /// Without it the vault is sealed while a record exists, else uninitialized. While the vault is
-    /// on already, this stores the flag and, with the password, unseals.
+    /// Enables the vault. With the password, the vault is unsealed and everything is encrypted; if
+    /// no record exists, one is created for the password (the caller has verified that it is the
+    /// login password). Without the password, the vault is sealed if a record exists, otherwise
+    /// uninitialized. If the vault is already enabled, stores the flag and unseals with the
+    /// password, if given.
     pub async fn enable(
         &self,
         actor: &Actor,

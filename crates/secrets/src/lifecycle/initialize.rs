@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 
-/// A vault that was made and not yet stored.
+/// A vault that is created but not yet stored.
 pub(crate) struct New {
     pub(crate) record: VaultRecord,
     pub(crate) dek: Arc<Dek>,
@@ -17,9 +17,9 @@ pub(crate) struct New {
 }
 
 impl Secrets {
-    /// Makes a vault for this password, which the caller has checked to be the login's, and encrypts
-    /// what is there. The recovery key is given out this once. `Changed` if the password or the vault was
-    /// changed after this request began.
+    /// Creates a vault for this password (the caller has verified that it is the login password)
+    /// and encrypts existing secrets. Returns the recovery key, which cannot be retrieved again.
+    /// Returns `Changed` if the password or the vault changed after this request started.
     pub async fn initialize(
         &self,
         actor: &Actor,
@@ -66,8 +66,8 @@ impl Inner {
         })
     }
 
-    /// The record, the rows, the audit row and the note to other nodes: within one transaction. Returns
-    /// the new generation.
+    /// Stores the record, encrypts the rows, and writes the audit row and the notification to other
+    /// nodes, in one transaction. Returns the new generation.
     pub(crate) async fn store_vault(
         &self,
         conn: &mut Conn,

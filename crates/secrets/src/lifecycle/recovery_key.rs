@@ -10,8 +10,9 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Secrets {
-    /// Makes a new recovery key; the old one stops working. Given out this once. `Changed` if the vault
-    /// was changed after this request began: of two at once one gets a key.
+    /// Creates a new recovery key; the old one stops working. The key cannot be retrieved again.
+    /// Returns `Changed` if the vault changed after this request started: of two concurrent
+    /// requests, only one gets a key.
     pub async fn new_recovery_key(
         &self,
         actor: &Actor,

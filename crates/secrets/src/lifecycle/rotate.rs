@@ -1,8 +1,8 @@
-//! A new data key and a new recovery key; every secret is encrypted again, in one transaction.
+//! Replaces the data key and the recovery key, and re-encrypts every secret in one transaction.
 //!
-//! The copy of the provider keys is a file and cannot be part of the transaction: the new copy is
-//! put beside the old one before the commit and takes its place after it. A crash between the two
-//! leaves both, and the next unseal takes the one that its key opens.
+//! The copy of the provider keys is a file and cannot be part of the transaction. The new copy is
+//! written beside the old one before the commit and replaces it afterwards. A crash in between
+//! leaves both, and the next unseal uses the one that its key opens.
 
 use crate::provider_files::ProviderFiles;
 use crate::rows::Turn;
@@ -26,9 +26,9 @@ struct Rotation {
 }
 
 impl Secrets {
-    /// Replaces the data key. Takes the password, also while unsealed; afterwards the vault is
-    /// unsealed. The old recovery key stops working; the new one is given out this once. `Changed` or
-    /// `Superseded` if the vault was changed or sealed after this request began.
+    /// Replaces the data key. Requires the password even while unsealed; leaves the vault unsealed.
+    /// The old recovery key stops working; the new one is returned only once. Returns `Changed` or
+    /// `Superseded` if the vault was changed or sealed after this request started.
     pub async fn rotate(
         &self,
         actor: &Actor,
@@ -62,7 +62,8 @@ impl Inner {
         let generation = match write.await {
             Ok(generation) => generation,
             Err(error) => {
-                // The record was not replaced as far as we know; if it was, the next unseal remakes it.
+                // These errors mean that the record was not replaced. After any other error it may
+                // have been: both copies stay, and the next unseal uses the one that its key opens.
                 if matches!(error, VaultError::Changed | VaultError::Undecryptable(_)) {
                     self.on_files(ProviderFiles::drop_next).await?;
                 }

@@ -7,26 +7,26 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Secrets {
-    /// Forgets the data key. Requests that began before this one do not bring it back.
+    /// Drops the data key. Requests that started before this one do not bring it back.
     pub async fn seal(&self, actor: &Actor) -> Result<Status, VaultError> {
         let (inner, actor, began) = (Arc::clone(&self.0), actor.clone(), self.began());
         let work = async move {
             let _alone = inner.alone().await;
             match inner.view_alone().await {
                 Ok(view) => drop(view.enabled_record()?),
-                // A database that does not answer must not keep the key in memory.
+                // An unavailable database must not keep the key in memory.
                 Err(_) if inner.dek().is_some() => {}
                 Err(error) => return Err(error),
             }
-            // A caller whose credential has ended may not seal; a database that does not answer is no reason
-            // to keep the key.
+            // A caller whose credential has ended may not seal. An unavailable database is no
+            // reason to keep the key.
             if let Err(error) = inner.store.check_guard().await
                 && !error.is_unavailable()
             {
                 return Err(error.into());
             }
             let was_sealed = inner.dek().is_none();
-            // Before the audit row: whether it can be written must not decide about the seal.
+            // Drop the key before writing the audit row: a failed write must not prevent the seal.
             let status = inner.forget(began)?;
             if was_sealed {
                 return Ok(status);

@@ -1,4 +1,5 @@
-//! Sealed → Unsealed, with the password or the recovery key. Also the check of either while unsealed.
+//! Sealed → Unsealed, with the password or the recovery key. Also verifies either one while
+//! unsealed.
 
 use super::{Key, TRIES};
 use crate::seen::Seen;
@@ -11,9 +12,9 @@ use serde_json::json;
 use std::sync::Arc;
 
 impl Secrets {
-    /// Unseals with the password. Whatever is plaintext is encrypted in the same step. A wrong
-    /// password is `BadKey` even while the vault is unsealed. `Superseded` if the vault was sealed by a
-    /// request that began later.
+    /// Unseals with the password and encrypts all plaintext rows in the same step. Returns `BadKey`
+    /// for a wrong password, even while the vault is unsealed. Returns `Superseded` if a request
+    /// that started later sealed the vault.
     pub async fn unseal_with_password(
         &self,
         actor: &Actor,
@@ -22,8 +23,8 @@ impl Secrets {
         self.unseal(actor, Key::Password(password.clone())).await
     }
 
-    /// Unseals with the recovery key, as a person typed it. A wrong or malformed one is `BadKey`,
-    /// also while the vault is unsealed.
+    /// Unseals with the recovery key, as typed. Returns `BadKey` for a wrong or malformed key, even
+    /// while the vault is unsealed.
     pub async fn unseal_with_recovery_key(
         &self,
         actor: &Actor,

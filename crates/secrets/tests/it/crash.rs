@@ -1,8 +1,8 @@
-//! The process is ended before each write of each step of the vault's life. After a restart every
-//! secret must be readable, with a password that somebody was told is right.
+//! Kills the process before each write of each transition. After a restart, every secret must be
+//! readable with a password that a caller was told is valid.
 //!
-//! The test runs its own program again as the victim: the hidden test [`victim`] below works in the
-//! directory that it is told of, with a trap before its n-th write.
+//! The test runs its own binary as the victim: the hidden test [`victim`] works in a given
+//! directory, with a trap before its n-th write.
 
 use crate::harness::{Node, OTHER, PASSWORD, actor, secret, service};
 use gatehouse_domain::Timestamp;
@@ -17,18 +17,18 @@ const DIRECTORY: &str = "GATEHOUSE_CRASH_DIRECTORY";
 const STEP: &str = "GATEHOUSE_CRASH_STEP";
 const AT: &str = "GATEHOUSE_CRASH_AT";
 const URL: &str = "https://p.example/v1";
-/// Far more writes than any step has: the loop below must end by itself.
+/// Far more writes than any transition has. The loop below must end before this.
 const MOST: u32 = 200;
 
 async fn node(directory: &Path) -> Node {
     let location = Location::sqlite_file(&directory.join("gatehouse.db"));
     let store = Store::open(&location).await.unwrap();
-    // Without the plain file the copy is the only place of the provider keys: nothing can hide a
-    // copy that was lost.
+    // Without the plaintext file, the copy is the only file with the provider keys, so a lost copy
+    // is noticed.
     Node::start(store, directory, |s| s.keep_plaintext_provider_keys = false).await
 }
 
-/// What is there before the step: secrets of every kind, plaintext and encrypted ones.
+/// The state before the transition: secrets of every kind, in plaintext and encrypted.
 async fn prepare(directory: &Path, step: &str) {
     let node = node(directory).await;
     node.set("A", "value of A").await;
@@ -94,7 +94,7 @@ async fn victim() {
     node.stop().await;
 }
 
-/// Whether the victim lived.
+/// Whether the victim survived.
 fn run_victim(directory: &Path, step: &str, at: u32) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "crash::victim", "--ignored"])
@@ -117,7 +117,7 @@ fn run_victim(directory: &Path, step: &str, at: u32) -> bool {
     status.success()
 }
 
-/// After the crash: everything is there, and nothing is half one thing and half another.
+/// After the crash: all secrets are present, and no state is half old and half new.
 async fn inspect(directory: &Path, step: &str) {
     let node = node(directory).await;
     match node.secrets.status() {
@@ -146,7 +146,7 @@ async fn inspect(directory: &Path, step: &str) {
     );
     let key = node.secrets.provider_key("p", &service(URL)).await.unwrap();
     assert_eq!(key.unwrap().expose_secret(), "sk-p");
-    // And the vault goes on living.
+    // The vault must still be usable.
     node.set("C", "value of C").await;
     assert_eq!(node.value("C").await, "value of C");
     node.stop().await;
@@ -160,7 +160,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Removed when the test ends, however it ends.
+/// Removes the directory on drop, even if the test fails.
 struct Directory(PathBuf);
 
 impl Drop for Directory {

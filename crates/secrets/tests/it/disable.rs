@@ -1,4 +1,4 @@
-//! Switching the vault off and on.
+//! Disabling and enabling the vault.
 
 use crate::harness::{OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
 use gatehouse_domain::ErrorCode::{Conflict, Internal, VaultBadKey, VaultSealed};
@@ -42,7 +42,7 @@ async fn disable_decrypts_everything_and_new_writes_stay_plaintext() {
         assert_eq!(again, DisableReport::default());
         node.stop().await;
 
-        // The flag in the database outlives the restart, whatever the file says.
+        // The flag in the database takes precedence over the file after a restart.
         let node = home.start().await;
         assert_eq!(node.secrets.status(), Status::Disabled);
         assert_eq!(node.value("A").await, "value");
@@ -158,7 +158,7 @@ async fn enable_without_the_password_leaves_the_vault_sealed() {
         assert_eq!(node.encrypted().await, 0);
         node.unlock(PASSWORD).await.unwrap();
         assert_eq!(node.encrypted().await, 1);
-        // While it is on, enabling changes nothing of an open vault.
+        // Enabling an enabled, unsealed vault changes nothing.
         let enabled = node.secrets.enable(actor(), None).await.unwrap();
         assert_eq!(enabled.status, Status::Unsealed);
     }
@@ -204,7 +204,8 @@ async fn what_the_environment_fixes_is_not_changed() {
     assert_eq!(node.secrets.status(), Status::Disabled);
     let refused = node.secrets.enable(actor(), Some(secret(PASSWORD))).await;
     assert_eq!(code(refused), Conflict);
-    // Rows that were encrypted before it was switched off: readable again with the password.
+    // The vault was disabled by a setting while rows were encrypted: the password makes them
+    // readable again.
     assert!(node.values().await.is_empty());
     assert_eq!(
         node.secrets.disable(actor(), None).await.unwrap().env_vars,

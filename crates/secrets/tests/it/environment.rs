@@ -102,7 +102,7 @@ async fn json_has_the_flag_as_a_number_and_no_value() {
     }
 }
 
-/// A variable that holds a key for a service, such as the token of an MCP server.
+/// A variable that contains a key for a service, such as the token of an MCP server.
 #[tokio::test]
 async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
     for home in homes().await {
@@ -121,17 +121,17 @@ async fn a_key_belongs_to_the_service_that_it_was_entered_for() {
             }
         };
         assert_eq!(asked(&own).await, "absent");
-        // Set before there was a service: it belongs to the first that asks.
+        // Set before any service was configured: bound to the first service that requests it.
         node.set("TOKEN", "one").await;
         assert_eq!(asked(&own).await, "one");
         assert_eq!(asked(&other).await, "of https://a.example:443");
         let other_kind = KeyBinding::of_url("brave", &Url::parse("https://a.example").unwrap());
         assert_eq!(asked(&other_kind).await, "of https://a.example:443");
-        // Encryption and a restart change nothing about it.
+        // Encryption does not change the binding.
         node.initialize().await;
         assert_eq!(asked(&other).await, "of https://a.example:443");
         assert_eq!(asked(&own).await, "one");
-        // Entered for another service, it belongs to that.
+        // Entered for another service: bound to that one.
         let set = node
             .secrets
             .set_env_variable_for(actor(), "TOKEN", secret("two"), Some(&other));

@@ -1,4 +1,4 @@
-//! A database and a data directory of one test, and the room opened over them.
+//! A test's database and data directory, and the crate opened over them.
 
 use gatehouse_domain::{
     Actor, Clock, ErrorCode, KeyBinding, ManualClock, Problem, Random, SystemRandom, Timestamp,
@@ -18,7 +18,7 @@ pub fn secret(text: &str) -> SecretString {
     SecretString::from(text)
 }
 
-/// The model provider of this address.
+/// The key binding of a model provider at this URL.
 pub fn service(url: &str) -> KeyBinding {
     KeyBinding::of_url("openai", &Url::parse(url).unwrap())
 }
@@ -28,18 +28,18 @@ pub fn actor() -> &'static Actor {
     &ACTOR
 }
 
-/// A place that outlives the process that works in it.
+/// A database and directory that outlive the process using them.
 pub struct Home {
     pub database: TestDatabase,
 }
 
-/// One of each engine that is there.
+/// One home for each available database engine.
 pub async fn homes() -> Vec<Home> {
     let all = testing::databases().await;
     all.into_iter().map(|database| Home { database }).collect()
 }
 
-/// For what is about files.
+/// For tests that are only about files.
 pub fn sqlite_home() -> Home {
     Home {
         database: testing::sqlite(),
@@ -59,7 +59,7 @@ impl Home {
         testing::run_sql(&self.database.location, statement).await;
     }
 
-    /// A copy of this place, whose node is stopped.
+    /// A copy of this home. Its node must be stopped.
     pub fn copy(&self) -> Self {
         let copy = sqlite_home();
         for entry in std::fs::read_dir(self.directory()).unwrap() {
@@ -73,7 +73,7 @@ impl Home {
         copy
     }
 
-    /// As a start of the server does.
+    /// Starts a node as the server does.
     pub async fn start(&self) -> Node {
         self.start_with(|_| {}).await
     }
@@ -93,7 +93,7 @@ pub fn settings(directory: &Path) -> SecretsSettings {
     }
 }
 
-/// One life of the process.
+/// One run of the process.
 pub struct Node {
     pub store: Store,
     pub secrets: Secrets,
@@ -109,7 +109,7 @@ impl Node {
         Self::start_on(store, directory, change, KdfQueue::new(2)).await
     }
 
-    /// A start whose key derivation of passwords waits in this queue.
+    /// Starts a node whose password hashing uses this queue.
     pub async fn start_with_queue(home: &Home, queue: KdfQueue) -> (Self, KdfQueue) {
         let store = home.database.open().await;
         let node = Self::start_on(store, home.directory(), |_| {}, queue.clone()).await;
@@ -144,14 +144,14 @@ impl Node {
         set.await.unwrap();
     }
 
-    /// Every variable that can be read, with its value.
+    /// Every readable variable with its value.
     pub async fn values(&self) -> Vec<(String, String)> {
         let environment = self.secrets.environment().await.unwrap();
         let shown = |(key, value): (String, SecretString)| (key, value.expose_secret().to_owned());
         environment.variables.into_iter().map(shown).collect()
     }
 
-    /// The value of one, which must be readable.
+    /// The value of one variable, which must be readable.
     pub async fn value(&self, key: &str) -> String {
         let values = self.values().await;
         values.into_iter().find(|(k, _)| k == key).unwrap().1
@@ -223,7 +223,7 @@ impl Node {
     }
 }
 
-/// What a caller would be told.
+/// The error code that a caller would get.
 pub fn code<T>(result: Result<T, impl Into<Problem>>) -> ErrorCode {
     match result {
         Ok(_) => panic!("it was accepted"),

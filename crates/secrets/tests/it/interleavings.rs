@@ -1,5 +1,5 @@
-//! Every pair of transitions, in both orders, with the second inside the first: the first has read the
-//! vault's state and derived its keys, then the second runs from begin to end, then the first takes effect.
+//! Every ordered pair of transitions, the second nested in the first: the first reads the vault's
+//! state and derives its keys, the second runs completely, then the first takes effect.
 
 use crate::harness::{Home, Node, OTHER, PASSWORD, actor, secret, sqlite_home};
 use gatehouse_domain::{ErrorCode, Problem, Timestamp};
@@ -40,14 +40,14 @@ const ALL: [Transition; 11] = [
     Transition::Seal,
 ];
 
-/// What a transition answered: a recovery key if it made one.
+/// A transition's result: a recovery key if it created one.
 type Answer = Result<Option<String>, ErrorCode>;
 
 fn code(error: impl Into<Problem>) -> ErrorCode {
     error.into().code
 }
 
-/// What a transition needs, apart from the node.
+/// The inputs of a transition, apart from the node.
 #[derive(Clone)]
 struct Ground {
     secrets: Secrets,
@@ -91,7 +91,7 @@ impl Ground {
         .map_err(code)
     }
 
-    /// Plans, does `between`, applies and concludes.
+    /// Plans, runs `between`, applies and concludes.
     async fn change_password<F: Future<Output = ()>>(&self, between: impl FnOnce() -> F) -> Answer {
         let (current, new) = (secret(PASSWORD), secret(OTHER));
         let plan = self
@@ -109,8 +109,8 @@ impl Ground {
         Ok(key.map(|key| key.expose_secret().to_owned()))
     }
 
-    /// Runs `outer` with `inner` between its begin and its effect; both answers. Nothing if `outer` is
-    /// refused before it could take effect.
+    /// Runs `inner` between the start and the effect of `outer`. Returns both results, or `None` if
+    /// `outer` is refused before it can take effect.
     async fn interleave(&self, outer: Transition, inner: Transition) -> Option<(Answer, Answer)> {
         if outer == Transition::PasswordChange {
             let mut answer = None;
@@ -131,7 +131,7 @@ impl Ground {
     }
 }
 
-/// A vault in one of its states, to be copied.
+/// A vault in a given state, to be copied.
 async fn template(start: Status) -> (Home, String) {
     let home = sqlite_home();
     let node = home.start().await;
@@ -148,8 +148,8 @@ async fn template(start: Status) -> (Home, String) {
     (home, key)
 }
 
-/// Each of `outers` around every transition; how many of `outers` end before they could take
-/// effect.
+/// Nests every transition in each of `outers`. Returns how many of `outers` ended before they could
+/// take effect.
 async fn every_pair_from(start: Status, outers: &[Transition]) -> usize {
     let (template, recovery_key) = template(start).await;
     let (mut wrong, mut refused) = (Vec::new(), 0);
@@ -184,7 +184,7 @@ async fn every_pair_from(start: Status, outers: &[Transition]) -> usize {
     refused
 }
 
-/// Every invariant that does not hold after `outer` took effect around `inner`.
+/// The violated invariants after `outer` took effect around `inner`.
 async fn faults(
     node: &Node,
     (outer, first): (Transition, &Answer),
@@ -227,7 +227,7 @@ async fn faults(
         }
         Status::Sealed => {}
     }
-    // What was asked for later and was done stays done.
+    // A later request that succeeded must not be undone.
     if second.is_ok() {
         match inner {
             Transition::Seal => check(status != Status::Unsealed, "the seal was undone"),
@@ -268,7 +268,7 @@ async fn faults(
     faults
 }
 
-/// Opens the vault, if there is one, as its owner would.
+/// Opens the vault, if there is one, like its owner.
 async fn open(node: &Node, vault: (bool, bool), password: &str) -> Result<(), VaultError> {
     match vault {
         (false, _) => Ok(()),
@@ -280,7 +280,8 @@ async fn open(node: &Node, vault: (bool, bool), password: &str) -> Result<(), Va
     }
 }
 
-// Two tests for the states from which nearly everything begins: each takes a minute of key derivation.
+// The states from which nearly every transition starts are split into two tests: each takes a
+// minute of key derivation.
 
 #[tokio::test]
 async fn every_pair_of_transitions_from_uninitialized() {

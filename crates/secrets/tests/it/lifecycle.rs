@@ -1,4 +1,4 @@
-//! The states of the vault and the steps between them.
+//! The states of the vault and its transitions.
 
 use crate::harness::{Home, OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
 use gatehouse_domain::ErrorCode::{Conflict, Internal, VaultBadKey, VaultSealed};
@@ -204,7 +204,7 @@ async fn a_weakened_record_stays_sealed_and_the_service_runs_on() {
     assert_eq!(code(node.unlock(PASSWORD).await), Internal);
     assert_eq!(node.secrets.status(), Status::Sealed);
     node.set("B", "stored meanwhile").await;
-    // The recovery copy has parameters of its own.
+    // The recovery copy has its own parameters.
     assert_eq!(node.recover(&recovery_key).await.unwrap(), Status::Unsealed);
     assert_eq!(node.value("A").await, "value");
 }
@@ -237,7 +237,7 @@ async fn a_damaged_value_is_named_and_the_others_are_read() {
     node.initialize().await;
     node.set("A", "value").await;
     node.set("B", "value").await;
-    // A ciphertext moved to another row is not that row's.
+    // A ciphertext moved to another row does not decrypt.
     home.sql(
         "UPDATE env_variables SET value = (SELECT value FROM env_variables WHERE key = 'A') \
               WHERE key = 'B'",
@@ -253,7 +253,7 @@ async fn a_damaged_value_is_named_and_the_others_are_read() {
     assert!(matches!(read, Err(SecretsError::Damaged(what)) if what == "ssh-key:k"));
 }
 
-/// Every byte of every file in the directory.
+/// Searches every file in the directory.
 fn any_file_contains(home: &Home, text: &str) -> bool {
     let needle = text.as_bytes();
     std::fs::read_dir(home.directory()).unwrap().any(|entry| {

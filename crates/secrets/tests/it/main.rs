@@ -1,5 +1,5 @@
-//! The room as its callers use it, over real databases: SQLite always, PostgreSQL where the test
-//! command has started one.
+//! Tests the crate through its public API, over real databases: SQLite always, PostgreSQL if the
+//! test command has started one.
 
 #![expect(
     clippy::unwrap_used,

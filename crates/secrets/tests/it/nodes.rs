@@ -1,4 +1,4 @@
-//! Two processes on one database: here two handles that share nothing but the store.
+//! Two processes on one database, simulated by two handles that share only the store.
 
 use crate::harness::{Node, PASSWORD, actor, code, homes, secret};
 use gatehouse_domain::ErrorCode::Conflict;
@@ -10,7 +10,7 @@ async fn a_vault_made_elsewhere_is_noticed() {
     for home in homes().await {
         let (here, there) = two(&home).await;
         there.initialize().await;
-        // Without having been told: the write itself finds out.
+        // Without a notification: the write itself notices the change.
         let item = here
             .secrets
             .set_env_variable(actor(), "A", secret("v"))
@@ -107,7 +107,8 @@ async fn a_password_changed_elsewhere_keeps_the_vault_open() {
     }
 }
 
-/// As beside another transition of the same process: what the database says decides when it takes effect.
+/// As with two transitions in one process: the database state decides when a transition takes
+/// effect.
 #[tokio::test]
 async fn a_rotation_does_not_encrypt_what_was_disabled_elsewhere() {
     for home in homes().await {

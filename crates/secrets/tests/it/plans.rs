@@ -1,4 +1,4 @@
-//! What a change of the login password does to the vault.
+//! The vault's part of a login password change.
 
 use crate::harness::{Node, OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
 use gatehouse_domain::ErrorCode::{Conflict, VaultBadKey};
@@ -68,7 +68,7 @@ async fn without_a_vault_to_be_the_password_is_only_the_login_s() {
     assert_eq!(node.secrets.status(), Status::Disabled);
     assert!(node.record().await.is_none());
 
-    // A password was there before the vault was: changing it makes none either.
+    // The password is older than the vault: changing it does not create one either.
     let home = sqlite_home();
     let node = home.start().await;
     let plan = change(&node, PASSWORD, NEW).await;
@@ -84,7 +84,7 @@ async fn a_changed_password_opens_and_the_old_one_does_not() {
         node.set("A", "value").await;
         let before = node.rows().await;
 
-        // Unsealed: with the key in memory, whatever the current password is.
+        // Unsealed: uses the key in memory and ignores the current password.
         let plan = change(&node, "not looked at", OTHER).await;
         assert_eq!(carry_out(&node, plan).await, None);
         assert_eq!(node.secrets.status(), Status::Unsealed);
@@ -92,14 +92,14 @@ async fn a_changed_password_opens_and_the_old_one_does_not() {
         assert_eq!(code(node.unlock(PASSWORD).await), VaultBadKey);
         node.unlock(OTHER).await.unwrap();
 
-        // Sealed: with the key that the current password opens.
+        // Sealed: uses the key that the current password opens.
         node.secrets.seal(actor()).await.unwrap();
         let plan = change(&node, OTHER, NEW).await;
         assert_eq!(carry_out(&node, plan).await, None);
         assert_eq!(node.secrets.status(), Status::Sealed);
         assert_eq!(code(node.unlock(OTHER).await), VaultBadKey);
 
-        // Sealed, and the current password opens nothing: only the login changes.
+        // Sealed, and the current password does not open the record: only the login changes.
         let record = node.record().await;
         let plan = change(&node, PASSWORD, OTHER).await;
         assert_eq!(carry_out(&node, plan).await, None);
@@ -137,12 +137,12 @@ async fn a_disabled_vault_follows_the_password() {
         let node = home.start().await;
         node.initialize().await;
         node.secrets.disable(actor(), None).await.unwrap();
-        // In the same life the key is known.
+        // In the same run the key is known.
         let plan = first(&node, OTHER).await;
         assert_eq!(carry_out(&node, plan).await, None);
         node.stop().await;
 
-        // In the next one the current password opens it.
+        // After a restart, the current password opens the record.
         let node = home.start().await;
         let plan = first(&node, NEW).await;
         assert!(format!("{plan:?}").contains("nothing"));
@@ -192,7 +192,7 @@ async fn a_caller_that_goes_away_after_the_commit_leaves_an_open_vault() {
         .await
         .unwrap();
 
-    // And one that goes away before it leaves nothing.
+    // A plan that is dropped before it is applied leaves nothing.
     let home = sqlite_home();
     let node = home.start().await;
     drop(first(&node, PASSWORD).await);

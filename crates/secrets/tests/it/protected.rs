@@ -1,4 +1,4 @@
-//! Secrets whose rows belong to other rooms: encrypted, rotated and decrypted with all others.
+//! Secrets in rows that other crates own: encrypted, rotated and decrypted with all others.
 
 use crate::harness::{Home, Node, PASSWORD, actor, homes, secret};
 use gatehouse_secrets::{DisableReport, SecretPlace, SecretsError, Status};
@@ -32,7 +32,7 @@ async fn insert_plaintext(home: &Home) {
     .await;
 }
 
-/// What is stored of both, opened.
+/// Both stored secrets, decrypted.
 async fn opened(node: &Node) -> [(bool, String); 2] {
     let mut found = Vec::new();
     for (table, place) in [

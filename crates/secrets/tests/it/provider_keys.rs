@@ -64,7 +64,7 @@ async fn plain_first_and_a_copy_with_the_vault() {
         .collect();
     assert_eq!(hints, [("p", "…9abc"), ("q", "…")]);
 
-    // Sealed: the plain file is there to read, and not to write.
+    // Sealed: the plaintext file can be read but not changed.
     node.secrets.seal(actor()).await.unwrap();
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-123456789abc"));
     let refused = node
@@ -187,7 +187,8 @@ async fn a_copy_that_does_not_open_stops_disable_and_rotate() {
     assert!(!home.path(PLAIN).exists());
     damage(&copy);
     assert_eq!(read(&node, "p").await.as_deref(), Some("sk-secret"));
-    // A damaged row stops it after the file was restored: it is taken away again.
+    // Disabling fails on a damaged row after the plaintext file was restored: the file is removed
+    // again.
     home.sql("UPDATE env_variables SET value = 'AAAA'").await;
     assert!(node.secrets.disable(actor(), None).await.is_err());
     assert!(!home.path(PLAIN).exists() && home.path(COPY).exists());
@@ -234,7 +235,7 @@ async fn a_start_clears_up_after_a_crash() {
     }
 }
 
-/// A file of an older version names no kind: such a key is still bound to its origin.
+/// A file of an older version contains no kind: such a key is still bound to its origin.
 #[tokio::test]
 async fn a_key_of_an_older_version_is_bound_to_its_origin() {
     let home = sqlite_home();

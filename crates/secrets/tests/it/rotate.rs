@@ -1,4 +1,4 @@
-//! A new data key.
+//! Rotation to a new data key.
 
 use crate::harness::{OTHER, PASSWORD, actor, code, homes, secret, sqlite_home};
 use gatehouse_domain::ErrorCode::{Internal, VaultBadKey};
@@ -84,14 +84,15 @@ async fn a_long_rotation_tells_how_far_it_has_come() {
     let progress = node.secrets.progress();
     let rotated = node.secrets.rotate(actor(), secret(PASSWORD)).await;
     rotated.unwrap();
-    // Silence is told only after something was: a change means that there was progress.
+    // The final `None` is sent only after progress was sent, so a change means that there was
+    // progress.
     assert!(progress.has_changed().unwrap());
     assert!(node.secrets.progress().borrow().is_none());
     assert_eq!(node.encrypted().await, 600);
     assert_eq!(node.value("V600").await, "value 600");
 }
 
-/// Ten thousand secrets in two seconds, of an optimised build: `--release -- --ignored`.
+/// Target: ten thousand secrets in two seconds. Run it with `--release -- --ignored`.
 #[tokio::test]
 #[ignore = "a measurement, of an optimised build"]
 async fn ten_thousand_rows() {

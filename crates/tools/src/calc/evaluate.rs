@@ -1,14 +1,14 @@
-//! The calculation itself. Slow: to be called on a thread that may be kept waiting.
+//! The calculation itself. It blocks, so call it on its own thread.
 
 use crate::text::one_line;
 use fend_core::{Context, Interrupt, evaluate_with_interrupt};
 use std::time::{Duration, Instant};
 
-/// What is said when a calculation does not end.
+/// Returned when a calculation does not end in time.
 pub(super) const TOO_MUCH: &str = "The calculation takes too long, or its result is too large.";
 
-/// Ends a calculation at a moment. The library asks often, also within a single multiplication; what it
-/// holds in memory grows no faster than it calculates.
+/// Stops a calculation at a deadline. The library polls this often, even within a single multiplication; its
+/// memory grows no faster than it calculates.
 struct Until(Instant);
 
 impl Interrupt for Until {
@@ -17,7 +17,7 @@ impl Interrupt for Until {
     }
 }
 
-/// The result, or a sentence that says what is wrong. Each call begins afresh: nothing is remembered.
+/// Returns the result, or a sentence that says what is wrong. Calls share no state.
 pub(super) fn evaluate(expression: &str, limit: Duration) -> Result<String, String> {
     let until = Until(Instant::now() + limit);
     let mut context = Context::new();

@@ -1,5 +1,5 @@
-//! `calc`: arithmetic with units, without anything that reaches outside: no clock, no chance, no exchange
-//! rates, no output but the result.
+//! `calc`: arithmetic with units. Uses no clock, randomness or exchange rates, and has no output except the
+//! result.
 
 mod evaluate;
 mod screen;
@@ -18,12 +18,12 @@ const MAX_CHARACTERS: usize = 1000;
 const MAX_RESULT_BYTES: usize = 4096;
 /// How long a calculation may take.
 const TIME: Duration = Duration::from_secs(1);
-/// How long a caller waits: the calculation, and others before it.
+/// How long a caller waits, including for earlier calculations.
 const WAIT: Duration = Duration::from_secs(4);
-/// The parser goes down about fifteen calls for each level, in a debug build with large frames.
+/// The parser recurses about fifteen calls per nesting level, with large stack frames in debug builds.
 const STACK_BYTES: usize = 64 << 20;
 
-/// The tool.
+/// The `calc` tool.
 #[derive(Debug)]
 pub(crate) struct Calc {
     places: Places,

@@ -1,11 +1,10 @@
-//! What is refused before anything is calculated: what of the calculator's language reaches outside, is
-//! not the same each time, or can take memory or stack without ever asking whether it should stop.
+//! Rejects expressions before they are evaluated: parts of the calculator's language that have side effects,
+//! give varying results, or can exhaust memory or the stack without polling for interrupts.
 
-/// The deepest parentheses.
+/// The deepest nesting of parentheses.
 const MAX_DEPTH: usize = 40;
 
-/// Words of the calculator's language that do not belong here: they print to standard output, read the
-/// clock, or throw dice.
+/// Rejected words of the calculator's language: they print to standard output, read the clock or roll dice.
 const WORDS: [&str; 8] = [
     "print",
     "println",
@@ -17,7 +16,7 @@ const WORDS: [&str; 8] = [
     "date",
 ];
 
-/// Says what is refused.
+/// Returns why an expression is rejected.
 pub(super) fn check(expression: &str) -> Result<(), String> {
     let no = |what: &str| Err(format!("The expression is refused: {what}."));
     if let Some(c) = expression.chars().find(|c| !is_allowed(*c)) {
@@ -32,7 +31,7 @@ pub(super) fn check(expression: &str) -> Result<(), String> {
                    decimals are written with a point, as in 1.5",
         );
     }
-    // A lone `=` assigns and `=>` makes a function; functions can call themselves without end.
+    // A lone `=` assigns and `=>` defines a function; functions can recurse without end.
     let without_equality = expression.replace("==", "").replace("!=", "");
     if without_equality.contains('=') {
         return no("there are no variables or functions here");
@@ -50,7 +49,7 @@ pub(super) fn check(expression: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Without lambdas (`\`, `λ`, `:`), statements, strings, dates (`@`) and shifts, which take memory at once.
+/// Excludes lambdas (`\`, `λ`, `:`), statements, strings, dates (`@`) and shifts, which allocate at once.
 fn is_allowed(c: char) -> bool {
     !c.is_control()
         && !matches!(
@@ -64,7 +63,7 @@ fn in_number(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '#' | '.' | ',')
 }
 
-/// The calculator passes over commas between digits: `1,5` would be fifteen. `0,123` is no group either.
+/// The calculator ignores commas between digits: `1,5` would be fifteen. `0,123` is not a valid group either.
 fn has_loose_comma(word: &str) -> bool {
     let end = word.find(|c: char| !c.is_ascii_digit() && c != ',');
     let (head, tail) = word.split_at(end.unwrap_or(word.len()));
@@ -75,7 +74,7 @@ fn has_loose_comma(word: &str) -> bool {
     word.contains(',') && (tail.contains(',') || !grouped)
 }
 
-/// `d6`, `2d20`: a distribution may have four thousand million faces.
+/// `d6`, `2d20`: a distribution may have four billion faces.
 fn has_dice(expression: &str) -> bool {
     expression.split(|c| !in_number(c)).any(|word| {
         let hexadecimal = word.starts_with("0x") || word.starts_with("0X") || word.contains('#');

@@ -1,19 +1,20 @@
-//! Bytes to text. A byte order mark wins, then what the answer's header says, then what the page says of
-//! itself; then UTF-8 where it is valid, else what old pages mean (Encoding Standard, WHATWG).
+//! Decodes bytes to text. The sources of the encoding are, in order: a byte order mark, the response header,
+//! the page's own declaration, UTF-8 if valid, otherwise windows-1252, the legacy default (Encoding Standard,
+//! WHATWG).
 
 use super::kind::Kind;
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// How far into a page its own word is looked for, as browsers do.
+/// How far into a page its declaration is searched, as in browsers.
 const PRESCAN_BYTES: usize = 1024;
 
-/// The text. Bytes that mean nothing become U+FFFD.
+/// Decodes a body. Invalid bytes become U+FFFD.
 pub(super) fn decode(body: &[u8], header: Option<&str>, kind: Kind) -> String {
     let named = header.and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = named
         .or_else(|| own_word(body, kind))
         .unwrap_or_else(|| guess(body));
-    // Looks for a byte order mark first.
+    // `decode` checks for a byte order mark first.
     encoding.decode(body).0.into_owned()
 }
 
@@ -34,7 +35,7 @@ fn own_word(body: &[u8], kind: Kind) -> Option<&'static Encoding> {
     let end = value.find(|c: char| !(c.is_ascii_alphanumeric() || "-_:.".contains(c)));
     let label = value.get(..end.unwrap_or(value.len()))?;
     let encoding = Encoding::for_label(label.as_bytes())?;
-    // A page that can be read so far is not UTF-16, whatever it says.
+    // A declaration that is readable as ASCII cannot be in UTF-16.
     Some(if encoding.is_ascii_compatible() {
         encoding
     } else {
@@ -45,7 +46,7 @@ fn own_word(body: &[u8], kind: Kind) -> Option<&'static Encoding> {
 fn guess(body: &[u8]) -> &'static Encoding {
     match std::str::from_utf8(body) {
         Ok(_) => UTF_8,
-        // Cut in the middle of a character.
+        // Valid UTF-8, cut in the middle of a character.
         Err(error) if error.error_len().is_none() => UTF_8,
         Err(_) => WINDOWS_1252,
     }

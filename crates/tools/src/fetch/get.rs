@@ -1,4 +1,4 @@
-//! Gets a page: redirects by hand, each judged anew, and never more of the body than the limit.
+//! Fetches a page. Follows redirects itself, so that each target is checked, and limits the size of the body.
 
 use super::kind::{self, Kind};
 use gatehouse_outbound::{Outbound, OutboundError, Reach, read_capped};
@@ -6,30 +6,30 @@ use reqwest::Response;
 use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION, USER_AGENT};
 use url::Url;
 
-/// The most of a body, after decompression.
+/// Limit on the body after decompression.
 pub(super) const MAX_BODY_BYTES: usize = 2 << 20;
-/// The most redirects in a row.
+/// Limit on consecutive redirects.
 pub(super) const MAX_REDIRECTS: usize = 5;
 
-/// Says who asks, and for whom: no more, and always the same.
+/// The constant user agent: product, version and tool.
 const AGENT: &str = concat!("Gatehouse/", env!("CARGO_PKG_VERSION"), " (web_fetch)");
 const ACCEPTED: &str =
     "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
 
-/// A page as it came.
+/// A fetched page.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// Where it was in the end.
+    /// The URL after redirects.
     pub(super) url: Url,
     pub(super) kind: Kind,
-    /// The character set that the header names.
+    /// From the response header.
     pub(super) charset: Option<String>,
     pub(super) body: Vec<u8>,
-    /// Whether there was more.
+    /// Whether the body exceeded the limit.
     pub(super) truncated: bool,
 }
 
-/// Why there is no page. A model reads this.
+/// Why a page could not be fetched. The model reads this.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FetchError {
     #[error("This cannot be fetched: {0}.")]
@@ -46,10 +46,10 @@ pub(super) enum FetchError {
     NotText,
 }
 
-/// Gets the page, following redirects.
+/// Fetches a page, following redirects.
 pub(super) async fn get(outbound: &Outbound, mut url: Url) -> Result<Page, FetchError> {
     for _ in 0..=MAX_REDIRECTS {
-        // What stands behind `#` is the reader's affair.
+        // Fragments are not sent to servers.
         url.set_fragment(None);
         let response = send(outbound, &url).await?;
         match redirect(&response, &url)? {
@@ -61,7 +61,8 @@ pub(super) async fn get(outbound: &Outbound, mut url: Url) -> Result<Page, Fetch
 }
 
 async fn send(outbound: &Outbound, url: &Url) -> Result<Response, FetchError> {
-    // The request builder would turn a user name in the URL into a header, where nobody looks for it.
+    // Check first: the request builder would turn a user name in the URL into a header, which the check would
+    // miss.
     outbound.check_url(Reach::Public, url)?;
     let request = outbound
         .client(Reach::Public)
@@ -74,7 +75,7 @@ async fn send(outbound: &Outbound, url: &Url) -> Result<Response, FetchError> {
     Ok(outbound.send(Reach::Public, request).await?)
 }
 
-/// Where the answer sends us, if it does. Whether we may go there, [`Outbound::send`] decides.
+/// The redirect target, if any. [`Outbound::send`] decides whether it may be called.
 fn redirect(response: &Response, from: &Url) -> Result<Option<Url>, FetchError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

@@ -1,9 +1,9 @@
-//! What an answer is, by its content type, or by its first bytes when it names none.
+//! Detects the kind of a response from its content type, or from its first bytes if there is none.
 
-/// What can be read.
+/// The supported kinds of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// HTML, which is turned into text.
+    /// HTML, which is converted to text.
     Html,
     /// Any other text.
     Text,
@@ -11,7 +11,7 @@ pub(super) enum Kind {
     Data,
 }
 
-/// A content type taken apart: what it is, if it can be read, and the character set it names.
+/// Parses a content type into its kind, if supported, and its character set.
 pub(super) fn of_content_type(header: &str) -> (Option<Kind>, Option<String>) {
     let (essence, parameters) = header.split_once(';').unwrap_or((header, ""));
     let essence = essence.trim().to_ascii_lowercase();
@@ -34,7 +34,7 @@ pub(super) fn of_content_type(header: &str) -> (Option<Kind>, Option<String>) {
     (kind, charset)
 }
 
-/// What bytes without a content type are, if they can be read.
+/// Guesses the kind of bytes without a content type.
 pub(super) fn of_bytes(body: &[u8]) -> Option<Kind> {
     let head = body.get(..body.len().min(1024)).unwrap_or_default();
     if head.contains(&0) {

@@ -1,4 +1,4 @@
-//! `web_fetch`: a page of the public web as text.
+//! `web_fetch`: a public web page as text.
 
 mod charset;
 mod get;
@@ -19,16 +19,16 @@ use std::time::Duration;
 use tokio::time::timeout;
 use url::Url;
 
-/// How much of the answer the model gets unless it says otherwise: least, default, most characters.
+/// Limits on the answer in characters: minimum, default, maximum.
 const CHARACTERS: (usize, usize, usize) = (100, 20_000, 100_000);
-/// Stands where an answer was cut.
+/// Marks where an answer was cut.
 const CUT_MARK: &str = "\n[cut]";
 /// The longest URL.
 const MAX_URL_CHARACTERS: usize = 4000;
-/// How long getting may take, with all redirects.
+/// How long a fetch may take, including redirects.
 const TIME: Duration = Duration::from_secs(20);
 
-/// The tool.
+/// The `web_fetch` tool.
 #[derive(Debug)]
 pub(crate) struct WebFetch {
     outbound: Outbound,
@@ -80,7 +80,7 @@ impl WebFetch {
     }
 }
 
-/// The answer: where it comes from, then its text, in all at most `max` characters.
+/// The answer: the source, then the text, at most `max` characters in total.
 fn present(page: &Page, article: &Article, max: usize) -> String {
     let mut answer = format!("URL: {}\n", text::one_line(page.url.as_str(), 2000));
     if !article.title.is_empty() {

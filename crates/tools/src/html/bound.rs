@@ -1,5 +1,5 @@
-//! Rewrites HTML so that it is well-formed, no deeper and no larger than a limit, and free of what is not
-//! for reading. Takes time in proportion to its input, and never calls itself.
+//! Rewrites HTML to be well-formed, limited in depth and size, and free of content that is not meant to be
+//! read. Runs in linear time and without recursion.
 
 use super::links::{Links, without_markers};
 use super::tags::{Fate, breaks_line, ends, fate, keeps_attribute};
@@ -15,28 +15,28 @@ use url::Url;
 
 /// The deepest tag that is kept.
 const MAX_DEPTH: usize = 100;
-/// The most tags that are kept. Later ones go; their text stays.
+/// How many tags are kept. Later ones are dropped; their text stays.
 const MAX_TAGS: usize = 30_000;
-/// The longest value of an attribute, in characters.
+/// The longest attribute value, in characters.
 const MAX_VALUE: usize = 1000;
-/// How much is read between two looks at the clock.
+/// How much is read between two checks of the clock.
 const STEP_BYTES: usize = 8 * 1024;
 
-/// What is left of a page.
+/// The bounded form of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Bounded {
     /// Well-formed HTML.
     pub(crate) html: String,
-    /// All its text, with line breaks where blocks begin and end.
+    /// The whole text, with line breaks between blocks.
     pub(crate) text: String,
-    /// The text of its first `title`.
+    /// The text of the first `title`.
     pub(crate) title: String,
-    /// Where its links lead; see there for what stands for them in the texts above.
+    /// The link targets. Markers stand for them in the texts above; see [`Links`].
     pub(super) links: Links,
 }
 
-/// Bounds a page. What is not read within `limit` is left out. Links are kept when it is said where the
-/// page `is_at`.
+/// Bounds a page. Content not read within `limit` is left out. Links are kept if the page's URL `is_at` is
+/// given.
 pub(crate) fn bound(html: &str, is_at: Option<Url>, limit: Duration) -> Bounded {
     let until = Instant::now() + limit;
     let mut rewriter = Rewriter::default();
@@ -48,7 +48,7 @@ pub(crate) fn bound(html: &str, is_at: Option<Url>, limit: Duration) -> Bounded 
         let (step, later) = rest.split_at(rest.floor_char_boundary(STEP_BYTES));
         rest = later;
         queue.push_back(StrTendril::from_slice(step));
-        // No sink here asks for a script to be run, so all that was put in is read.
+        // This sink never requests a script to run, so `feed` consumes all input.
         let _ = tokenizer.feed(&queue);
     }
     tokenizer.end();
@@ -74,12 +74,12 @@ impl TokenSink for Sink {
 #[derive(Default)]
 struct Rewriter {
     out: Bounded,
-    /// The kept tags that are open.
+    /// The open tags that were kept.
     open: Vec<String>,
-    /// Start tags that went because they were too deep: their end tags go too.
+    /// Counts start tags dropped for depth; their end tags are dropped as well.
     too_deep: HashMap<String, usize>,
     tags: usize,
-    /// The tag whose inside is no markup.
+    /// The tag whose content is skipped as raw text.
     swallowing: Option<String>,
     has_title: bool,
 }
@@ -166,7 +166,7 @@ impl Rewriter {
         while self.open.len() > depth
             && let Some(name) = self.open.pop()
         {
-            // Inside the link, so that menus still are nothing but links.
+            // Inside the link, so that menus still consist only of links.
             if name == "a"
                 && let Some(marker) = self.out.links.end()
             {

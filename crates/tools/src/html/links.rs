@@ -1,35 +1,34 @@
-//! Where the links of a page lead. While the page is taken apart, a link is one character of the
-//! private use area, which goes through the tree builders like any other text; in the end it becomes the
-//! target in parentheses.
+//! The link targets of a page. While the page is parsed, a link is represented by one private-use character,
+//! which the tree builders treat as text. At the end it is replaced by the target in parentheses.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use url::Url;
 
-/// The most links of a page whose targets are shown.
+/// How many link targets are shown per page.
 pub(super) const MAX_LINKS: usize = 1000;
-/// The longest target that is shown. A longer one is left out: cut, it would lead elsewhere.
+/// The longest target that is shown. Longer ones are left out, because a cut URL would lead elsewhere.
 pub(super) const MAX_TARGET: usize = 500;
-/// Stands for the first link; those after it follow.
+/// Represents the first link; the others follow.
 const FIRST: char = '\u{f0000}';
-/// The last character of that plane.
+/// The last private-use character of that plane.
 const LAST: char = '\u{ffffd}';
 
-/// The links of a page, in its order.
+/// The links of a page, in document order.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    /// Against which targets are resolved; without it there are no links.
+    /// The base for relative targets. Without it, links are ignored.
     base: Option<Url>,
     has_base_tag: bool,
     targets: Vec<String>,
     open: Vec<Open>,
 }
 
-/// A link that has begun.
+/// A link that is not closed yet.
 #[derive(Debug)]
 struct Open {
     target: Option<String>,
-    /// The beginning of its text, no longer than a target.
+    /// The start of its text, at most as long as a target.
     text: String,
 }
 
@@ -41,7 +40,7 @@ impl Links {
         }
     }
 
-    /// A `base` tag: the first one counts (HTML, section 4.2.3).
+    /// Handles a `base` tag; only the first one counts (HTML, section 4.2.3).
     pub(super) fn rebase(&mut self, href: &str) {
         if std::mem::replace(&mut self.has_base_tag, true) {
             return;
@@ -52,14 +51,14 @@ impl Links {
         }
     }
 
-    /// A link begins.
+    /// Starts a link.
     pub(super) fn begin(&mut self, href: Option<&str>) {
         let target = href.and_then(|href| self.resolve(href));
         let text = String::new();
         self.open.push(Open { target, text });
     }
 
-    /// Text that may be a link's.
+    /// Adds text to the innermost open link, if any.
     pub(super) fn characters(&mut self, text: &str) {
         if let Some(open) = self.open.last_mut() {
             let room = MAX_TARGET.saturating_sub(open.text.len());
@@ -70,7 +69,7 @@ impl Links {
         }
     }
 
-    /// A link ends; what stands for its target, when that says more than its text.
+    /// Ends a link. Returns the marker for its target, unless the text already shows it.
     pub(super) fn end(&mut self) -> Option<char> {
         let open = self.open.pop()?;
         let (target, text) = (open.target?, open.text.trim());
@@ -82,7 +81,7 @@ impl Links {
         Some(marker)
     }
 
-    /// The text with the targets in their places.
+    /// Replaces the markers in `text` by their targets.
     pub(super) fn put_in(&self, text: &str) -> String {
         let mut told = String::with_capacity(text.len());
         for c in text.chars() {
@@ -95,7 +94,7 @@ impl Links {
         told
     }
 
-    /// An absolute web address that is not a place on this page and has no password in it.
+    /// Returns an absolute web address. Excludes fragments of this page and URLs with credentials.
     fn resolve(&self, href: &str) -> Option<String> {
         let here = self.base.as_ref()?;
         let href = href.trim();
@@ -125,7 +124,7 @@ fn place(marker: char) -> usize {
     usize::try_from(u32::from(marker) - u32::from(FIRST)).unwrap_or(usize::MAX)
 }
 
-/// A stranger's text, without characters that would pass for our links.
+/// Removes characters that would be taken for link markers.
 pub(super) fn without_markers(text: &str) -> Cow<'_, str> {
     if text.contains(is_marker) {
         Cow::Owned(text.replace(is_marker, ""))

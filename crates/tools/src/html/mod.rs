@@ -1,8 +1,8 @@
-//! Hostile HTML to readable text. Knows no network.
+//! Converts hostile HTML to readable text. Uses no network.
 //!
-//! Parsers that build trees can be made to overflow the stack or to grow without measure. So the text
-//! first goes through a tokenizer, which does neither, and what comes out of it is well-formed HTML of
-//! bounded depth and size; only that meets the tree builders.
+//! Tree-building parsers can be made to overflow the stack or to use unlimited memory. So the input first
+//! passes through a tokenizer, which has neither problem. The tree builders only see its output: well-formed
+//! HTML of limited depth and size.
 
 mod bound;
 mod links;
@@ -12,7 +12,7 @@ mod tags;
 pub(crate) use bound::bound;
 pub(crate) use readable::{Article, Reader};
 
-/// The text of a small piece of HTML, on one line of at most `max` characters.
+/// The text of a small HTML fragment, on one line of at most `max` characters.
 pub(crate) fn one_line(html: &str, max: usize) -> String {
     crate::text::one_line(
         &bound(html, None, std::time::Duration::from_secs(1)).text,

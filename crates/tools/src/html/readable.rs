@@ -1,4 +1,4 @@
-//! The prose of a page, without menus and advertisements where it can be told from them.
+//! Extracts the main text of a page, without menus and advertisements where they can be recognized.
 
 use super::bound::{Bounded, bound};
 use super::links::without_markers;
@@ -11,23 +11,23 @@ use url::Url;
 
 /// How long the tokenizer may take.
 const BOUND_TIME: Duration = Duration::from_secs(3);
-/// How long each of the tree builders may take.
+/// How long each tree builder may take.
 const TREE_TIME: Duration = Duration::from_secs(4);
-/// Bounded HTML is a hundred tags deep; this is a hundred times what that takes.
+/// Bounded HTML is at most a hundred tags deep; this is a hundred times the stack it needs.
 const STACK_BYTES: usize = 32 << 20;
-/// Prose shorter than this, where the page has more text than that, was probably not the prose.
+/// A shorter extract from a much longer page is probably not the main text.
 const TOO_LITTLE: usize = 250;
-/// How wide tables and lists are laid out.
+/// The width of tables and lists, in columns.
 const WIDTH: usize = 120;
 
-/// A page for reading.
+/// The title and text of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Article {
     pub(crate) title: String,
     pub(crate) text: String,
 }
 
-/// Reads pages.
+/// Extracts the text of pages on separate threads.
 #[derive(Debug)]
 pub(crate) struct Reader {
     places: Places,
@@ -40,8 +40,8 @@ impl Reader {
         }
     }
 
-    /// The prose of a page that is at `url`; all its text when that cannot be told. Links have their
-    /// targets behind them.
+    /// The main text of the page at `url`, or its whole text if the main text cannot be found. Link targets
+    /// follow the links in parentheses.
     pub(crate) async fn read(&self, html: String, url: Url) -> Article {
         let whole = self
             .places
@@ -65,12 +65,12 @@ impl Reader {
     }
 }
 
-/// The text with the targets of its links.
+/// Inserts the link targets into the text.
 fn told(page: &Bounded, text: &str) -> String {
     text::readable(&page.links.put_in(text))
 }
 
-/// The article in the page, when there is one.
+/// Extracts the article of a page, if there is one.
 fn prose(page: &Bounded) -> Option<Article> {
     let config = Config {
         disable_json_ld: true,

@@ -1,23 +1,23 @@
-//! What each HTML tag means for reading.
+//! How each HTML tag is handled.
 
-/// What becomes of a tag.
+/// The treatment of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It stays, and what is inside it.
+    /// Keep the tag and its content.
     Keep,
-    /// It stays; it has no inside.
+    /// Keep the tag; it has no content.
     KeepEmpty,
-    /// It goes; what is inside it stays.
+    /// Drop the tag, keep its content.
     Unwrap,
-    /// It goes with its inside, which is no markup.
+    /// Drop the tag and its content, which is not markup.
     Swallow,
 }
 
-/// What becomes of the tag of this name, in lower case.
+/// The treatment of a tag; `name` is in lower case.
 ///
-/// Formatting elements (`b`, `i`, `font`, …) go: browsers open them anew in every later block, so a
-/// few thousand of them make a tree of millions of nodes. `a` is the exception, for it tells links from
-/// prose; it never stands open twice here.
+/// Formatting elements (`b`, `i`, `font`, …) are dropped: browsers reopen them in every later block, so a few
+/// thousand of them make a tree of millions of nodes. `a` is kept, because links distinguish menus from
+/// prose; it is never nested here.
 pub(super) fn fate(name: &str) -> Fate {
     match name {
         "html" | "head" | "body" | "title" | "main" | "article" | "section" | "nav" | "aside"
@@ -33,13 +33,12 @@ pub(super) fn fate(name: &str) -> Fate {
     }
 }
 
-/// Whether text before and after the tag stands on different lines.
+/// Whether the tag separates the text before and after it into different lines.
 pub(super) fn breaks_line(name: &str) -> bool {
     !matches!(name, "a" | "img" | "meta" | "td" | "th" | "html" | "head")
 }
 
-/// The open tags that a start tag ends, and those beyond which it does not look. HTML lets authors leave
-/// these end tags out.
+/// The open tags that a start tag closes, and those that stop the search. HTML makes these end tags optional.
 pub(super) fn ends(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
     match name {
         "a" => (&["a"], &["td", "th", "caption"]),
@@ -57,7 +56,7 @@ pub(super) fn ends(name: &str) -> (&'static [&'static str], &'static [&'static s
     }
 }
 
-/// The attributes that help to tell prose from the rest, or say where a link goes.
+/// The attributes that help to recognize the main text, and link targets.
 pub(super) fn keeps_attribute(name: &str) -> bool {
     matches!(
         name,

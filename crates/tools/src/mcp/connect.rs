@@ -1,4 +1,4 @@
-//! Starts a server's program, or calls its URL, and shakes hands.
+//! Starts a server's program or connects to its URL, and performs the handshake.
 
 use super::listener::Listener;
 use super::log;
@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 use tokio::process::Command;
 use url::Url;
 
-/// The largest message that is taken from a server.
+/// The largest message accepted from a server.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
-/// Why there is no connection. Said to people, never a secret.
+/// Why there is no connection. Shown to people; contains no secrets.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectError {
     #[error("the vault is sealed; it starts when the vault is unlocked")]
@@ -50,7 +50,7 @@ pub(super) enum ConnectError {
 /// A server after the handshake.
 pub(super) type Connection = RunningService<RoleClient, Listener>;
 
-/// Connects. Dropping this before it is done kills a program that was started.
+/// Connects to a server. Dropping the future kills a program that it started.
 pub(super) async fn connect(
     server: &Server,
     listener: Listener,
@@ -72,8 +72,7 @@ pub(super) async fn connect(
     })
 }
 
-/// The variables that the server's entry names, with their values. Nothing else of the vault is handed
-/// out.
+/// The variables in the server's settings, with their values. No other vault variable is exposed.
 async fn environment(
     server: &Server,
     env: &BTreeMap<String, McpVariable>,
@@ -89,7 +88,7 @@ async fn environment(
     for (name, variable) in env {
         let value = match variable {
             McpVariable::Literal(value) => value.clone(),
-            // The settings refuse it; this is the last place before the program.
+            // The settings already reject it; this is the last check before the program starts.
             McpVariable::Vault(_) if steers_a_program(name) => continue,
             McpVariable::Vault(key) => of_vault(server, &vault, key)?,
         };
@@ -119,7 +118,7 @@ fn unreadable(error: &SecretsError) -> ConnectError {
     ConnectError::Secrets
 }
 
-/// Starts the program with an environment that holds nothing of ours but what is named here.
+/// Starts the program with only these variables and the inherited allow list.
 fn start(
     server: &Server,
     command: &str,
@@ -143,8 +142,8 @@ fn start(
     Ok(program)
 }
 
-/// Calls the URL with the client for the owner's own addresses. That client judges names when it connects;
-/// an address is judged here, and the URL is always this one, for redirects are not followed.
+/// Connects to the URL with the client for owner addresses. The client checks resolved names; literal
+/// addresses are checked here. Redirects are not followed, so the URL never changes.
 async fn call(
     server: &Server,
     url: &Url,

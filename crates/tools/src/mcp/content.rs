@@ -1,4 +1,4 @@
-//! A server's answer as text.
+//! Converts a server's answer to text.
 
 use crate::text::{cut, one_line, readable};
 use gatehouse_agents::ToolError;
@@ -7,8 +7,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 /// The longest answer, in characters.
 const MAX_CHARACTERS: usize = 100_000;
 
-/// The text of an answer; of pictures and sounds only that they are there. An answer that calls itself an
-/// error becomes one.
+/// The text of an answer; images and audio are only mentioned. An answer marked as an error becomes one.
 pub(super) fn text_of(result: &CallToolResult) -> Result<String, ToolError> {
     let mut parts: Vec<String> = result.content.iter().map(block).collect();
     if let (true, Some(value)) = (parts.is_empty(), &result.structured_content) {
@@ -44,7 +43,7 @@ fn block(block: &ContentBlock) -> String {
     }
 }
 
-/// Base64 is four characters for three bytes.
+/// Base64 uses four characters for three bytes.
 fn media(kind: &str, mime_type: &str, base64_len: usize) -> String {
     format!(
         "[{kind} {}, {} bytes]",

@@ -1,11 +1,11 @@
-//! What a server may say to us unasked. We offer it nothing: no sampling, no roots, no questions to people.
+//! Handles a server's notifications. The client offers no capabilities: no sampling, roots or elicitation.
 
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Hears one server.
+/// Receives the notifications of one server.
 pub(super) struct Listener {
     server: String,
     changed: Arc<Notify>,
@@ -19,7 +19,7 @@ impl Listener {
         }
     }
 
-    /// Told when the server's tools change.
+    /// Notified when the server's tools change.
     pub(super) fn changed(&self) -> Arc<Notify> {
         Arc::clone(&self.changed)
     }

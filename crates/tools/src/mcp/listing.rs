@@ -1,4 +1,4 @@
-//! Asks a server for its tools, and takes those that can be used.
+//! Lists a server's tools and keeps the usable ones.
 
 use super::names::{former_name, full_name};
 use super::schema;
@@ -16,14 +16,14 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The most pages of a list.
+/// Limit on the pages of a list.
 const MAX_PAGES: usize = 50;
-/// The most tools of a server.
+/// Limit on the tools of a server.
 const MAX_TOOLS: usize = 200;
 /// The longest description, in characters.
 const MAX_DESCRIPTION: usize = 4000;
 
-/// A page as the wire has it. The library's own type would refuse the whole page for one bad tool.
+/// A page in its wire format. The library's own type would reject the whole page for one invalid tool.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawPage {
@@ -31,7 +31,7 @@ struct RawPage {
     next_cursor: Option<String>,
 }
 
-/// A tool as the wire has it.
+/// A tool in its wire format.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawTool {
@@ -42,7 +42,7 @@ struct RawTool {
     input_schema: Value,
 }
 
-/// All tools that can be used; those that cannot are told of in the log.
+/// Lists all usable tools and logs the others.
 pub(super) async fn tools(server: &str, peer: &Peer<RoleClient>) -> Result<Vec<Arc<dyn Tool>>, ()> {
     let mut listed = Vec::new();
     let mut cursor = None;

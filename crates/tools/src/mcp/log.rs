@@ -1,16 +1,15 @@
-//! What a server's program writes to standard error, for the log at debug level, without the secrets that
-//! it was given.
+//! Logs the standard error of a server's program at debug level, with its secrets masked.
 
 use secrecy::{ExposeSecret, SecretString};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::ChildStderr;
 
-/// The longest line; a longer one is cut into several.
+/// Longer lines are split.
 const MAX_LINE_BYTES: u64 = 4096;
-/// Values shorter than this are in every other word; they are no secrets.
+/// Shorter values occur in ordinary text and are not treated as secrets.
 const MIN_SECRET_BYTES: usize = 6;
 
-/// Follows a program's standard error to its end.
+/// Logs a program's standard error until it closes.
 #[expect(
     clippy::disallowed_methods,
     reason = "it ends with the program, whose task shutdown waits for, and holds nothing else"

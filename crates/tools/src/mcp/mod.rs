@@ -1,8 +1,8 @@
-//! MCP servers: programs and services that bring further tools, for trusted turns only.
+//! MCP servers: programs and services that provide more tools, for trusted turns only.
 //!
-//! One task watches over all servers, one task over each. A server that dies, or cannot be started, is
-//! tried again after a wait that grows; while it is away its tools are gone. Nothing of this holds up the
-//! gateway's start.
+//! One task supervises all servers, and each server has its own task. A server that dies or cannot start is
+//! retried with a growing delay; meanwhile its tools are unavailable. The gateway's start does not wait for
+//! any of this.
 
 #[cfg(feature = "mcp")]
 mod connect;

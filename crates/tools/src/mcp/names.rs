@@ -1,26 +1,26 @@
-//! The names under which agents know a server's tools.
+//! The names of MCP tools as agents see them.
 //!
-//! Approvals and policies go by these names, so no two tools of any servers may share one. Providers take
-//! 64 letters, digits, `_` and `-`; servers and tools may be called more than that. A name that is
-//! changed to fit, or that could be read as another server's, ends in a number made of the original.
+//! Approvals and policies use these names, so they must be unique across all servers. Providers accept 64
+//! letters, digits, `_` and `-`; servers and tools may have other names. A name that is changed to fit, or
+//! that could be read as another server's, ends in a hash of the original.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// The longest name that model providers take.
+/// The longest name that model providers accept.
 const MAX_NAME: usize = 64;
-/// The longest part that stands for the server.
+/// The longest server part.
 const MAX_SERVER: usize = 32;
-/// Hex digits of the number of a server. Its name is the operator's, not a stranger's.
+/// Hex digits of a server's hash. The operator chooses its name, so collisions are not an attack.
 const SERVER_DIGITS: usize = 8;
-/// Hex digits of the number of a tool. Its name is chosen by the server, which must not be able to find
-/// one that meets another tool's.
+/// Hex digits of a tool's hash. The server chooses its name and must not be able to find a collision with
+/// another tool.
 const TOOL_DIGITS: usize = 16;
 
-/// `mcp__<server>__<tool>`.
+/// Returns `mcp__<server>__<tool>`.
 ///
-/// The first `__` after `mcp__` ends the server's part, which holds none and does not end in `_`; so
-/// `mcp__x__*` means the tools of `x` alone.
+/// The first `__` after `mcp__` ends the server part, which contains no `__` and does not end in `_`. So
+/// `mcp__x__*` matches only the tools of `x`.
 pub(super) fn full_name(server: &str, tool: &str) -> String {
     let is_plain = |part: &str| !part.contains("__") && !part.ends_with('_');
     let server = if is_plain(server) && fits(server, MAX_SERVER, SERVER_DIGITS) {
@@ -37,8 +37,8 @@ pub(super) fn full_name(server: &str, tool: &str) -> String {
     format!("mcp__{server}__{tool}")
 }
 
-/// The name that earlier versions gave, which other tools may have had as well. Only what restrains a tool
-/// still goes by it.
+/// The name used by earlier versions, which several tools may share. Only rules that restrict a tool still
+/// match it.
 pub(super) fn former_name(server: &str, tool: &str) -> String {
     let mut name = format!("mcp__{}__{}", replaced(server), replaced(tool));
     if name.len() > MAX_NAME {
@@ -58,7 +58,7 @@ fn replaced(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// Whether a part stays as it is. One that ends as if it had a number gets one of its own.
+/// Whether a part can stay unchanged. A part that already ends like a hash gets a hash appended.
 fn fits(part: &str, max: usize, digits: usize) -> bool {
     let is_number = |end: &str| {
         end.len() == digits
@@ -71,7 +71,7 @@ fn fits(part: &str, max: usize, digits: usize) -> bool {
         && !part.rsplit_once('-').is_some_and(|(_, end)| is_number(end))
 }
 
-/// As much of the part as fits, and the number of the whole.
+/// As much of the part as fits, followed by the hash of the whole.
 fn numbered(part: &str, max: usize, digits: usize) -> String {
     let mut text = replaced(part);
     while let Some(at) = text.find("__") {
@@ -125,7 +125,7 @@ mod tests {
             former_name("my.files", "read file/ä"),
             "mcp__my_files__read_file__"
         );
-        // http://www.isthe.com/chongo/src/fnv/test_fnv.c
+        // <http://www.isthe.com/chongo/src/fnv/test_fnv.c>
         assert_eq!(fnv("foobar"), 0xbf9c_f968);
     }
 

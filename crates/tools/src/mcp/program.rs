@@ -1,8 +1,8 @@
-//! A server's program: its two pipes, and its end.
+//! A server's program: its pipes and its termination.
 //!
-//! The program leads a process group of its own. It is asked to end, as the specification of MCP wants it
-//! (its input is closed, then it gets SIGTERM), and in any case everything left in the group is killed
-//! before the program is reaped: until then nobody else can get the group's number.
+//! The program leads its own process group. It is asked to exit as the MCP specification requires: its input
+//! is closed, then it receives SIGTERM. In any case, all remaining processes of the group are killed before
+//! the program is reaped, because until then the group id cannot be reused.
 
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -15,23 +15,23 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::sleep;
 
-/// The largest message that is taken from a program; a longer one is left out.
+/// The largest message accepted from a program. Longer ones are dropped.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
-/// How long the program may take to end, each time it is asked.
+/// How long the program may take to exit after each request.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often it is looked at meanwhile.
+/// The polling interval meanwhile.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A running program. Dropping it kills its group.
+/// A running program. Dropping it kills its process group.
 pub(super) struct Program {
     transport: AsyncRwTransport<RoleClient, ChildStdout, ChildStdin>,
     child: Child,
-    /// The group that it leads, until it was ended.
+    /// The process group it leads; `None` once terminated.
     group: Option<Pid>,
 }
 
 impl Program {
-    /// Starts it. The second is its standard error.
+    /// Starts the program. Also returns its standard error.
     pub(super) fn start(mut command: Command) -> io::Result<(Self, Option<ChildStderr>)> {
         command
             .stdin(Stdio::piped())
@@ -56,7 +56,7 @@ impl Program {
         Ok((program, stderr))
     }
 
-    /// Whether it ends by itself within a while. It is not reaped.
+    /// Waits up to [`GRACE`] for the program to exit, without reaping it.
     async fn ends(group: Pid) -> bool {
         let looks = GRACE.as_millis() / LOOK.as_millis();
         for _ in 0..looks {
@@ -85,7 +85,7 @@ impl Program {
 }
 
 fn signal(group: Pid, signal: Signal) {
-    // That there is nobody left is fine.
+    // The group may already be empty.
     let _ = kill_process_group(group, signal);
 }
 

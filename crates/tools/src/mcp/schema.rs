@@ -1,4 +1,4 @@
-//! Whether a tool's input schema can be given to a model.
+//! Checks whether a tool's input schema can be passed to a model.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// The deepest schema.
 const MAX_DEPTH: usize = 32;
 
-/// The schema with its type filled in, or what is wrong with it.
+/// Returns the schema with its type filled in, or what is wrong with it.
 pub(super) fn checked(schema: &Value) -> Result<Value, &'static str> {
     let Some(object) = schema.as_object() else {
         return Err("it is no object");
@@ -49,7 +49,7 @@ fn are_schemas(properties: &Value) -> bool {
         .is_some_and(|all| all.values().all(schema))
 }
 
-/// Goes down no further than allowed.
+/// Recurses at most `left` levels.
 fn depth_is_fine(value: &Value, left: usize) -> bool {
     match value {
         Value::Array(items) => left > 0 && items.iter().all(|v| depth_is_fine(v, left - 1)),

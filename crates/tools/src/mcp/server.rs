@@ -1,4 +1,4 @@
-//! One server's life: start, list its tools, listen for changes, and start again when it dies.
+//! The life cycle of one server: start, list its tools, watch for changes, and restart after a failure.
 
 use super::connect::{ConnectError, connect};
 use super::listener::Listener;
@@ -14,19 +14,19 @@ use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long starting and the handshake may take; a program may have to fetch itself first.
+/// How long the start and the handshake may take. A program may have to download itself first.
 const CONNECT_TIME: Duration = Duration::from_mins(1);
 /// How long listing the tools may take.
 const LIST_TIME: Duration = Duration::from_secs(30);
-/// How long a stopped server may take to end: its input is closed, then it is asked to end, then killed.
+/// How long a stopped server may take to exit: its input is closed, then it gets SIGTERM, then it is killed.
 const CLOSE_TIME: Duration = Duration::from_secs(8);
-/// The first wait before the next try; each further one is twice as long.
+/// The first retry delay. It doubles each time.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait.
+/// The longest retry delay.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
-/// A server that lived so long is tried again as if it had never failed.
+/// A server that ran this long is retried as if it had never failed.
 const HEALTHY: Duration = Duration::from_mins(1);
-/// Changes of the list are looked at no more often than this.
+/// The minimum interval between two listings.
 const BETWEEN_LISTS: Duration = Duration::from_millis(500);
 
 /// One server.
@@ -37,7 +37,7 @@ pub(super) struct Server {
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
 }
 
-/// Why a server is not there. Said to people, never a secret.
+/// Why a server is unavailable. Shown to people; contains no secrets.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ServerError {
     #[error(transparent)]
@@ -65,7 +65,7 @@ impl Server {
         }
     }
 
-    /// Until `stop`.
+    /// Runs the server until `stop`.
     pub(super) async fn run(self, stop: CancellationToken) {
         let mut failures = 0;
         loop {
@@ -98,7 +98,7 @@ impl Server {
         }
     }
 
-    /// Starts the server and serves it until it ends, which is an error, or `stop`, which is not.
+    /// Starts the server and serves it. Returns an error when it ends, `Ok` after `stop`.
     async fn session(&self, stop: &CancellationToken) -> Result<(), ServerError> {
         let listener = Listener::new(self.name.clone());
         let changed = listener.changed();
@@ -141,7 +141,7 @@ impl Server {
         Ok(())
     }
 
-    /// When the vault becomes open, if that is what the server waits for; else never.
+    /// Completes when the vault is no longer sealed, or never if `waits` is false.
     async fn unsealed(&self, waits: bool) {
         let mut status = self.world.parts.secrets.subscribe_status();
         if !waits
@@ -170,11 +170,11 @@ impl Server {
 }
 
 async fn end_of(service: RunningService<RoleClient, Listener>) {
-    // How it ended makes no difference.
+    // The reason does not matter.
     drop(service.waiting().await);
 }
 
-/// How long to wait before the next try.
+/// The delay before the next attempt.
 fn wait(failures: u32) -> Duration {
     let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
     FIRST_WAIT.saturating_mul(factor).min(LONGEST_WAIT)

@@ -1,4 +1,4 @@
-//! The handle on the MCP servers, and what they stand on.
+//! The handle of the MCP servers, and their dependencies.
 
 use super::status::{Board, McpState, McpStatus};
 use crate::register::ToolsParts;
@@ -17,24 +17,24 @@ use url::Url;
 
 /// `[mcp.servers.<name>]`
 pub enum McpServerSettings {
-    /// A program, run without a shell, that speaks over its standard input and output.
+    /// A program that communicates over its standard input and output. It runs without a shell.
     Command {
-        /// Its name or path.
+        /// The program's name or path.
         command: String,
-        /// Its arguments. They may hold secrets.
+        /// May contain secrets.
         args: Vec<SecretString>,
-        /// What its environment has besides the allow list.
+        /// Variables in addition to the inherited allow list.
         env: BTreeMap<String, McpVariable>,
     },
     /// A server over streamable HTTP.
     Url(Url),
 }
 
-/// The value of a variable of a program.
+/// The value of a program's environment variable.
 pub enum McpVariable {
-    /// This value.
+    /// A literal value.
     Literal(SecretString),
-    /// That of this environment variable in the vault.
+    /// The name of an environment variable in the vault.
     Vault(String),
 }
 
@@ -57,7 +57,7 @@ impl McpServerSettings {
         }
     }
 
-    /// Whether a server with these settings need not be started again.
+    /// Whether the settings are equal, so that the server need not restart.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only servers ask"))]
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -86,13 +86,13 @@ impl McpServerSettings {
 }
 
 impl fmt::Debug for McpServerSettings {
-    /// Arguments may hold secrets.
+    /// Hides the arguments, which may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.transport())
     }
 }
 
-/// The vault's variable that holds the token for a server: `MCP_FILES_TOKEN` for `files`.
+/// The vault variable with the token of a server: `MCP_FILES_TOKEN` for `files`.
 pub(super) fn token_variable(server: &str) -> String {
     let letter = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -105,15 +105,15 @@ pub(super) fn token_variable(server: &str) -> String {
     format!("MCP_{name}_TOKEN")
 }
 
-/// The server at this URL, as the owner of a key.
+/// The key binding of the server at this URL.
 pub(super) fn service_at(url: &Url) -> KeyBinding {
     KeyBinding::of_url("mcp", url)
 }
 
-/// Puts a group of tools in the place of what the group had.
+/// Replaces the tools of a group.
 pub(crate) type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 
-/// What the servers stand on.
+/// What the servers need.
 #[cfg_attr(
     not(feature = "mcp"),
     expect(dead_code, reason = "only servers need it")
@@ -124,7 +124,7 @@ pub(crate) struct World {
     pub(super) board: Board,
 }
 
-/// What the settings want.
+/// The servers that the settings define.
 #[cfg_attr(
     not(feature = "mcp"),
     expect(dead_code, reason = "only servers need it")
@@ -134,7 +134,7 @@ pub(super) struct Wanted {
     pub(super) child_variables: Arc<Vec<(String, OsString)>>,
 }
 
-/// The MCP servers. A cheap handle.
+/// The MCP servers. Cheap to clone.
 #[derive(Clone)]
 pub struct Mcp {
     pub(super) world: Arc<World>,
@@ -166,17 +166,17 @@ impl Mcp {
         &self.world.parts.secrets
     }
 
-    /// How each configured server is.
+    /// The status of each configured server.
     pub fn status(&self) -> Vec<McpStatus> {
         self.world.board.all()
     }
 
-    /// The same, by name, with word of each change.
+    /// The status of each server by name, with notification of changes.
     pub fn watch(&self) -> watch::Receiver<BTreeMap<String, McpStatus>> {
         self.world.board.watch()
     }
 
-    /// The server behind a URL whose token is in this environment variable of the vault.
+    /// The HTTP server that takes its token from this vault variable.
     pub(crate) fn service_of_variable(&self, variable: &str) -> Option<KeyBinding> {
         let wanted = self.wanted.borrow();
         let mut servers = wanted.servers.iter();
@@ -198,7 +198,7 @@ impl Mcp {
         self.announce();
     }
 
-    /// A server that is configured is on the board from the beginning.
+    /// Adds new servers to the board at once.
     fn announce(&self) {
         let known = self.status();
         for (name, settings) in &self.wanted.borrow().servers {

@@ -1,38 +1,37 @@
-//! How the servers are, for the doctor.
+//! The status of the servers, for the doctor.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tokio::sync::watch;
 
-/// How one server is.
+/// The status of one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct McpStatus {
-    /// Its name in the settings.
+    /// The name in the settings.
     pub name: String,
     /// `stdio` for a program, `http` for a URL.
     pub transport: &'static str,
-    /// How it is.
     pub state: McpState,
-    /// How many of its tools can be used.
+    /// How many tools are usable.
     pub tools: usize,
-    /// What is wrong, for people; no secrets.
+    /// What is wrong, for people. Contains no secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// How a server is.
+/// The state of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum McpState {
-    /// It is being started or connected to.
+    /// It is starting or connecting.
     Starting,
-    /// It needs environment variables that are in the sealed vault.
+    /// It needs environment variables from the sealed vault.
     WaitingForVault,
-    /// Its tools can be used.
+    /// Its tools are available.
     Connected,
-    /// It failed, and will be tried again.
+    /// It failed and will be retried.
     Failed,
-    /// This build has no MCP.
+    /// This build has no MCP support.
     NotBuilt,
 }
 

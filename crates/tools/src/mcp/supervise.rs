@@ -1,4 +1,4 @@
-//! Starts and stops servers as the settings want them.
+//! Starts and stops servers to match the settings.
 
 use super::server::Server;
 use super::servers::{Mcp, McpServerSettings, Wanted, World};
@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Watches over all servers.
+/// Supervises all servers.
 pub(super) struct Supervisor {
     world: Arc<World>,
     wanted: watch::Receiver<Arc<Wanted>>,
@@ -36,7 +36,7 @@ impl Supervisor {
         }
     }
 
-    /// Until `stop`, and then until every server has stopped.
+    /// Runs until `stop`, then waits until every server has stopped.
     pub(super) async fn run(mut self, stop: CancellationToken) {
         loop {
             let wanted = Arc::clone(&self.wanted.borrow_and_update());
@@ -44,7 +44,7 @@ impl Supervisor {
             self.start_missing(&wanted, &stop);
             tokio::select! {
                 () = stop.cancelled() => break,
-                // The handle lives as long as the gateway; without it nothing changes any more.
+                // The sender lives as long as the gateway; without it the settings no longer change.
                 changed = self.wanted.changed() => if changed.is_err() { break },
             }
         }

@@ -1,4 +1,4 @@
-//! A server's tool, as agents see it.
+//! A server's tool as agents see it.
 
 use super::content;
 use futures_util::future::BoxFuture;
@@ -17,9 +17,9 @@ const TIME: Duration = Duration::from_mins(3);
 /// A tool of an MCP server.
 pub(super) struct McpTool {
     pub(super) name: String,
-    /// What earlier versions called it.
+    /// The name used by earlier versions.
     pub(super) former_name: String,
-    /// What the server calls it.
+    /// The server's name for it.
     pub(super) remote_name: String,
     pub(super) server: String,
     pub(super) description: String,
@@ -33,7 +33,7 @@ impl McpTool {
             return Err(ToolError::new("The input must be an object."));
         };
         let params = CallToolRequestParams::new(self.remote_name.clone()).with_arguments(arguments);
-        // Dropping the call tells the server that it is not wanted any more.
+        // Dropping the call tells the server that it is cancelled.
         let answer = timeout(TIME, self.peer.call_tool_once(params)).await;
         match answer {
             Err(_) => Err(self.failed("gave no answer in time")),

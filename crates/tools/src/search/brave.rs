@@ -7,7 +7,7 @@ use reqwest::header::ACCEPT;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-/// Where the vendor is.
+/// The vendor's address.
 pub(super) const OWN: &str = "https://api.search.brave.com/res/v1";
 
 #[derive(Deserialize)]

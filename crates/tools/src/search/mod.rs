@@ -1,5 +1,5 @@
-//! `web_search`: asks the search service that the owner chose. Always registered, so that an agent that
-//! has none can say what to set.
+//! `web_search`: queries the configured search service. Always registered, so that an agent without a service
+//! can tell the user what to configure.
 
 mod brave;
 mod searxng;
@@ -24,32 +24,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
-/// The longest query; Brave takes no longer one.
+/// Brave's limit on the length of a query.
 const MAX_QUERY_CHARACTERS: usize = 400;
-/// How many results: least, default, most.
+/// Number of results: minimum, default, maximum.
 const RESULTS: (usize, usize, usize) = (1, 5, 20);
 /// How long a search may take.
 const TIME: Duration = Duration::from_secs(20);
-/// The most of an answer that is read.
+/// How much of a response is read.
 const MAX_ANSWER_BYTES: usize = 2 << 20;
-/// What is said when nobody chose a service.
+/// Returned when no service is configured.
 const NOT_CONFIGURED: &str = "web_search is not configured: set tools.web_search.provider to brave, \
     tavily or searxng, and its API key (environment variable BRAVE_API_KEY or TAVILY_API_KEY in the \
     vault) or, for searxng, tools.web_search.base_url.";
 
-/// Whom to ask.
+/// The search service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchProvider {
-    /// Brave Search.
     Brave,
-    /// Tavily.
     Tavily,
-    /// A `SearXNG` of one's own.
+    /// A self-hosted `SearXNG`.
     Searxng,
 }
 
 impl SearchProvider {
-    /// The environment variable of the vault that holds its key.
+    /// The vault variable that contains its key.
     const fn variable(self) -> Option<&'static str> {
         match self {
             Self::Brave => Some("BRAVE_API_KEY"),
@@ -58,7 +56,7 @@ impl SearchProvider {
         }
     }
 
-    /// The service that its key must have been entered for; `None` when it takes none.
+    /// The service that its key must be bound to; `None` when it needs no key.
     pub fn service(self, base_url: Option<&Url>) -> Option<KeyBinding> {
         let (kind, own) = match self {
             Self::Brave => ("brave", brave::OWN),
@@ -73,22 +71,22 @@ impl SearchProvider {
 /// `[tools.web_search]`
 #[derive(Debug, Default)]
 pub struct WebSearchSettings {
-    /// Whom to ask.
     pub provider: Option<SearchProvider>,
-    /// The key, when it is in the settings and belongs to this service; else the vault's variable `BRAVE_API_KEY` or `TAVILY_API_KEY`.
+    /// The key from the settings, if it belongs to this service. Otherwise the vault variable `BRAVE_API_KEY`
+    /// or `TAVILY_API_KEY` is used.
     pub api_key: Option<SecretString>,
-    /// Where the service is, when not at its vendor's.
+    /// The service's address, if not the vendor's own.
     pub base_url: Option<Url>,
 }
 
-/// One result as a service gives it.
+/// One result.
 struct Hit {
     title: String,
     url: String,
     snippet: String,
 }
 
-/// The tool.
+/// The `web_search` tool.
 #[derive(Debug)]
 pub(crate) struct WebSearch {
     outbound: Outbound,
@@ -103,14 +101,14 @@ struct Input {
     count: Option<u64>,
 }
 
-/// What a search asks.
+/// The parameters of a search.
 struct Question<'q> {
     query: &'q str,
     count: usize,
 }
 
-/// Binds the variable of the chosen service to the address of that, unless it is bound already. Called at
-/// the start: a variable of an earlier version belongs to the address that was set then.
+/// Binds the key variable of the chosen service to its address, unless it is already bound. Called at
+/// startup: a variable from an earlier version belongs to the address that was configured then.
 pub(crate) async fn bind_key(settings: &WebSearchSettings, secrets: &Secrets) {
     let Some(provider) = settings.provider else {
         return;
@@ -124,14 +122,14 @@ pub(crate) async fn bind_key(settings: &WebSearchSettings, secrets: &Secrets) {
     }
 }
 
-/// The search service whose key is in this environment variable of the vault.
+/// The search service that takes its key from this vault variable.
 pub(crate) fn service_of_variable(
     settings: &WebSearchSettings,
     variable: &str,
 ) -> Option<KeyBinding> {
     let mut all = [SearchProvider::Brave, SearchProvider::Tavily].into_iter();
     let provider = all.find(|provider| provider.variable() == Some(variable))?;
-    // The address is that of the chosen provider; another one is at its vendor's.
+    // `base_url` applies to the chosen provider; others use their vendor's address.
     let base_url = settings.base_url.as_ref();
     let is_other = settings.provider.is_some_and(|chosen| chosen != provider);
     provider.service(base_url.filter(|_| !is_other))
@@ -174,7 +172,7 @@ impl WebSearch {
         Ok(present(&hits, question.count))
     }
 
-    /// The key of the settings, else the vault's variable when it was entered for this service.
+    /// The key from the settings, otherwise the vault variable if it is bound to this service.
     async fn key(
         &self,
         settings: &WebSearchSettings,
@@ -208,7 +206,7 @@ impl WebSearch {
         }
     }
 
-    /// Sends, and reads the answer's JSON.
+    /// Sends a request and parses the JSON response.
     async fn ask<T: DeserializeOwned>(
         &self,
         provider: &str,
@@ -244,8 +242,8 @@ impl WebSearch {
     }
 }
 
-/// The service's URL with this path added. `own` is where the vendor has it, whose path a base without one
-/// means too.
+/// The service's URL with `path` appended. `own` is the vendor's URL; its path also applies to a `base_url`
+/// without a path.
 fn endpoint(settings: &WebSearchSettings, own: &str, path: &str) -> Result<Url, ToolError> {
     let broken = |_| ToolError::new("tools.web_search.base_url cannot be used.");
     let own = Url::parse(own).map_err(broken)?;
@@ -258,7 +256,7 @@ fn endpoint(settings: &WebSearchSettings, own: &str, path: &str) -> Result<Url, 
     Ok(url)
 }
 
-/// The results as a short text.
+/// Formats the results as text.
 fn present(hits: &[Hit], count: usize) -> String {
     let mut answer = String::new();
     let usable = hits.iter().filter(|hit| !hit.url.is_empty());

@@ -1,4 +1,4 @@
-//! `SearXNG`: <https://docs.searxng.org/dev/search_api.html>. Its JSON output must be switched on there.
+//! `SearXNG`: <https://docs.searxng.org/dev/search_api.html>. Its JSON output must be enabled there.
 
 use super::{Hit, Question, WebSearch, WebSearchSettings, endpoint};
 use gatehouse_agents::ToolError;

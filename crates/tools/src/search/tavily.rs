@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
 
-/// Where the vendor is.
+/// The vendor's address.
 pub(super) const OWN: &str = "https://api.tavily.com";
 
 #[derive(Deserialize)]

@@ -43,7 +43,7 @@ async fn it_calculates() {
     }
 }
 
-/// What the model reads is what it will try.
+/// Models copy the examples of the description, so each must work.
 #[tokio::test]
 async fn every_example_of_the_description_works() {
     let house = house().await;
@@ -113,7 +113,7 @@ async fn what_explodes_ends_soon_and_the_next_calculation_works() {
         &"9!".repeat(400),
         &format!("{}2{}", "sqrt(".repeat(39), ")".repeat(39)),
     ] {
-        // A result is as good as a refusal; not coming back, or going down, is not.
+        // A result is as good as a refusal; a hang or a crash is not.
         if let Ok(result) = house
             .call("calc", json!({ "expression": expression }))
             .await

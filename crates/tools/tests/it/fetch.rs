@@ -1,4 +1,4 @@
-//! `web_fetch` against servers of all sorts.
+//! `web_fetch` against various servers.
 
 use crate::harness::{House, serve};
 use axum::Router;
@@ -17,7 +17,7 @@ async fn open() -> House {
     House::open(true, ToolsSettings::default()).await
 }
 
-/// Always this answer.
+/// Serves the same answer to every request.
 async fn always(content_type: &'static str, body: impl Into<Vec<u8>>) -> Url {
     let body: Vec<u8> = body.into();
     let answer = async move || {
@@ -84,7 +84,7 @@ async fn links_keep_their_targets() {
          <p>{0}</p></article>",
         sentence.repeat(8)
     );
-    // Too little for an article, so the whole page is laid out.
+    // Too short for an article, so the whole page is returned.
     let list = "<ul><li><a href=//b.example/one>One</a><li><a href=javascript:x()>Two</a></ul>";
     let based = "<base href=https://c.example/d/><p><a href=e>E</a> &#xf0000;F";
     let pages = [
@@ -354,12 +354,12 @@ async fn hostile_html_neither_overflows_nor_hangs() {
     ] {
         let url = always("text/html", page.clone()).await;
         let text = fetch(&house, &url, Some(50_000)).await;
-        // A long word behind it may push it to another line.
+        // A long word may move the text to another line.
         let words: Vec<&str> = text.split_whitespace().collect();
         let words = words.join(" ");
         assert!(words.contains("the text"), "{}… gave {text}", &page[..40]);
     }
-    // Reading this ends when its time is over, so what comes behind may be left out.
+    // Reading stops at its time limit, so later text may be missing.
     let url = always("text/html", format!("{attributes}>the text</p>")).await;
     fetch(&house, &url, None).await;
 }

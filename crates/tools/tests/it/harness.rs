@@ -1,4 +1,4 @@
-//! A house with tools in it, and servers for them to talk to.
+//! Agents with tools, and servers for the tools to call.
 
 use axum::Router;
 use gatehouse_agents::{Agents, AgentsParts, AgentsSettings, ToolContext, ToolError};
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-/// Agents with tools. The database is SQLite: nothing here depends on the engine.
+/// Agents with tools. Uses SQLite only: nothing here depends on the database engine.
 pub struct House {
     pub agents: Agents,
     pub secrets: Secrets,
@@ -28,7 +28,7 @@ pub struct House {
 }
 
 impl House {
-    /// With the way to private addresses open or not.
+    /// `allow_private`: whether private addresses may be called.
     pub async fn open(allow_private: bool, settings: ToolsSettings) -> Self {
         let database = sqlite();
         let store = database.open().await;
@@ -87,7 +87,7 @@ impl House {
         tool.call(&context, input).await
     }
 
-    /// The sentence of a call that fails.
+    /// The error message of a failing call.
     pub async fn refusal(&self, tool: &str, input: Value) -> String {
         self.call(tool, input).await.unwrap_err().message
     }
@@ -109,7 +109,7 @@ impl House {
         self.tools.background(self.stop.clone(), &self.tasks);
     }
 
-    /// Stops, and waits until everything has.
+    /// Stops everything and waits for it.
     pub async fn stop(self) {
         self.stop.cancel();
         self.tasks.close();
@@ -117,7 +117,7 @@ impl House {
     }
 }
 
-/// Serves on a port of 127.0.0.1 for as long as the test runs.
+/// Serves on a port of 127.0.0.1 while the test runs.
 #[expect(
     clippy::disallowed_methods,
     reason = "a fake vendor ends with its test's runtime"

@@ -1,5 +1,5 @@
-//! The hostile corpus, as far as it is for tools: no spelling of a private address is ever connected to,
-//! and no text brings a tool down.
+//! The hostile corpus, as far as it concerns tools: no spelling of a private address is ever connected to,
+//! and no text crashes a tool.
 
 use crate::harness::{House, serve};
 use axum::Router;
@@ -51,7 +51,7 @@ fn the_corpus_is_whole() {
     }
 }
 
-/// Counts who connects, on all addresses of this machine.
+/// Counts connections to any address of this machine.
 #[expect(clippy::disallowed_methods, reason = "it ends with its test's runtime")]
 async fn trap() -> (u16, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
@@ -89,7 +89,7 @@ async fn no_spelling_of_a_private_address_is_connected_to() {
         assert!(fetched.is_err(), "{url:?} was fetched");
     }
     assert_eq!(count.load(Ordering::SeqCst), 0);
-    // The trap itself works.
+    // Check that the trap itself works.
     let open = House::open(true, ToolsSettings::default()).await;
     let url = format!("http://127.0.0.1:{port}/");
     let fetched = tokio::time::timeout(

@@ -1,4 +1,4 @@
-//! The tools as agents find and call them: real agents, a real database, fake vendors over real sockets.
+//! Tests of the tools as agents use them: real agents, a real database, and fake vendors over real sockets.
 
 #![expect(
     clippy::unwrap_used,

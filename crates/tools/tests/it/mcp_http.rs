@@ -1,5 +1,5 @@
 //! MCP over streamable HTTP (MCP 2025-06-18, "Streamable HTTP"): each message is a POST; the answer is JSON
-//! or an event stream; a session id in a header.
+//! or an event stream; a header carries the session id.
 
 use crate::harness::{House, serve};
 use axum::Router;

@@ -32,7 +32,7 @@ tools = [
 ]
 
 if "collide" in sys.argv:
-    # Names that become equal when what providers refuse is replaced.
+    # Names that become equal when unsupported characters are replaced.
     for name in ["a.b", "a_b"]:
         tools.append({"name": name, "inputSchema": {"type": "object"}})
 

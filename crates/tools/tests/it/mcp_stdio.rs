@@ -57,7 +57,7 @@ fn settings(servers: Vec<(&str, McpServerSettings)>) -> ToolsSettings {
     }
 }
 
-/// The interpreter itself: what is called `python3` may be a script that sets variables.
+/// The interpreter itself: `python3` may be a script that sets variables.
 fn interpreter() -> &'static str {
     static FOUND: OnceLock<String> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -78,7 +78,7 @@ fn python() -> McpServerSettings {
     )
 }
 
-/// Waits until a server is as it should be.
+/// Waits until a server's status matches.
 async fn until(house: &House, server: &str, is: impl Fn(&McpStatus) -> bool) -> McpStatus {
     let mut board = house.tools.mcp().watch();
     let there = board.wait_for(|board: &BTreeMap<_, _>| board.get(server).is_some_and(&is));
@@ -168,7 +168,7 @@ async fn its_environment_is_the_allow_list_and_what_it_is_given() {
     until(&house, "py", connected).await;
     let text = house.call("mcp__py__environment", json!({})).await.unwrap();
     let seen: BTreeMap<String, String> = serde_json::from_str(&text).unwrap();
-    // LC_CTYPE is python's own doing.
+    // Python itself sets LC_CTYPE.
     let names: Vec<&str> = seen
         .keys()
         .map(String::as_str)
@@ -283,7 +283,7 @@ async fn it_waits_for_a_sealed_vault() {
     house.background();
     let waiting = until(&house, "py", |s| s.state == McpState::WaitingForVault).await;
     assert!(waiting.problem.unwrap().contains("sealed"));
-    // One that needs nothing of the vault does not wait.
+    // A server that needs nothing from the vault does not wait.
     until(&house, "other", connected).await;
     house
         .secrets
@@ -317,7 +317,7 @@ async fn a_variable_that_is_missing_is_told_with_what_to_do() {
 async fn stopping_ends_the_program_and_what_it_started() {
     let directory = std::env::temp_dir().join(format!("gatehouse-mcp-{}", std::process::id()));
     let fifo = directory.to_str().unwrap();
-    // The program and its child hold the lock; both must go for it to become free.
+    // The program and its child hold the lock; both must exit to release it.
     let script = "import fcntl, os, runpy, sys\n\
         lock = open(sys.argv[1], 'w')\n\
         fcntl.flock(lock, fcntl.LOCK_EX)\n\
@@ -346,7 +346,7 @@ async fn stopping_ends_the_program_and_what_it_started() {
     std::fs::remove_file(&directory).unwrap();
 }
 
-/// An approval, or an entry of a policy, names one tool and no other.
+/// An approval or a policy entry names exactly one tool.
 #[tokio::test]
 async fn tools_whose_names_are_alike_are_told_apart() {
     let alike = || program(interpreter(), &[SCRIPT, "collide"], &[]);

@@ -1,4 +1,4 @@
-//! `web_search` against fake services, which check what they are sent.
+//! `web_search` against fake services, which check the requests.
 
 use crate::harness::{House, serve};
 use axum::extract::{Query, State};
@@ -23,7 +23,7 @@ fn settings(provider: SearchProvider, base_url: Option<Url>, key: Option<&str>) 
     }
 }
 
-/// Private addresses are closed to tools; a search service is the owner's choice.
+/// Private addresses are closed to tools, but the owner chooses the search service.
 async fn house(settings: ToolsSettings) -> House {
     House::open(false, settings).await
 }
@@ -128,7 +128,7 @@ async fn tavily_takes_its_key_from_the_vault() {
         found.starts_with("1. One\n   https://r.example/1\n   first\n2. Two"),
         "{found}"
     );
-    // Encrypted and sealed, it is out of reach, and that is said.
+    // A sealed key is unavailable, and the error says so.
     let password = SecretString::from("correct horse battery");
     house
         .secrets
@@ -250,7 +250,7 @@ async fn bad_answers_and_bad_input() {
     assert!(refusal.contains("must not be called"), "{refusal}");
 }
 
-/// A service that keeps the keys it was sent.
+/// A service that records the keys it receives.
 async fn recorder() -> (Url, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
     let seen = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
     let answer = async |State(seen): State<std::sync::Arc<std::sync::Mutex<Vec<String>>>>,
@@ -285,7 +285,7 @@ async fn a_key_of_the_vault_does_not_follow_another_address() {
         assert_eq!(*stolen.lock().unwrap(), Vec::<String>::new());
         let message = refusal.unwrap_err().message;
         assert!(message.contains(variable), "{message}");
-        // Back at its own address it serves; entered again, it serves at the new one.
+        // The key works again at its old address; entered again, it works at the new one.
         house
             .tools
             .update_settings(settings(provider, Some(own), None));

@@ -1,3 +1,5 @@
+//! The transition table of the keyring.
+
 use super::*;
 use gatehouse_domain::SeededRandom;
 use proptest::prelude::*;
@@ -6,8 +8,8 @@ fn dek() -> Arc<Dek> {
     Arc::new(Dek::generate(&SeededRandom::new(1)))
 }
 
-/// A keyring in each state: uninitialized, sealed, unsealed, disabled (with and without a
-/// record), and sealed because the record is lost.
+/// A keyring in each state: uninitialized, sealed, unsealed, disabled (with and without a record),
+/// and sealed because the record is lost.
 fn states() -> [(&'static str, Keyring); 6] {
     let mut unsealed = Keyring::start(RecordState::Present, false);
     unsealed.unsealed(dek()).unwrap();
@@ -27,7 +29,7 @@ fn states() -> [(&'static str, Keyring); 6] {
 type Outcome = Result<Status, TransitionError>;
 type Row = (&'static str, fn(&mut Keyring) -> Outcome, [Outcome; 6]);
 
-/// The whole table: each step from each state, in the order of [`states`].
+/// The full table: each transition from each state, in the order of [`states`].
 #[rustfmt::skip]
 fn table() -> [Row; 7] {
     use Status::{Disabled as Off, Sealed, Uninitialized, Unsealed};
@@ -111,8 +113,8 @@ fn status_is_its_lower_case_name() {
 }
 
 proptest! {
-    /// Whatever the order of steps: the key is in memory exactly while the status says so, and
-    /// a lost record is never initialised over.
+    /// For any order of transitions: the key is in memory exactly while the status is unsealed, and
+    /// a lost record is never overwritten by an initialization.
     #[test]
     fn the_key_is_there_exactly_while_unsealed(
         start in 0..6usize, steps in prop::collection::vec(0..7u8, 0..20),

@@ -1,3 +1,5 @@
+//! Creating, opening, rewrapping and rotating a vault record.
+
 use super::*;
 use gatehouse_domain::SeededRandom;
 
@@ -58,14 +60,14 @@ fn rotation_needs_the_password_and_leaves_nothing_of_the_old_keys() {
     assert_ne!(new.dek_id, old.dek_id);
     assert_ne!(new_dek.expose(), old_dek.expose());
     assert!(!new.recognises(&old_key) && new.recognises(&new_key));
-    // The key of before the rotation must not get into the record of after it.
+    // The key from before the rotation must not get into the new record.
     let stale = rewrap_password(&new, &old_dek, &password("x"), &random, LATER);
     assert_eq!(stale.unwrap_err(), OpenError::StaleDek);
     let stale = new_recovery_key(&new, &old_dek, &random, LATER);
     assert_eq!(stale.unwrap_err(), OpenError::StaleDek);
 }
 
-/// Each of these is refused before anything is derived, but for the last ones.
+/// Every case is refused before any derivation, except the last ones.
 #[test]
 fn a_damaged_weakened_or_foreign_record_does_not_open() {
     let random = SeededRandom::new(13);
@@ -107,12 +109,12 @@ fn a_damaged_weakened_or_foreign_record_does_not_open() {
         with(&|r| r.dek_commitment.clear()),
         OpenError::Damaged("dek_commitment")
     );
-    // The right key comes out, but the record says that it is another one.
+    // The key unwraps correctly, but the commitment is another key's.
     assert_eq!(
         with(&|r| r.dek_commitment.clone_from(&other.dek_commitment)),
         OpenError::Damaged("dek_commitment is another key's")
     );
-    // The recovery copy is no password copy, and the other way round.
+    // The two wrapped copies are not interchangeable.
     let swapped = VaultRecord {
         recovery_wrapped_dek: Some(good.wrapped_dek.clone()),
         ..good.clone()

@@ -1,4 +1,4 @@
-//! The files of the cache. Blocking: called where that holds nobody up.
+//! The cache files. Blocking: call from a blocking thread.
 
 use super::index::Entry;
 use gatehouse_domain::Random;
@@ -9,11 +9,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// The ending of files that are encrypted, and of those that are not.
+/// File extensions of encrypted and of plain entries.
 pub(super) const ENCRYPTED: &str = "enc";
 pub(super) const PLAIN: &str = "plain";
 
-/// The cache's directory, which only its owner may look into.
+/// The cache directory, accessible only to its owner.
 #[derive(Debug)]
 pub(super) struct Files {
     directory: PathBuf,
@@ -24,8 +24,8 @@ impl Files {
         Self { directory }
     }
 
-    /// What is there with this ending, from the oldest to the newest. All else is removed: what was left
-    /// half written, what lies in clear although there is a vault, what no vault opens any more.
+    /// The entries with this extension, oldest first. Deletes all other cache files: partial writes, plain
+    /// files although there is a vault, and encrypted files without one.
     pub(super) fn list(&self, wanted: &str) -> Vec<Entry> {
         let Ok(found) = fs::read_dir(&self.directory) else {
             return Vec::new();
@@ -63,8 +63,8 @@ impl Files {
         Some(KeptBytes::Plain(bytes))
     }
 
-    /// Writes beside, then renames: a file is whole or not there. Without waiting for the disk: what
-    /// is lost is spoken again. Gives its size.
+    /// Writes to a temporary file and renames it, so a file is complete or absent. Does not sync: a lost file
+    /// is synthesized again. Returns the size in bytes.
     pub(super) fn write(
         &self,
         name: &str,

@@ -1,8 +1,8 @@
-//! Which files there are, how large they are and when each was used last.
+//! An in-memory index of the cache files with their size and last use.
 
 use std::collections::HashMap;
 
-/// A file: its name without ending, and its size.
+/// A file: its name without extension, and its size in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -15,17 +15,16 @@ struct Known {
     used: u64,
 }
 
-/// Which files there are.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     files: HashMap<String, Known>,
     total: u64,
-    /// Counts uses.
+    /// A counter that orders uses.
     now: u64,
 }
 
 impl Index {
-    /// From the oldest to the newest.
+    /// An index of these entries, ordered from the oldest to the newest.
     pub(super) fn of(entries: Vec<Entry>) -> Self {
         let mut index = Self::default();
         for entry in entries {
@@ -34,7 +33,7 @@ impl Index {
         index
     }
 
-    /// Whether it is there; it counts as used.
+    /// Whether the file exists. Marks it as used.
     pub(super) fn touch(&mut self, name: &str) -> bool {
         self.now += 1;
         match self.files.get_mut(name) {
@@ -46,7 +45,7 @@ impl Index {
         }
     }
 
-    /// Adds a file, and gives the names of those that are too many now.
+    /// Adds a file. Returns the names of the least recently used files to delete.
     pub(super) fn add(&mut self, name: &str, size: u64, most: u64) -> Vec<String> {
         self.put(name, size);
         let mut removed = Vec::new();
@@ -59,7 +58,7 @@ impl Index {
             .map(|(name, known)| (known.used, name.clone()))
             .collect();
         by_use.sort_unstable();
-        // A tenth less, so that not every new file sorts all of them.
+        // Free a tenth more than needed, so that not every new file sorts the whole index.
         let aim = most - most / 10;
         for (_, name) in by_use {
             if self.total <= aim {

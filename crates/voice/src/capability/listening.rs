@@ -1,40 +1,40 @@
-//! The table of listeners. Sources are named in the providers' own files.
+//! The capabilities of speech-to-text providers. The providers' own files name the sources.
 
 use super::{HOSTED, Lack, NO_HTTP, NO_KEY, NO_MODEL_NAME, SttCapability};
 use crate::provider::SttId;
 use gatehouse_audio::Kind;
 
 const MIB: usize = 1 << 20;
-/// More than two hours of 16 kHz samples, which is the longest audio that is decoded here.
+/// More than two hours of 16 kHz samples, the longest audio that is decoded.
 const SAMPLES: usize = 256 * MIB;
-/// Of programs.
+/// For programs.
 const MUST_BE_READ: (Lack, &str) = (
     Lack::UnrecognisedAudio,
     "it takes WAV only, and that is made here from what is recognised",
 );
 
-/// The kinds that `OpenAI`'s transcription takes, and those that follow it.
+/// The kinds that `OpenAI`'s transcription and compatible APIs accept.
 const fn usual(kind: Kind) -> bool {
     !matches!(kind, Kind::Aac | Kind::Pcm { .. })
 }
 
-/// Mistral's: MPEG-4 is not in its list.
+/// Mistral does not list MPEG-4.
 const fn without_m4a(kind: Kind) -> bool {
     usual(kind) && !matches!(kind, Kind::M4a)
 }
 
-/// Deepgram's: whatever has a header.
+/// Deepgram accepts any audio with a header.
 const fn with_header(kind: Kind) -> bool {
     !matches!(kind, Kind::Pcm { .. })
 }
 
-/// Google's, and that of programs: 16-bit mono WAV only, and that is made here.
+/// Google and the programs receive only 16-bit mono WAV, converted here.
 const fn none(_: Kind) -> bool {
     false
 }
 
 impl SttId {
-    /// What this provider can do.
+    /// The provider's capabilities.
     pub const fn capability(self) -> SttCapability {
         match self {
             Self::OpenAi | Self::Groq => SttCapability {
@@ -47,7 +47,8 @@ impl SttId {
                 max_bytes: 2_000_000_000,
                 lacks: &[HOSTED],
             },
-            // Its requests hold a minute; longer audio is cut into as many as it takes. This is an hour.
+            // A request takes one minute; longer audio is split into several requests. This limit is about an
+            // hour.
             Self::Google => SttCapability {
                 accepts: none,
                 max_bytes: 128 * MIB,
@@ -123,8 +124,8 @@ const fn whisper_cli() -> SttCapability {
     }
 }
 
-/// Times of words come from models that have them (transducers, CTC), the language from Whisper and
-/// `SenseVoice`.
+/// Only some models report word times (transducers, CTC), and only Whisper and `SenseVoice` report the
+/// language.
 const fn sherpa_onnx() -> SttCapability {
     SttCapability {
         accepts: none,

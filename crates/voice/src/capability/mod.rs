@@ -1,6 +1,6 @@
-//! What each provider can do: the one table. What a provider lacks is said here, with the reason, and
-//! nowhere else: production reads it, the conformance suites leave out what is lacking and check the rest,
-//! and `docs/API-voice.md` repeats it.
+//! The capability table of all providers. What a provider lacks is stated only here, with the reason.
+//! Production code reads it, the conformance suites skip what is lacking and check the rest, and
+//! `docs/API-voice.md` repeats it.
 
 mod listening;
 mod speaking;
@@ -8,89 +8,81 @@ mod speaking;
 use gatehouse_audio::{Format, Kind};
 use std::ops::RangeInclusive;
 
-/// What a provider may lack.
+/// A capability that a provider may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lack {
-    /// A voice's name or id in a request.
+    /// A voice name or ID in a request.
     Voice,
-    /// A model that is chosen by name.
+    /// Selecting a model by name.
     Model,
-    /// A model that is asked for when nobody wants one.
+    /// A default model.
     UsualModel,
-    /// A speed.
     Speed,
-    /// A bound of speeds that is narrower than that of requests.
+    /// A narrower range of speeds than requests allow.
     SpeedLimit,
     /// `stability` and `similarity_boost`.
     Stability,
-    /// A pitch.
     Pitch,
-    /// How to speak, in words: a persona's prompt.
+    /// Instructions on how to speak: a persona's prompt.
     Instructions,
-    /// A setting for the language that is spoken.
+    /// A setting for the spoken language.
     SpokenLanguage,
-    /// A first byte before the whole is made.
+    /// A first byte before the whole audio is synthesized.
     Streaming,
-    /// Audio that can be told from what is none.
+    /// Audio with a recognizable format.
     Container,
-    /// Times of words.
     WordTimes,
-    /// Times of sentences or so.
+    /// Segment timestamps, about one per sentence.
     SegmentTimes,
-    /// How sure it is.
     Confidence,
-    /// Which language it heard.
+    /// The recognized language.
     HeardLanguage,
-    /// A hint of what is talked about.
+    /// A hint about the content.
     Hint,
-    /// A way for audio that nobody recognised.
+    /// Accepting unrecognized audio.
     UnrecognisedAudio,
-    /// A key.
+    /// An API key.
     Key,
     /// HTTP: statuses, redirects, connections.
     Http,
-    /// A process of this machine.
+    /// A local process.
     Program,
 }
 
-/// What is lacking, and one line of why.
+/// The missing capabilities, with a one-line reason each.
 pub type Lacks = &'static [(Lack, &'static str)];
 
-/// What a provider of speech can do.
+/// The capabilities of a text-to-speech provider.
 #[derive(Clone, Debug)]
 pub struct TtsCapability {
-    /// Formats that it gives itself; others are made here from samples.
+    /// Formats that the provider returns; others are encoded here from samples.
     pub native: &'static [Format],
-    /// The longest text of one request, in characters; `usize::MAX` where only bytes count.
+    /// The longest text per request, in characters; `usize::MAX` if only bytes count.
     pub max_characters: usize,
-    /// The same in bytes of UTF-8; `usize::MAX` where only characters count.
+    /// The longest text per request, in bytes of UTF-8; `usize::MAX` if only characters count.
     pub max_bytes: usize,
-    /// The speeds that it takes, 1 being as usual; others are moved to the nearest.
+    /// The supported speeds, where 1 is normal. Other values are clamped.
     pub speed: Option<RangeInclusive<f64>>,
-    /// What it lacks.
     pub lacks: Lacks,
 }
 
 impl TtsCapability {
-    /// Whether it lacks this.
     pub fn is_lacking(&self, lack: Lack) -> bool {
         is_in(self.lacks, lack)
     }
 }
 
-/// What a provider of text can do.
+/// The capabilities of a speech-to-text provider.
 #[derive(Clone, Debug)]
 pub struct SttCapability {
-    /// Kinds of audio that it takes as they are; others become 16 kHz WAV here.
+    /// Kinds of audio accepted as they are; others are converted to 16 kHz WAV here.
     pub accepts: fn(Kind) -> bool,
-    /// The largest audio of one request, in bytes.
+    /// The largest audio per request, in bytes.
     pub max_bytes: usize,
-    /// What it lacks.
     pub lacks: Lacks,
 }
 
 impl SttCapability {
-    /// Whether it lacks this.
     pub fn is_lacking(&self, lack: Lack) -> bool {
         is_in(self.lacks, lack)
     }
@@ -100,19 +92,19 @@ fn is_in(lacks: Lacks, lack: Lack) -> bool {
     lacks.iter().any(|(each, _)| *each == lack)
 }
 
-/// Of those who are called over HTTP.
+/// For providers called over HTTP.
 const HOSTED: (Lack, &str) = (
     Lack::Program,
     "it is a server, not a process of this machine",
 );
-/// Of programs.
+/// For programs.
 const NO_HTTP: (Lack, &str) = (
     Lack::Http,
     "it is a program: it ends well or not, and nothing else",
 );
-/// Of programs.
+/// For programs.
 const NO_KEY: (Lack, &str) = (Lack::Key, "a program on this machine takes no key");
-/// Of programs.
+/// For programs.
 const NO_MODEL_NAME: (Lack, &str) = (Lack::Model, "its model is a file that the settings name");
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! The table of speakers. Sources are named in the providers' own files.
+//! The capabilities of text-to-speech providers. The providers' own files name the sources.
 
 use super::{HOSTED, Lack, NO_HTTP, NO_KEY, NO_MODEL_NAME, TtsCapability};
 use crate::provider::TtsId;
 use gatehouse_audio::Format;
 
 impl TtsId {
-    /// What this provider can do.
+    /// The provider's capabilities.
     pub const fn capability(self) -> TtsCapability {
         match self {
             Self::ElevenLabs => elevenlabs(),
@@ -85,7 +85,7 @@ const fn google() -> TtsCapability {
 
 const fn piper() -> TtsCapability {
     TtsCapability {
-        // It says bare samples of its voice's rate as it goes.
+        // It streams raw samples at the rate of its voice.
         native: &[],
         max_characters: 4096,
         max_bytes: usize::MAX,

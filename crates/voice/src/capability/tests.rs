@@ -1,4 +1,4 @@
-//! The table does not contradict itself.
+//! Tests that the capability table is consistent.
 
 use super::*;
 use crate::provider::{SttId, TtsId};

@@ -1,4 +1,4 @@
-//! Listening: from audio to text.
+//! Speech to text.
 
 mod request;
 mod subtitles;

@@ -1,4 +1,4 @@
-//! What may be asked for, and its limits.
+//! Transcription requests and their limits.
 
 use crate::VoiceError;
 use crate::provider::SttId;
@@ -6,31 +6,29 @@ use crate::settings::SttSettings;
 use bytes::Bytes;
 use gatehouse_audio::Kind;
 
-/// The largest audio.
+/// The largest audio, in bytes.
 pub const MAX_AUDIO_BYTES: usize = 25 << 20;
-/// The longest hint.
+/// The longest prompt.
 const MAX_PROMPT_CHARACTERS: usize = 4000;
-/// Audio that is to be understood, and what the caller says of it.
+/// Audio to transcribe, with the caller's options.
 #[derive(Clone, Debug)]
 pub struct TranscribeRequest {
-    /// The audio.
     pub audio: Bytes,
-    /// What it is, as the caller says; what it is in truth counts more.
+    /// The format declared by the caller. A recognized format takes precedence.
     pub format: Option<String>,
     /// ISO 639-1, or a locale.
     pub language: Option<String>,
-    /// What it is about.
+    /// A hint about the content.
     pub prompt: Option<String>,
-    /// Who listens: an id or an alias.
+    /// The ID or alias of the provider.
     pub provider: Option<String>,
-    /// Which model.
     pub model: Option<String>,
-    /// Whether times are wanted from those whom they cost something.
+    /// Whether to request timestamps from providers that charge for them.
     pub timestamps: bool,
 }
 
 impl TranscribeRequest {
-    /// Audio, with everything else as usual.
+    /// A request with default options.
     pub const fn new(audio: Bytes) -> Self {
         Self {
             audio,
@@ -44,16 +42,16 @@ impl TranscribeRequest {
     }
 }
 
-/// A request whose limits were checked.
+/// A request within its limits.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
-    /// Who was asked for.
+    /// The requested provider.
     pub(crate) provider: Option<SttId>,
-    /// What the audio is.
+    /// The recognized kind of audio.
     pub(crate) kind: Option<Kind>,
 }
 
-/// Checks what can be checked before anybody is called.
+/// Checks the request before any provider is called.
 pub(crate) fn check(
     request: &TranscribeRequest,
     settings: &SttSettings,
@@ -108,8 +106,8 @@ pub(crate) fn check(
     })
 }
 
-/// What the bytes are: what they look like. Bare samples look like nothing, or by chance like a frame of
-/// what has hardly a header.
+/// The recognized kind. Raw samples have no signature, or happen to look like an MP3 or AAC frame, so a
+/// declared `pcm` wins over those.
 fn kind(declared: Option<&str>, sniffed: Option<Kind>) -> Option<Kind> {
     match (declared, sniffed) {
         (Some("pcm"), None | Some(Kind::Mp3 | Kind::Aac)) => Kind::named("pcm"),
@@ -117,7 +115,7 @@ fn kind(declared: Option<&str>, sniffed: Option<Kind>) -> Option<Kind> {
     }
 }
 
-/// A language of ISO 639-1, alone or with a region, script or variant behind it (BCP 47).
+/// Whether `text` is an ISO 639-1 language, optionally followed by a region, script or variant (BCP 47).
 fn is_language(text: &str) -> bool {
     let mut parts = text.split('-');
     let first = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -127,7 +125,7 @@ fn is_language(text: &str) -> bool {
     ISO_639_1.split(' ').any(|code| code == first) && parts.all(is_rest)
 }
 
-/// The two-letter codes of ISO 639-1, and `yue`, which listeners know besides.
+/// The two-letter codes of ISO 639-1, and `yue`, which providers also support.
 const ISO_639_1: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co \
     cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho \
     hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv jw ka kg ki kj kk kl km kn ko kr ks ku kv kw ky \

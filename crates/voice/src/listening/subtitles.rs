@@ -1,9 +1,9 @@
-//! A transcript as subtitles. Pure.
+//! Converts a transcript to subtitles.
 
 use super::transcribe::Transcript;
 use crate::subtitles;
 
-/// How subtitles are written.
+/// A subtitle format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubtitleFormat {
     /// `SubRip`.
@@ -13,7 +13,7 @@ pub enum SubtitleFormat {
 }
 
 impl Transcript {
-    /// The transcript as subtitles: by the provider's segments or its words, else as one.
+    /// Subtitles from the provider's segments or words, or else a single cue.
     pub fn subtitles(&self, format: SubtitleFormat) -> String {
         let cues = subtitles::cues(
             &self.words,

@@ -13,42 +13,42 @@ use gatehouse_audio::{AudioError, Format, Kind, decode, duration_ms, encode, sni
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Samples a second that every recogniser takes.
+/// The sample rate that every recognizer accepts.
 const RECOGNISERS_RATE: u32 = 16_000;
-/// The longest audio that is decoded here: what is smaller than 25 MiB and lasts longer was made to.
+/// The longest audio to decode. Real speech below 25 MiB is shorter.
 const MAX_DECODED_SECONDS: u32 = 2 * 60 * 60;
 
-/// What was heard.
+/// A transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Transcript {
     /// The text.
     pub text: String,
-    /// The language that was heard, else the one that was asked for, else `und`.
+    /// The recognized language, else the requested one, else `und`.
     pub language: String,
-    /// How sure the provider is, 0 to 1.
+    /// The provider's confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// How long the audio lasts; 0 when that could not be measured.
+    /// The duration of the audio; 0 if it could not be measured.
     pub duration_seconds: f64,
-    /// Each word, where the provider gives times.
+    /// The words, if the provider returns timestamps.
     pub words: Vec<Word>,
-    /// Each sentence or so, where the provider gives times.
+    /// The segments, about a sentence each, if the provider returns timestamps.
     pub segments: Vec<Segment>,
-    /// Who listened.
+    /// The provider that transcribed the audio.
     pub provider: SttId,
-    /// Who was asked, in order.
+    /// The providers tried, in order.
     pub attempts: Vec<Attempt>,
 }
 
-/// Audio that was looked at.
+/// Audio with its recognized properties.
 struct Looked {
     kind: Option<Kind>,
-    /// Measured.
+    /// The measured duration.
     duration_ms: Option<u64>,
 }
 
 impl Voice {
-    /// Understands audio. Dropping the future ends what was begun.
+    /// Transcribes audio. Dropping the future cancels the work.
     pub async fn transcribe(&self, request: TranscribeRequest) -> Result<Transcript, VoiceError> {
         let state = self.state();
         let sniffed = sniff(&request.audio);
@@ -74,7 +74,7 @@ impl Voice {
         Err(tries.over())
     }
 
-    /// One listener is asked. A model that the request names is the first one's.
+    /// Transcribes with one provider. A model in the request applies only to the first provider.
     async fn listen(
         &self,
         state: &State,
@@ -111,7 +111,7 @@ impl Voice {
                 .or(milliseconds(&heard))
                 .unwrap_or_default(),
         );
-        // Who names no language heard the one that was asked for.
+        // If the provider reports no language, use the requested one.
         let asked = call.language.as_deref();
         heard.language = heard.language.or_else(|| asked.map(stt::in_short));
         Ok(heard)
@@ -133,8 +133,8 @@ async fn look(desk: &Desk, audio: &Bytes, checked: &Checked) -> Result<Looked, V
     })
 }
 
-/// The audio as this listener takes it. What nobody recognised goes to a vendor as the caller declared
-/// it; a program here could not read it.
+/// The audio in a format that this provider accepts. Unrecognized audio is sent to a vendor with the declared
+/// format; a local program could not read it.
 async fn fitting(
     desk: &Desk,
     id: SttId,
@@ -167,7 +167,7 @@ async fn fitting(
     Ok((audio, kind))
 }
 
-/// WAV as every recogniser takes it; Opus where that would be too large and is taken, too.
+/// WAV for any recognizer, or Opus if the WAV is too large and the provider accepts Opus.
 fn made_for(can: &SttCapability, audio: &[u8], kind: Kind) -> Result<(Bytes, Kind), AudioError> {
     let wav = to_wav(audio, kind, RECOGNISERS_RATE, MAX_DECODED_SECONDS)?;
     if wav.len() <= can.max_bytes || !(can.accepts)(Kind::OggOpus) {

@@ -1,14 +1,14 @@
-//! Personas that a model chooses, by markup in an answer or by the tool `speak`. A model may have read a
-//! stranger's text: it must not move what is spoken to a vendor that the owner did not choose.
+//! Personas chosen by a model, through markers in an answer or the `speak` tool. The model may have read
+//! untrusted text, which must not redirect spoken text to a vendor that the owner did not choose.
 
 use super::Persona;
 use crate::provider::TtsId;
 use crate::{Voice, VoiceError};
 
 impl Voice {
-    /// The persona of this id, if a model may choose it: the same provider speaks for it as without it,
-    /// or the owner allows it. `otherwise` is the persona that speaks when the model chooses none; the
-    /// active one when absent. One that a model invented is passed over.
+    /// The persona with this ID, if a model may choose it: it must use the same provider as without the
+    /// choice, or the owner must allow it. `otherwise` is the persona used without the choice, or `None` for
+    /// the active one. An unknown ID is ignored.
     pub(crate) async fn chosen_by_model(
         &self,
         wanted: Option<&str>,
@@ -37,7 +37,7 @@ impl Voice {
         Ok(None)
     }
 
-    /// Who speaks for a persona, or without one.
+    /// The provider that speaks for a persona, or without one.
     async fn speaks(&self, persona: Option<&Persona>) -> Option<TtsId> {
         match persona.and_then(|persona| persona.provider) {
             Some(id) => Some(id),

@@ -1,4 +1,4 @@
-//! What a caller may say of a persona, how it may be written, and how much of it. Pure.
+//! Persona input: its fields, accepted spellings and limits.
 
 mod checks;
 mod fields;
@@ -15,23 +15,23 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The word that stands for no persona, and is no id.
+/// The word for "no persona", which is not a valid ID.
 const NONE: &str = "none";
 
 /// Params that name a persona.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PersonaParams {
-    /// Its id.
+    /// The persona's ID.
     #[serde(alias = "persona_id", alias = "personaId", alias = "persona")]
     pub id: String,
 }
 
-/// Params that say which persona is to be active.
+/// Params that select the active persona.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActivePersonaParams {
-    /// Its id; `none` or null for none.
+    /// The persona's ID, or `none` or null for no persona.
     #[serde(
         alias = "persona_id",
         alias = "personaId",
@@ -43,24 +43,24 @@ pub struct ActivePersonaParams {
 }
 
 impl ActivePersonaParams {
-    /// The id, or none.
+    /// The ID, or `None` for no persona.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref().filter(|id| *id != NONE)
     }
 }
 
-/// A new persona: its members, flat or under `persona`.
+/// A new persona. Its fields are at the top level or under `persona`.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub struct NewPersona(Members);
 
-/// What is to change in a persona: its id, and its members, flat or under `persona`. `null` clears a
-/// member, an absent one stays.
+/// Changes to a persona: its ID, and its fields at the top level or under `persona`. `null` clears a field;
+/// an absent field is unchanged.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub struct PersonaChanges(Members);
 
-/// The schema of the members with an id, of which these must be there.
+/// The schema of the persona fields plus an ID. `required` names the one required field.
 fn schema_with_id(generator: &mut SchemaGenerator, id: &str, required: &str) -> Schema {
     let mut schema = PersonaInput::json_schema(generator);
     let id = json!({ "type": "string", "description": id });
@@ -93,7 +93,7 @@ impl JsonSchema for PersonaChanges {
 }
 
 impl NewPersona {
-    /// The persona, and whether its id was chosen by the caller; else it is empty for now.
+    /// The persona, and whether the caller chose its ID. Otherwise the ID is still empty.
     pub(super) fn into_persona(self, now: Timestamp) -> Checked<(Persona, bool)> {
         let (id, input) = self.0.read::<PersonaInput>()?;
         if matches!(input.label, None | Some(None)) {
@@ -121,7 +121,7 @@ impl NewPersona {
     }
 }
 
-/// Changes that were read: which persona, and what is to change.
+/// Parsed changes, with the ID of the persona.
 pub(super) struct Changes {
     pub(super) id: String,
     input: PersonaInput,
@@ -137,16 +137,14 @@ impl PersonaChanges {
 }
 
 impl Changes {
-    /// Makes them.
     pub(super) fn apply(self, persona: &mut Persona) -> Checked<()> {
         self.input.apply(persona)
     }
 }
 
-/// The most characters of an id.
 const MAX_ID_CHARACTERS: usize = 64;
 
-/// Whether this can be the id of a persona.
+/// Whether `id` is a valid persona ID.
 pub(super) fn is_id(id: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     (1..=MAX_ID_CHARACTERS).contains(&id.len()) && id.chars().all(allowed) && id != NONE
@@ -163,8 +161,8 @@ fn check_id(id: &str) -> Checked<()> {
     }
 }
 
-/// An id after a label: its letters and digits in lower case, hyphens between them. `number` tells apart
-/// those that would have the same one.
+/// An ID derived from a label: its letters and digits in lower case, separated by hyphens. `number`
+/// distinguishes personas with the same derived ID.
 pub(super) fn id_after(label: &str, number: usize) -> String {
     let words: Vec<String> = label
         .split(|c: char| !c.is_ascii_alphanumeric())

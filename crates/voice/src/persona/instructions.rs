@@ -1,9 +1,9 @@
-//! A persona's prompt as one text, for providers that take instructions.
+//! Renders a persona's prompt as a single text for providers that accept instructions.
 
 use super::PersonaPrompt;
 
-/// One labelled line for each field that says something; nothing when none does. Lines and control
-/// characters within a field become spaces, so that no field can look like another.
+/// One labeled line per non-empty field; `None` if all are empty. Line breaks and control characters in a
+/// field become spaces, so that its content cannot look like another field.
 pub(crate) fn instructions(prompt: &PersonaPrompt) -> Option<String> {
     let fields = [
         ("Voice profile", &prompt.profile),

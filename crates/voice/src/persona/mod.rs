@@ -1,5 +1,5 @@
-//! Personas: voices with a character of their own. What one is, how it is stored and shown, what may be
-//! said of it, and what it makes of a request. Knows no provider's wire format.
+//! Personas: voices with a character. Their definition, storage, input and effect on requests. The module
+//! does not know the providers' wire formats.
 
 mod by_model;
 mod input;
@@ -23,32 +23,32 @@ use serde::{Deserialize, Serialize, Serializer};
 /// A persona.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Persona {
-    /// Its id.
+    /// The ID.
     pub id: String,
-    /// Its name.
+    /// The name.
     pub label: String,
-    /// What it is for; may be empty.
+    /// The purpose; may be empty.
     pub description: String,
-    /// Who speaks for it; empty when that is left to the settings.
+    /// The provider that speaks for it; empty to use the configured one.
     #[serde(serialize_with = "id_or_nothing")]
     #[schemars(with = "String")]
     pub provider: Option<TtsId>,
     /// How it speaks, in words.
     pub prompt: PersonaPrompt,
-    /// What it is at each provider, one entry a provider.
+    /// The voice settings per provider, at most one entry each.
     #[serde(rename = "providerBindings")]
     #[schemars(with = "Vec<ShownBinding>")]
     pub bindings: Vec<PersonaBinding>,
-    /// What happens at a provider for which it has no binding.
+    /// What to do at a provider without a binding.
     #[serde(rename = "fallbackPolicy")]
     pub fallback: FallbackPolicy,
-    /// Whether a model may choose it although another provider speaks for it than without it.
+    /// Whether a model may choose it even if that changes the provider.
     pub allow_markup: bool,
-    /// Whether it speaks when nobody names another.
+    /// Whether it is the default persona.
     pub active: bool,
-    /// When it was made.
+    /// The time of creation.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
@@ -61,69 +61,67 @@ where
     serializer.serialize_str(id.map_or("", |id| id.as_str()))
 }
 
-/// How a persona speaks, in words that any provider may be told. Each may be empty.
+/// How a persona speaks, in words suited to any provider. Each field may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PersonaPrompt {
-    /// Who speaks.
+    /// Who the speaker is.
     pub profile: String,
-    /// In which manner.
+    /// The manner of speaking.
     pub style: String,
-    /// With which accent.
+    /// The accent.
     pub accent: String,
-    /// How fast, and with which pauses.
+    /// The pace and the pauses.
     pub pacing: String,
-    /// Where.
+    /// The setting of the scene.
     pub scene: String,
-    /// What it must not do.
+    /// What the speaker must not do.
     pub constraints: String,
 }
 
-/// What a persona is at one provider. What is absent is left to the settings.
+/// The voice settings of a persona at one provider. Absent fields use the configured settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ShownBinding")]
 pub struct PersonaBinding {
-    /// Which provider.
     pub provider: TtsId,
-    /// The voice, by its name or id there.
+    /// The provider's name or ID of the voice.
     pub voice_id: Option<String>,
-    /// The model.
     pub model: Option<String>,
-    /// 0.25 to 4; 1 is as usual.
+    /// 0.25 to 4; 1 is normal.
     pub speed: Option<f64>,
     /// 0 to 1.
     pub stability: Option<f64>,
     /// 0 to 1.
     pub similarity_boost: Option<f64>,
-    /// Another name of `speed`; never both and different.
+    /// An alias of `speed`. If both are set, they are equal.
     pub speaking_rate: Option<f64>,
     /// Semitones, -20 to 20.
     pub pitch: Option<f64>,
 }
 
-/// What a persona is at one provider, as it is shown and stored.
+/// The voice settings of a persona at one provider.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PersonaBinding")]
 struct ShownBinding {
-    /// Which provider.
+    /// The provider.
     provider: TtsId,
-    /// The voice, by its name or id there.
+    /// The provider's name or ID of the voice.
     voice_id: Option<String>,
-    /// The same.
+    /// An alias of `voice_id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     voice: Option<String>,
     /// The model.
     model: Option<String>,
-    /// 0.25 to 4; 1 is as usual.
+    /// The speed, 0.25 to 4; 1 is normal.
     speed: Option<f64>,
-    /// 0 to 1.
+    /// The stability, 0 to 1.
     stability: Option<f64>,
-    /// 0 to 1.
+    /// The similarity to the original voice, 0 to 1.
     similarity_boost: Option<f64>,
-    /// Another name of `speed`.
+    /// An alias of `speed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     speaking_rate: Option<f64>,
-    /// Semitones, -20 to 20.
+    /// The pitch in semitones, -20 to 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pitch: Option<f64>,
 }
@@ -144,22 +142,22 @@ impl From<PersonaBinding> for ShownBinding {
     }
 }
 
-/// What happens at a provider for which a persona has no binding.
+/// What to do at a provider for which a persona has no binding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FallbackPolicy {
-    /// The prompt is kept where the provider follows one.
+    /// Keep the prompt if the provider supports instructions.
     #[default]
     #[serde(alias = "preserve_persona")]
     PreservePersona,
-    /// The provider speaks as its settings say.
+    /// Use the provider's configured settings.
     #[serde(alias = "provider_defaults")]
     ProviderDefaults,
-    /// Nothing is spoken.
+    /// Do not speak.
     Fail,
 }
 
-/// Everything of a persona but its names, as it is stored.
+/// The persona fields that are stored as JSON in the `config` column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Config {
     description: String,
@@ -176,7 +174,7 @@ const DAMAGED: StoreError = StoreError::Damaged {
 };
 
 impl Persona {
-    /// Reads a stored one.
+    /// Parses a stored row.
     fn of(row: VoicePersonaRow) -> Result<Self, StoreError> {
         let config: Config = serde_json::from_str(&row.config).map_err(|_| DAMAGED)?;
         Ok(Self {
@@ -194,7 +192,7 @@ impl Persona {
         })
     }
 
-    /// As it is stored.
+    /// The row to store.
     fn row(&self) -> Result<VoicePersonaRow, StoreError> {
         let config = Config {
             description: self.description.clone(),
@@ -214,7 +212,7 @@ impl Persona {
         })
     }
 
-    /// What it is at this provider.
+    /// The binding for this provider.
     pub(crate) fn binding(&self, provider: TtsId) -> Option<&PersonaBinding> {
         let mut all = self.bindings.iter();
         all.find(|binding| binding.provider == provider)

@@ -1,5 +1,5 @@
-//! Personas in the store: making, changing, deleting them, and which one is active. Who listens hears of
-//! each change after it was stored.
+//! Stores personas: creates, updates, deletes and activates them. Subscribers receive each change after it is
+//! stored.
 
 use super::Persona;
 use super::input::{self, NewPersona, PersonaChanges};
@@ -14,7 +14,7 @@ use tokio::sync::broadcast;
 
 const NOUN: &str = "persona";
 
-/// Personas, in the store.
+/// The personas in the store.
 #[derive(Clone, Debug)]
 pub struct Personas {
     store: Store,
@@ -22,35 +22,35 @@ pub struct Personas {
     events: broadcast::Sender<PersonaEvent>,
 }
 
-/// All personas, by label, then by id.
+/// All personas, ordered by label and then by ID.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PersonaList {
     /// The personas.
     pub personas: Vec<Persona>,
-    /// The id of the active one.
+    /// The ID of the active persona.
     pub active: Option<String>,
 }
 
-/// Which persona is active.
+/// The active persona.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ActivePersona {
-    /// Its id.
+    /// The ID of the active persona.
     pub active: Option<String>,
 }
 
-/// A persona as it is after a change.
+/// A persona after a change.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PersonaEvent {
     /// The persona.
     #[serde(flatten)]
     pub persona: Persona,
-    /// It is gone.
+    /// Whether the persona was deleted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
 }
 
 impl Personas {
-    /// Personas of this store; changes are told to `events`.
+    /// Reads and writes `store`, and sends changes to `events`.
     pub const fn new(
         store: Store,
         clock: Arc<dyn Clock>,
@@ -63,7 +63,7 @@ impl Personas {
         }
     }
 
-    /// Every persona, by label, then by id.
+    /// Lists all personas, ordered by label and then by ID.
     pub async fn list(&self) -> Result<PersonaList, VoiceError> {
         let read = self
             .store
@@ -78,7 +78,7 @@ impl Personas {
         })
     }
 
-    /// One persona, if it is there.
+    /// Finds a persona.
     pub async fn find(&self, id: &str) -> Result<Option<Persona>, VoiceError> {
         if !input::is_id(id) {
             return Ok(None);
@@ -90,13 +90,13 @@ impl Personas {
         read.await
     }
 
-    /// One persona; `NotFound` when it is not there.
+    /// Gets a persona, or returns `NotFound`.
     pub async fn get(&self, id: &str) -> Result<Persona, VoiceError> {
         let found = self.find(id).await?;
         found.ok_or(VoiceError::NotFound(NOUN))
     }
 
-    /// The active persona.
+    /// Finds the active persona.
     pub async fn active(&self) -> Result<Option<Persona>, VoiceError> {
         let read = self
             .store
@@ -104,7 +104,7 @@ impl Personas {
         read.await
     }
 
-    /// Makes a persona. `Conflict` when it brings an id that is taken.
+    /// Creates a persona. Returns `Conflict` if its ID is taken.
     pub async fn create(&self, new: NewPersona) -> Result<Persona, VoiceError> {
         let (mut persona, is_chosen) = new.into_persona(self.clock.now())?;
         let write = self.store.write(move |conn| {
@@ -126,7 +126,7 @@ impl Personas {
         Ok(persona)
     }
 
-    /// Changes a persona, for what is spoken from now on.
+    /// Updates a persona. The change applies to subsequent requests.
     pub async fn update(&self, changes: PersonaChanges) -> Result<Persona, VoiceError> {
         let changes = changes.read()?;
         let now = self.clock.now();
@@ -144,7 +144,7 @@ impl Personas {
         Ok(persona)
     }
 
-    /// Deletes a persona; when it was the active one, none is active.
+    /// Deletes a persona. If it was active, no persona is active afterwards.
     pub async fn delete(&self, id: &str) -> Result<(), VoiceError> {
         let id = id.to_owned();
         let write = self.store.write(move |conn| {
@@ -160,7 +160,7 @@ impl Personas {
         Ok(())
     }
 
-    /// Makes this one the active persona, or none.
+    /// Activates a persona, or none.
     pub async fn set_active(&self, id: Option<&str>) -> Result<ActivePersona, VoiceError> {
         let active = id.map(str::to_owned);
         let wanted = active.clone();
@@ -193,7 +193,7 @@ impl Personas {
 
     fn tell(&self, persona: &Persona, deleted: bool) {
         let persona = persona.clone();
-        // Nobody listens: that is well.
+        // It is fine if there are no subscribers.
         drop(self.events.send(PersonaEvent { persona, deleted }));
     }
 }
@@ -208,7 +208,7 @@ async fn find_active(conn: &mut Conn) -> Result<Option<Persona>, VoiceError> {
     Ok(row.map(Persona::of).transpose()?)
 }
 
-/// What is no id is not asked for: PostgreSQL refuses a NUL even in a question.
+/// Does not query an invalid ID, because PostgreSQL rejects a NUL even in a query.
 async fn get(conn: &mut Conn, id: &str) -> Result<Persona, VoiceError> {
     let missing = VoiceError::NotFound(NOUN);
     if !input::is_id(id) {
@@ -217,12 +217,12 @@ async fn get(conn: &mut Conn, id: &str) -> Result<Persona, VoiceError> {
     find(conn, id).await?.ok_or(missing)
 }
 
-/// The first id after this label that nobody has.
+/// The first free ID derived from this label.
 async fn free_id(conn: &mut Conn, label: &str) -> Result<String, StoreError> {
     let rows = conn.list_voice_personas().await?;
     let taken: HashSet<String> = rows.into_iter().map(|row| row.id).collect();
     let is_free = |id: &String| input::is_id(id) && !taken.contains(id);
     let mut ids = (1..=taken.len() + 2).map(|number| input::id_after(label, number));
-    // There are two more candidates than ids that are taken, and only `none` is none.
+    // There are two more candidates than taken IDs, and only `none` is not a valid ID.
     Ok(ids.find(is_free).unwrap_or_default())
 }

@@ -1,5 +1,5 @@
-//! What a request, a persona and the settings come to at one provider. Pure: the table of what providers
-//! can do is given to it.
+//! Combines a request, a persona and the settings into parameters for one provider, according to its
+//! capabilities.
 
 use super::{FallbackPolicy, Persona, PersonaBinding, instructions};
 use crate::VoiceError;
@@ -8,7 +8,7 @@ use crate::error::NO_BINDING;
 use crate::provider::TtsId;
 use crate::settings::TtsProviderSettings;
 
-/// What a request says of the voice. Within the bounds of requests by now.
+/// The voice parameters of a request, already validated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RequestVoice {
     pub(crate) voice: Option<String>,
@@ -18,7 +18,7 @@ pub(crate) struct RequestVoice {
     pub(crate) similarity_boost: Option<f64>,
 }
 
-/// What was chosen. Nothing is set that the provider cannot do.
+/// The resolved parameters. Contains only what the provider supports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Chosen {
     pub(crate) voice: Option<String>,
@@ -29,11 +29,12 @@ pub(crate) struct Chosen {
     pub(crate) similarity_boost: Option<f64>,
     pub(crate) pitch: Option<f64>,
     pub(crate) instructions: Option<String>,
-    /// Members of the request, by the names they have there, that this provider cannot follow.
+    /// Request fields that this provider does not support.
     pub(crate) ignored: Vec<&'static str>,
 }
 
-/// Request, binding and settings, in this order, for one field; and whether the provider takes it.
+/// The values of one field from request, binding and settings, in order of precedence, and whether the
+/// provider supports the field.
 struct Field<T> {
     name: &'static str,
     takes: bool,
@@ -54,8 +55,9 @@ impl<T> Field<T> {
     }
 }
 
-/// Chooses. The request beats the persona's binding, the binding beats the settings. Without a binding
-/// for this provider the persona's policy decides; `NotConfigured` when that is `fail`.
+/// Resolves the parameters. The request takes precedence over the persona's binding, and the binding over the
+/// settings. Without a binding for this provider, the persona's policy applies; `fail` returns
+/// `NotConfigured`.
 pub(crate) fn apply(
     persona: Option<&Persona>,
     provider: TtsId,
@@ -122,12 +124,12 @@ pub(crate) fn apply(
     })
 }
 
-/// A speaking rate is a speed; a binding that has both has the same number twice.
+/// The speaking rate is an alias of the speed. A binding with both has the same value twice.
 fn speed_of(binding: &PersonaBinding) -> Option<f64> {
     binding.speed.or(binding.speaking_rate)
 }
 
-/// The nearest speed that the provider takes.
+/// The nearest speed that the provider supports.
 fn near(speed: f64, capability: &TtsCapability) -> f64 {
     match &capability.speed {
         Some(range) => speed.max(*range.start()).min(*range.end()),

@@ -1,4 +1,4 @@
-//! Personas as callers make and change them, in a real database.
+//! Tests the creation and update of personas in real databases.
 
 mod bounds;
 
@@ -40,7 +40,7 @@ impl Room {
         self.personas.update(changes).await.map_err(Problem::from)
     }
 
-    /// The ids of what was told since, whether each is active, and whether it is gone.
+    /// The events since the last call: ID, whether active, whether deleted.
     fn told(&mut self) -> Vec<(String, bool, bool)> {
         std::iter::from_fn(|| self.events.try_recv().ok())
             .map(|event| (event.persona.id, event.persona.active, event.deleted))
@@ -52,7 +52,7 @@ fn shown(persona: &Persona) -> Value {
     serde_json::to_value(persona).unwrap()
 }
 
-/// The code and the field of a refusal.
+/// The code and the field of an error.
 fn refusal<T: std::fmt::Debug>(outcome: Result<T, Problem>) -> (ErrorCode, String) {
     let problem = outcome.unwrap_err();
     let field = problem.details.get("field").and_then(Value::as_str);
@@ -116,7 +116,7 @@ async fn a_persona_is_shown_as_the_contract_says() {
             })
         );
         assert_eq!(room.personas.get("N.1").await.unwrap(), most);
-        // A record that is sent back changes nothing.
+        // Sending a record back changes nothing.
         assert_eq!(room.update(shown(&most)).await.unwrap(), most);
         assert_eq!(
             room.update(json!({ "persona": shown(&most), "id": "N.1" }))
@@ -158,7 +158,7 @@ async fn ids_come_from_labels_and_are_taken_once() {
             .create(json!({ "label": "Other", "id": "old-sailor" }))
             .await;
         assert_eq!(taken.unwrap_err().code, ErrorCode::Conflict);
-        // Another one made from a label goes around an id that was chosen.
+        // An ID derived from a label avoids IDs chosen by callers.
         room.create(json!({ "label": "Me", "id": "you" }))
             .await
             .unwrap();
@@ -249,7 +249,7 @@ async fn a_change_touches_only_what_it_names() {
                 "{params}"
             );
         }
-        // What was refused changed nothing.
+        // A rejected update changes nothing.
         assert_eq!(room.personas.get("sailor").await.unwrap(), cleared);
     }
 }

@@ -1,8 +1,8 @@
-//! One process and those it starts: fed, listened to, and ended together.
+//! Runs one process with its descendants: feeds it, reads its output, and ends the whole group.
 //!
-//! The process leads a group of its own. Whatever is left of the group is killed before its leader is
-//! reaped: until then nobody else can get the group's number. A descendant that leaves the group on
-//! purpose is out of reach; it can hold nobody up.
+//! The process leads its own group. The rest of the group is killed before the leader is reaped, because
+//! until then no other group can get its ID. A descendant that leaves the group cannot be killed, but does
+//! not block anything.
 
 use super::pipes::{Output, drain, feed};
 use super::{Job, Piece};
@@ -18,13 +18,13 @@ use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
-/// How long the pipes may stay open once the process has ended.
+/// How long the pipes may stay open after the process has ended.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
-/// "Exec format error": made for another machine, or no program at all.
+/// "Exec format error": built for another architecture, or not a program.
 const ENOEXEC: i32 = 8;
 
-/// Runs the job to its end and sends its output. Dropping the future kills the group. The place is given
-/// back when the process has ended, though some output may still have to wait for its reader.
+/// Runs the job to its end and sends its output. Dropping the future kills the group. The permit is released
+/// when the process ends, even if some output still waits for its reader.
 pub(super) async fn drive(
     mut job: Job,
     variables: &[(String, OsString)],
@@ -59,14 +59,14 @@ pub(super) async fn drive(
                 place = None;
                 until = Some(Instant::now() + GRACE);
             }
-            // What a slow reader keeps in the pipe is not what is never closed.
+            // Output that a slow reader leaves in the pipe does not count as a pipe that stays open.
             () = tokio::time::sleep_until(until.unwrap_or_else(Instant::now)),
                 if until.is_some() && !output.is_full() => break,
         }
     }
     drop(place);
     let status = running.reap().await.map_err(broken)?;
-    // That nobody waits any more is no failure.
+    // A closed receiver is not a failure.
     let rest = output.piece();
     if !rest.is_empty() {
         let _ = pieces.send(Ok(rest)).await;
@@ -82,7 +82,7 @@ pub(super) async fn drive(
         return Err(VoiceError::failed(provider, "ended with an error", false));
     }
     if !said.tail.is_empty() {
-        // On lines of its own.
+        // Start on a new line.
         let tail = [b"\n".as_slice(), &said.tail].concat();
         let _ = pieces.send(Ok(tail.into())).await;
     }
@@ -91,9 +91,9 @@ pub(super) async fn drive(
 
 struct Running {
     child: Child,
-    /// The group that it leads, until it is reaped.
+    /// The group that the process leads, until it is reaped.
     group: Option<Pid>,
-    /// Says that some child of ours has ended.
+    /// Signals that a child process of this server has ended.
     news: unix::Signal,
 }
 
@@ -116,7 +116,7 @@ impl Running {
         if let Some(directory) = &job.directory {
             command.current_dir(directory.path());
         }
-        // Before the process, so that its end is not missed.
+        // Register before spawning, to not miss the end of the process.
         let news = unix::signal(SignalKind::child())?;
         let mut child = command.spawn().map_err(|error| not_started(job, &error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -129,7 +129,7 @@ impl Running {
         }
     }
 
-    /// Waits until the process has ended. It is not reaped.
+    /// Waits until the process has ended, without reaping it.
     async fn ended(&mut self) -> io::Result<()> {
         let Some(group) = self.group else {
             return Ok(());
@@ -145,7 +145,7 @@ impl Running {
 
     fn kill(&self) {
         if let Some(group) = self.group {
-            // That there is nobody left is fine.
+            // It is fine if the group is empty already.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }

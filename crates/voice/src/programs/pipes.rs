@@ -1,4 +1,4 @@
-//! What goes into a program and what comes out of it: within limits, and all at once.
+//! Input and output of a program, within limits and concurrently.
 
 use super::Job;
 use crate::VoiceError;
@@ -6,18 +6,18 @@ use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin};
 
-/// How much is read at a time.
+/// How much to read at a time.
 const PIECE_BYTES: usize = 64 << 10;
-/// How much of the end of standard error is kept, for those who want it.
+/// How much of the end of stderr is kept, if requested.
 const TAIL_BYTES: usize = 1 << 20;
 
-/// What was read and not yet sent: at most one piece.
+/// Output that was read and not yet sent: at most one chunk.
 pub(super) struct Output {
     provider: &'static str,
     left: usize,
     /// Whether more may come.
     pub(super) open: bool,
-    /// Where what is read goes, while there is room.
+    /// The read buffer, used while it has capacity.
     pub(super) buffer: BytesMut,
 }
 
@@ -39,12 +39,12 @@ impl Output {
         self.buffer.len() >= self.buffer.capacity()
     }
 
-    /// Whether more is to be read: not while the reader leaves a whole piece waiting.
+    /// Whether to read more. False while a full chunk waits for the reader.
     pub(super) fn has_room(&self) -> bool {
         self.open && !self.is_full()
     }
 
-    /// So much was read; nothing is the end.
+    /// Accounts for `read` bytes; 0 is the end.
     pub(super) fn took(&mut self, read: usize) -> Result<(), VoiceError> {
         self.open = read > 0;
         let endless = VoiceError::failed(self.provider, "answered without end", false);
@@ -52,26 +52,26 @@ impl Output {
         Ok(())
     }
 
-    /// Takes out what is there.
+    /// Takes the buffered output.
     pub(super) fn piece(&mut self) -> Bytes {
-        // A piece keeps all of its buffer in memory: that one is never larger than a piece may be.
+        // A chunk keeps its whole buffer in memory, so each gets a new one of the maximum chunk size.
         let empty = BytesMut::with_capacity(PIECE_BYTES);
         std::mem::replace(&mut self.buffer, empty).freeze()
     }
 }
 
-/// Tells the program what it should know. It may not want to.
+/// Writes the input to the program, which may ignore it.
 pub(super) async fn feed(mut stdin: ChildStdin, input: Bytes) {
     if stdin.write_all(&input).await.is_ok() {
         let _ = stdin.shutdown().await;
     }
 }
 
-/// What was said on standard error.
+/// The output on stderr.
 #[derive(Default)]
 pub(super) struct Said {
     pub(super) lines: usize,
-    /// The end of it, if it was to be kept.
+    /// The end of the output, if it was to be kept.
     pub(super) tail: Vec<u8>,
 }
 

@@ -28,7 +28,7 @@ fn patient() -> Programs {
     programs(2, Duration::from_mins(1))
 }
 
-/// A directory for programs, with a blank in its name.
+/// A directory for programs, with a space in its name.
 struct Place(TempDir);
 
 impl Place {
@@ -48,7 +48,7 @@ impl Place {
         path
     }
 
-    /// A program for the shell; its first argument is this directory.
+    /// A shell script. Its first argument is this directory.
     fn job(&self, script: &str) -> Job {
         let program = self.file("program", &format!("#!/bin/sh\n{script}\n"), 0o755);
         let args = vec![self.0.path().into()];
@@ -58,7 +58,7 @@ impl Place {
         }
     }
 
-    /// The number that the program has left in the file `pid`.
+    /// The PID that the program wrote to the file `pid`.
     async fn pid(&self) -> Pid {
         loop {
             let text = fs::read_to_string(self.path("pid")).unwrap_or_default();
@@ -84,8 +84,8 @@ fn job(program: impl Into<PathBuf>) -> Job {
     }
 }
 
-/// Neither running nor a zombie of ours, within a second. Whoever is left behind by its parent is another's
-/// to reap, and some do not.
+/// Asserts that within a second the process neither runs nor is a zombie child of this process. Orphans are
+/// reaped by another process, and some never do so.
 async fn assert_gone(pid: Pid) {
     let start = Instant::now();
     while test_kill_process(pid).is_ok() && !is_anothers_zombie(pid) {
@@ -97,7 +97,7 @@ async fn assert_gone(pid: Pid) {
     }
 }
 
-/// `/proc/<pid>/stat` (proc(5)): after the name in brackets the state and the parent.
+/// Reads state and parent from `/proc/<pid>/stat` (proc(5)): the fields after the name in parentheses.
 fn is_anothers_zombie(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
@@ -146,7 +146,7 @@ fn programs_are_found() {
     assert_eq!(find(&plain), None);
     assert_eq!(find(place.0.path()), None);
     assert_eq!(find(&place.path("none")), None);
-    // Without a PATH, where programs usually are.
+    // Without a PATH, the usual directories are searched.
     let programs = Programs::new(&VoiceSettings::default(), place.0.path());
     assert!(programs.find(None, "sh").is_some());
 }
@@ -183,7 +183,7 @@ async fn much_goes_in_and_out_at_once() {
     cat.stdin = input.clone();
     cat.most_output = input.len() - 1;
     assert_eq!(failure(&patient(), cat).await, "answered without end");
-    // Not everybody listens.
+    // A program may ignore its input.
     let mut deaf = job("/bin/true");
     deaf.stdin = input;
     assert_eq!(patient().run(deaf).await.unwrap().stdout, "");
@@ -197,7 +197,7 @@ async fn a_flood_of_complaints_holds_nothing_up() {
         patient().run(place.job(script)).await.unwrap().stdout,
         "\nwell\n"
     );
-    // Of those who say something there, the end is kept.
+    // If requested, the end of stderr is kept.
     let mut job = place.job(script);
     job.with_stderr = true;
     let said = patient().run(job).await.unwrap().stdout;
@@ -225,7 +225,7 @@ async fn a_program_that_hangs_is_ended() {
         let impatient = programs(1, Duration::from_millis(300));
         assert_eq!(failure(&impatient, job).await, "time-out");
         assert_gone(place.pid().await).await;
-        // Its place is free.
+        // The permit is free.
         let next = impatient.run(super::tests::job("/bin/true"));
         assert!(next.await.is_ok());
     }
@@ -279,7 +279,7 @@ async fn what_comes_is_passed_on_before_the_end_is_known() {
     assert_eq!(reason(&error), "ended with an error");
     assert!(bad.next().await.is_none());
 
-    // A failure before the first byte, and silence, are no streams.
+    // A failure before the first byte, or no output, is not a stream.
     let programs = patient();
     let early = async |job| programs.stream(job).await.err().unwrap();
     assert_eq!(
@@ -316,7 +316,7 @@ async fn who_leaves_takes_the_program_along() {
     drop(stream);
     assert_gone(place.pid().await).await;
 
-    // Who waits for a place may leave as well.
+    // A caller may also stop waiting for a permit.
     let mut stream = programs
         .stream(place.job("printf one; exec sleep 1000"))
         .await
@@ -335,7 +335,7 @@ async fn who_leaves_takes_the_program_along() {
 #[tokio::test]
 async fn what_a_program_leaves_behind_ends_with_it() {
     let place = Place::new();
-    // The sleeper holds all three pipes.
+    // The background process keeps all three pipes open.
     let script = "sleep 1000 & echo $! >\"$1/pid\"; echo well";
     let start = Instant::now();
     assert_eq!(
@@ -383,7 +383,7 @@ async fn places_are_given_in_order_and_waiting_takes_time_too() {
     let (one, two) = tokio::join!(one, two);
     assert!(one.is_ok() && two.is_ok());
     assert_eq!(fs::read_to_string(&third).unwrap(), "first\nsecond\n");
-    // Nobody leaves: whoever has less time than the one who holds the place does not get it.
+    // A caller with a shorter limit than the permit's holder times out.
     let stays = place.job("printf one; exec sleep 1000");
     let _stream = programs.stream(stays).await.unwrap();
     let hurried = Programs {
@@ -408,7 +408,7 @@ async fn a_slow_reader_holds_no_place() {
 #[tokio::test]
 async fn a_slow_reader_misses_nothing() {
     let place = Place::new();
-    // A little more than what waits here: the end of it is in the pipe when the program has ended.
+    // A little more than the queue holds: its end is still in the pipe when the program ends.
     let much = place.job("dd if=/dev/zero bs=65536 count=10 2>/dev/null");
     let mut stream = patient().stream(much).await.unwrap();
     tokio::time::sleep(child::GRACE + Duration::from_millis(300)).await;
@@ -418,7 +418,7 @@ async fn a_slow_reader_misses_nothing() {
     assert_eq!(length(&mut stream).await, 3_000_000);
 }
 
-/// How much comes of it.
+/// The number of bytes in the stream.
 async fn length(stream: &mut BoxStream<'static, Piece>) -> usize {
     let mut read = 0;
     while let Some(piece) = stream.next().await {
@@ -427,7 +427,7 @@ async fn length(stream: &mut BoxStream<'static, Piece>) -> usize {
     read
 }
 
-/// A workspace with this in it.
+/// A workspace with this content.
 async fn made(programs: &Programs, content: &'static str) -> Arc<TempDir> {
     let content = Bytes::from(content);
     programs.workspace("audio.wav", &content).await.unwrap()
@@ -460,7 +460,7 @@ async fn eight_may_wait_and_the_ninth_is_refused() {
     assert!(is_busy(
         programs.stream(job("/bin/true")).await.err().unwrap()
     ));
-    // Who leaves makes room, and so does who gets a place.
+    // A caller that leaves the queue, or gets a permit, makes a slot free.
     drop(waiting.pop());
     programs.has_room().unwrap();
     waiting.push(place());
@@ -479,7 +479,7 @@ async fn a_program_whose_output_nobody_takes_is_ended_in_time() {
     let mut stream = programs.stream(job).await.unwrap();
     let pid = place.pid().await;
     let next = programs.run(super::tests::job("/bin/true"));
-    // It waits for the place at least for as long as the first may take, less what is gone already.
+    // It waits for the permit as long as the first program's remaining time.
     let _ = next.await;
     assert_gone(pid).await;
     let mut kept = 0;
@@ -490,6 +490,6 @@ async fn a_program_whose_output_nobody_takes_is_ended_in_time() {
         }
     };
     assert_eq!(reason(&last.unwrap().unwrap_err()), "time-out");
-    // So much had waited for the reader, and no more.
+    // Only the queued output is kept.
     assert!((1..=MIB / 2).contains(&kept), "{kept}");
 }

@@ -1,5 +1,4 @@
-//! Directories that programs work in: only ours to read, and gone with the last who uses them. And files
-//! that were made by others.
+//! Private work directories of programs, deleted with their last user. Also opens files written by others.
 
 use crate::VoiceError;
 use bytes::Bytes;
@@ -13,10 +12,10 @@ use tempfile::TempDir;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-/// A fresh directory (0700) in this one, with one file in it (0600).
+/// Creates a new directory (0700) in `place` with one file (0600).
 ///
 /// # Errors
-/// When it cannot be made: the disk is full, say.
+/// Fails if it cannot be created, for example because the disk is full.
 pub(super) async fn make(
     place: &Arc<Path>,
     name: &'static str,
@@ -40,8 +39,8 @@ pub(super) async fn make(
     Ok(Arc::new(directory))
 }
 
-/// Removes what a server that was killed has left there, recordings in clear among it. Blocking; nobody
-/// may be working there: a data directory has one server.
+/// Deletes what a killed server left, which includes unencrypted recordings. Blocking. The directory must not
+/// be in use; a data directory has only one server.
 pub(crate) fn empty(place: &Path) {
     match std::fs::remove_dir_all(place) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -51,13 +50,12 @@ pub(crate) fn empty(place: &Path) {
     }
 }
 
-/// Opens a file for reading. What is no regular file is none, and holds nobody up: not a FIFO either that
-/// nobody writes to.
+/// Opens a regular file for reading. Rejects anything else, and does not block on a FIFO without a writer.
 pub(crate) async fn open_file(path: &Path) -> io::Result<File> {
     open(path, OFlags::NONBLOCK).await
 }
 
-/// The same for a file that a program has written; a link to another one is none.
+/// Like [`open_file`], for a file that a program has written. Rejects symbolic links.
 pub(crate) async fn open_own_file(path: &Path) -> io::Result<File> {
     open(path, OFlags::NONBLOCK | OFlags::NOFOLLOW).await
 }
@@ -69,14 +67,14 @@ async fn open(path: &Path, flags: OFlags) -> io::Result<File> {
         tokio::fs::metadata(path).await?
     };
     let no_file = || io::Error::from(ErrorKind::InvalidInput);
-    // To open a device may do something.
+    // Opening a device may have side effects.
     if !about.is_file() {
         return Err(no_file());
     }
     let mut options = tokio::fs::OpenOptions::new();
     let options = options.read(true).custom_flags(flags.bits().cast_signed());
     let file = options.open(path).await?;
-    // It may be another by now.
+    // The file may have been replaced in the meantime.
     if file.metadata().await?.is_file() {
         Ok(file)
     } else {
@@ -84,7 +82,7 @@ async fn open(path: &Path, flags: OFlags) -> io::Result<File> {
     }
 }
 
-/// The same place, named so that it is the same from every directory.
+/// Makes a path independent of the working directory.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_error| path.to_owned())
 }

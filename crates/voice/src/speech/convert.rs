@@ -1,4 +1,4 @@
-//! A text to the whole audio: `tts.convert`.
+//! Text to complete audio: `tts.convert`.
 
 use super::made::Made;
 use super::order::Order;
@@ -11,29 +11,27 @@ use crate::{Voice, VoiceError};
 use bytes::Bytes;
 use gatehouse_audio::Format;
 
-/// Speech, whole.
+/// Complete speech audio.
 #[derive(Clone, Debug)]
 pub struct Converted {
-    /// The audio.
     pub audio: Bytes,
-    /// What it is.
     pub format: Format,
-    /// How long it lasts, measured; 0 when it could not be.
+    /// The measured duration; 0 if it could not be measured.
     pub duration_ms: u64,
-    /// Who spoke.
+    /// The provider that spoke.
     pub provider: TtsId,
-    /// Whose persona it was.
+    /// The ID of the persona used.
     pub persona: Option<String>,
-    /// Whether it was spoken before and kept.
+    /// Whether the audio came from the cache.
     pub cached: bool,
-    /// Who was asked, in order.
+    /// The providers tried, in order.
     pub attempts: Vec<Attempt>,
-    /// What the caller should know.
+    /// A warning for the caller.
     pub warning: Option<String>,
 }
 
 impl Voice {
-    /// Speaks a text and gives the whole audio. Dropping the future ends what was begun.
+    /// Synthesizes a text. Dropping the future cancels the work.
     pub async fn convert(&self, request: SpeechRequest) -> Result<Converted, VoiceError> {
         let order = self.order(request).await?;
         let mut tries = Tries::default();
@@ -58,7 +56,7 @@ impl Voice {
         Err(tries.over())
     }
 
-    /// One speaker says all of it; or it was kept from the last time.
+    /// Synthesizes with one provider, or returns cached audio.
     async fn say(&self, order: &Order, id: TtsId) -> Result<(Made, bool), VoiceError> {
         let job = self.job(order, id).await?;
         let (cache, most) = (&self.0.cache, order.state.settings.cache_max_bytes);

@@ -1,4 +1,4 @@
-//! Whole audio from one speaker: as it makes it, or from samples.
+//! Complete audio from one provider, in its own format or encoded from samples.
 
 use super::order::Job;
 use super::samples::{Samples, broken};
@@ -14,17 +14,17 @@ use futures_util::StreamExt;
 use gatehouse_audio::{Encoder, Format, Sound, duration_ms, encode};
 use std::sync::Arc;
 
-/// Whole audio.
+/// Complete audio.
 pub(super) struct Made {
     pub(super) audio: Bytes,
     pub(super) duration_ms: u64,
     pub(super) warning: Option<String>,
-    /// Whether it could be read as what it should be.
+    /// Whether the audio could be parsed as its format.
     pub(super) is_sound: bool,
 }
 
 impl Job {
-    /// Has all of it made.
+    /// Synthesizes the whole text.
     pub(super) async fn make(&self, state: &Arc<State>) -> Result<Made, VoiceError> {
         let made = match self.native() {
             Some(call) => self.make_native(state, call).await?,
@@ -85,7 +85,7 @@ impl Job {
         })
     }
 
-    /// What has its length in its head, and what another program makes.
+    /// For formats with the length in the header, and for formats encoded by an external program.
     async fn make_whole(
         &self,
         state: &State,
@@ -112,7 +112,7 @@ impl Job {
     }
 }
 
-/// Encodes while it is spoken, so that a long text does not lie here as samples.
+/// Encodes as samples arrive, to avoid holding all samples of a long text in memory.
 async fn encode_as_it_comes(
     desk: &Desk,
     id: TtsId,

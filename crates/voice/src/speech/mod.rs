@@ -1,7 +1,8 @@
-//! Speaking: from a text to audio in the format that was asked for.
+//! Text to speech in the requested format.
 //!
-//! `request` checks, `order` decides (persona, speakers to ask, text to say), `made` has one speaker make
-//! all of it, `stream` hands it on as it comes and `noted` watches that. Several pieces of text become one audio in `samples`.
+//! `request` validates, and `order` selects the persona, the providers and the text. `made` synthesizes the
+//! complete audio with one provider. `stream` forwards audio as it arrives, and `noted` observes that.
+//! `samples` joins several pieces of text into one audio.
 
 mod convert;
 mod made;

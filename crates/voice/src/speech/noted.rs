@@ -1,5 +1,4 @@
-//! What is noted of a stream when it ends: how it went, how long it lasted, and, if it is not too large,
-//! the audio itself for the next time.
+//! Observes a stream: records metrics at its end, and caches the audio if it is not too large.
 
 use super::stream::Body;
 use crate::VoiceError;
@@ -12,23 +11,23 @@ use futures_util::{StreamExt, stream};
 use gatehouse_audio::{Format, duration_ms};
 use std::sync::Arc;
 
-/// The most of a stream that is kept in memory on its way: about two minutes of MP3.
+/// The most of a stream to buffer for the cache: about two minutes of MP3.
 const MAX_KEPT_BYTES: usize = 768 << 10;
 
-/// A stream whose first bytes have come.
+/// A stream whose first bytes have arrived.
 pub(super) struct Noted {
     pub(super) id: TtsId,
     pub(super) format: Format,
     pub(super) desk: Desk,
     pub(super) counting: Counting,
-    /// Where it is kept, and how much may be kept in all.
+    /// The cache, the entry name and the maximum cache size.
     pub(super) keep: Option<(Arc<Cache>, Name, u64)>,
-    /// What came so far; nothing once it is too much.
+    /// The audio so far; `None` once it is too large.
     pub(super) whole: Option<Vec<u8>>,
 }
 
 impl Noted {
-    /// The stream, with a note at its end. Whoever drops it before ends it without one.
+    /// Wraps the stream. A stream that is dropped before its end is neither recorded nor cached.
     pub(super) fn watch(self, body: Body) -> Body {
         let state = (body, Some(self));
         let watched = stream::unfold(state, |(mut body, noted)| async move {
@@ -57,7 +56,7 @@ impl Noted {
     }
 
     async fn end(self) {
-        // That it ended well is all there is to tell.
+        // Records the success.
         drop(self.counting.of(Ok::<_, VoiceError>(())));
         let Some(whole) = self.whole else { return };
         let (audio, kind) = (Bytes::from(whole), self.format.kind());

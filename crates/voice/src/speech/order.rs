@@ -1,4 +1,4 @@
-//! What is to be done: which text is said, in whose persona, and who is asked in which order.
+//! Resolves a request: which text is spoken, with which persona, and which providers are tried.
 
 use super::request::{self, SpeechRequest};
 use crate::cache::Name;
@@ -14,32 +14,32 @@ use crate::{Voice, VoiceError};
 use gatehouse_audio::Format;
 use std::sync::Arc;
 
-/// A checked request, ready to be given to a speaker.
+/// A validated request.
 pub(super) struct Order {
     pub(super) state: Arc<State>,
     pub(super) request: SpeechRequest,
     pub(super) persona: Option<Persona>,
     pub(super) format: Format,
-    /// What is said.
+    /// The text to speak.
     pub(super) text: String,
-    /// Who is asked, in this order: the one who was chosen, then those whom the settings name.
+    /// The providers to try, in order: the chosen one, then the configured fallbacks.
     pub(super) speakers: Vec<TtsId>,
 }
 
-/// An order for one speaker.
+/// The calls to one provider.
 pub(super) struct Job {
     pub(super) id: TtsId,
-    /// One call for each piece of the text.
+    /// One call per piece of the text.
     pub(super) calls: Vec<TtsCall>,
-    /// Where it is kept; nowhere for a speaker who was not the one asked for.
+    /// The cache entry; `None` for a fallback provider.
     pub(super) name: Option<Name>,
-    /// Members of the request that this speaker does not follow.
+    /// Request fields that this provider does not support.
     pub(super) ignored: Vec<&'static str>,
     pub(super) format: Format,
 }
 
 impl Voice {
-    /// Checks a request and decides.
+    /// Validates and resolves a request.
     pub(super) async fn order(&self, request: SpeechRequest) -> Result<Order, VoiceError> {
         let state = self.state();
         let checked = request::check(&request, &state.settings.tts)?;
@@ -68,7 +68,7 @@ impl Voice {
         })
     }
 
-    /// The persona of this id, none for `none`, the active one when nobody was named.
+    /// The persona with this ID, no persona for `none`, and the active persona for `None`.
     pub(crate) async fn persona(&self, id: Option<&str>) -> Result<Option<Persona>, VoiceError> {
         match id {
             None => self.personas().active().await,
@@ -80,8 +80,7 @@ impl Voice {
         }
     }
 
-    /// The order as this speaker gets it. Another speaker than the first knows nothing of the voice and
-    /// model that the request names.
+    /// The job for this provider. A fallback provider ignores the requested voice and model.
     pub(super) async fn job(&self, order: &Order, id: TtsId) -> Result<Job, VoiceError> {
         let is_first = order.speakers.first() == Some(&id);
         let state = &order.state;
@@ -146,7 +145,7 @@ impl Voice {
 }
 
 impl Job {
-    /// The only call, if the speaker makes the format itself.
+    /// The only call, if the provider returns the format natively.
     pub(super) fn native(&self) -> Option<&TtsCall> {
         match self.calls.as_slice() {
             [call] if call.want != Want::Samples => Some(call),
@@ -154,7 +153,7 @@ impl Job {
         }
     }
 
-    /// What the caller should know.
+    /// A warning for the caller.
     pub(super) fn warning(&self) -> Option<String> {
         if self.ignored.is_empty() {
             return None;
@@ -181,7 +180,7 @@ fn call(chosen: &Chosen, settings: TtsProviderSettings, native: Option<Format>) 
     }
 }
 
-/// Marks of answers are not read out, wherever the text is from.
+/// Removes answer markers, whatever the source of the text.
 fn unmarked(text: &str) -> String {
     let mut filter = MarkupFilter::new();
     let mut visible = filter.push(text);
@@ -189,7 +188,7 @@ fn unmarked(text: &str) -> String {
     visible
 }
 
-/// What tells one version of a program's model from the next under the same path.
+/// Distinguishes versions of a program's model at the same path.
 async fn stamp(settings: &TtsProviderSettings) -> String {
     let Some(path) = &settings.model_path else {
         return String::new();
@@ -200,7 +199,7 @@ async fn stamp(settings: &TtsProviderSettings) -> String {
     }
 }
 
-/// Everything that makes the audio what it is.
+/// The cache key: everything that affects the audio.
 fn name(order: &Order, id: TtsId, call: &TtsCall, stamp: &str) -> Name {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let settings = &call.settings;

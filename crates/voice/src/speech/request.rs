@@ -1,4 +1,4 @@
-//! What may be asked for, and its limits.
+//! Speech requests and their limits.
 
 use crate::VoiceError;
 use crate::provider::TtsId;
@@ -6,29 +6,27 @@ use crate::settings::TtsSettings;
 use gatehouse_audio::Format;
 use std::ops::RangeInclusive;
 
-/// The speeds that are taken.
+/// The accepted speeds.
 pub(crate) const SPEED: RangeInclusive<f64> = 0.25..=4.0;
-/// What stability and similarity may be.
+/// The accepted values of stability and similarity.
 pub(crate) const SHARE: RangeInclusive<f64> = 0.0..=1.0;
 /// The longest name of a voice or model.
 const MAX_NAME_CHARACTERS: usize = 200;
-/// The longest words on how to speak.
+/// The longest instructions.
 const MAX_INSTRUCTIONS_CHARACTERS: usize = 16_000;
 
-/// A text that is to be spoken, and what the caller says of how.
+/// A text to speak, with the caller's options.
 #[derive(Clone, Debug)]
 pub struct SpeechRequest {
-    /// The text; Markdown is left out of what is said.
+    /// The text. Markdown syntax is not spoken.
     pub text: String,
-    /// Who speaks: an id or an alias.
+    /// The ID or alias of the provider.
     pub provider: Option<String>,
-    /// The persona's id, or `none`; the active one when absent.
+    /// The persona's ID, or the string `none` for no persona. If absent, the active persona speaks.
     pub persona: Option<String>,
-    /// Whose voice.
     pub voice: Option<String>,
-    /// Which model.
     pub model: Option<String>,
-    /// The format's name; mp3 when absent.
+    /// The name of the format; mp3 by default.
     pub format: Option<String>,
     /// 0.25 to 4.
     pub speed: Option<f64>,
@@ -36,12 +34,12 @@ pub struct SpeechRequest {
     pub stability: Option<f64>,
     /// 0 to 1.
     pub similarity_boost: Option<f64>,
-    /// How to speak, in words; goes before the persona's.
+    /// How to speak, in words. Replaces the persona's instructions.
     pub instructions: Option<String>,
 }
 
 impl SpeechRequest {
-    /// A text, with everything else as usual.
+    /// A request with default options.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -58,15 +56,15 @@ impl SpeechRequest {
     }
 }
 
-/// A request whose limits were checked.
+/// A request within its limits.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
-    /// Who was asked for.
+    /// The requested provider.
     pub(crate) provider: Option<TtsId>,
     pub(crate) format: Format,
 }
 
-/// Checks what can be checked before anybody is called. Fields have the names of the method's params.
+/// Validates the request before any provider is called. Errors name the fields as the method's params do.
 pub(crate) fn check(
     request: &SpeechRequest,
     settings: &TtsSettings,

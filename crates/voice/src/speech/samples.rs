@@ -1,4 +1,4 @@
-//! Samples as they come from a provider, piece of text after piece of text, as if it had been one.
+//! Samples as they arrive from a provider, for all pieces of the text in sequence.
 
 use crate::VoiceError;
 use crate::handle::State;
@@ -11,7 +11,7 @@ use gatehouse_audio::{AudioError, Format, PcmStream, Resampler, WavStream};
 use std::sync::Arc;
 use std::vec;
 
-/// Samples of one rate, which is that of the first piece.
+/// Samples at one rate, that of the first piece.
 pub(super) struct Samples {
     state: Arc<State>,
     id: TtsId,
@@ -20,7 +20,7 @@ pub(super) struct Samples {
     rate: Option<u32>,
 }
 
-/// One piece of text, being spoken.
+/// A piece of text that is being spoken.
 struct Piece {
     body: BoxStream<'static, Result<Bytes, VoiceError>>,
     reader: Reader,
@@ -34,7 +34,7 @@ enum Reader {
 }
 
 impl Samples {
-    /// Nothing is called before the first samples are asked for.
+    /// Does not call the provider before the first [`Self::next`].
     pub(super) fn new(state: Arc<State>, id: TtsId, calls: Vec<TtsCall>) -> Self {
         Self {
             state,
@@ -45,12 +45,12 @@ impl Samples {
         }
     }
 
-    /// Samples a second, once some have come.
+    /// Samples per second, once some have arrived.
     pub(super) const fn rate(&self) -> Option<u32> {
         self.rate
     }
 
-    /// The next samples, never none; `None` at the end.
+    /// The next samples, never empty; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<i16>>, VoiceError> {
         loop {
             if self.now.is_none() && !self.begin().await? {
@@ -70,7 +70,7 @@ impl Samples {
         }
     }
 
-    /// Has the next piece of text spoken.
+    /// Starts the next piece of text.
     async fn begin(&mut self) -> Result<bool, VoiceError> {
         let Some(call) = self.calls.next() else {
             return Ok(false);
@@ -112,7 +112,7 @@ impl Piece {
         self.fit(samples, rate)
     }
 
-    /// Brings samples to the rate of the first piece.
+    /// Resamples to the rate of the first piece.
     fn fit(&mut self, samples: Vec<i16>, rate: &mut Option<u32>) -> Result<Vec<i16>, AudioError> {
         let own = match &self.reader {
             Reader::Wav(wav) => wav.rate().ok_or(AudioError::Unreadable)?,

@@ -1,4 +1,4 @@
-//! A text to audio that is handed on as it comes: `POST /api/tts/stream`.
+//! Text to audio that is forwarded as it arrives: `POST /api/tts/stream`.
 
 use super::noted::Noted;
 use super::order::{Job, Order};
@@ -16,24 +16,23 @@ use gatehouse_audio::{Encoder, Format};
 use std::fmt;
 use std::sync::Arc;
 
-/// How many samples are encoded before somebody else gets a turn.
+/// How many samples to encode before yielding to other tasks.
 const SAMPLES_AT_ONCE: usize = 12_000;
 
-/// Speech, as it comes. The first bytes are there already.
+/// A stream of speech whose first bytes have arrived.
 pub struct Streamed {
-    /// The bytes; an error is the last item, and means that what came is not all.
+    /// The bytes. An error is the last item and means that the audio is incomplete.
     pub body: BoxStream<'static, Result<Bytes, VoiceError>>,
-    /// What they are.
     pub format: Format,
-    /// Who speaks.
+    /// The provider that speaks.
     pub provider: TtsId,
-    /// Whose persona it is.
+    /// The ID of the persona used.
     pub persona: Option<String>,
-    /// Whether it was spoken before and kept.
+    /// Whether the audio came from the cache.
     pub cached: bool,
-    /// Who was asked, in order.
+    /// The providers tried, in order.
     pub attempts: Vec<Attempt>,
-    /// What the caller should know.
+    /// A warning for the caller.
     pub warning: Option<String>,
 }
 
@@ -49,8 +48,8 @@ impl fmt::Debug for Streamed {
 pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
 impl Voice {
-    /// Speaks a text and hands on what comes. Another speaker is tried only as long as nothing has come.
-    /// Dropping the stream ends what was begun.
+    /// Synthesizes a text and forwards the audio. Fallbacks are tried only before the first bytes. Dropping
+    /// the stream cancels the work.
     pub async fn stream(&self, request: SpeechRequest) -> Result<Streamed, VoiceError> {
         let order = self.order(request).await?;
         let mut tries = Tries::default();
@@ -74,7 +73,7 @@ impl Voice {
         Err(tries.over())
     }
 
-    /// Waits for a speaker's first bytes.
+    /// Waits for the provider's first bytes.
     async fn begin(
         &self,
         order: &Order,
@@ -124,12 +123,13 @@ impl Voice {
     }
 }
 
-/// WAV that is made as it comes has no length in its head: who asks for the whole gets better.
+/// A WAV that is encoded while streaming has no length in its header. Do not cache it, because a request for
+/// the complete audio returns a better one.
 fn is_kept(job: &Job, most: u64) -> bool {
     most > 0 && (job.format != Format::Wav || job.native().is_some())
 }
 
-/// What the speaker makes itself.
+/// Streams the provider's native output.
 async fn native(order: &Order, id: TtsId, call: &TtsCall) -> Result<Body, VoiceError> {
     let speech = tts::provider(id).speak(&order.state.means, call).await?;
     let pieces = speech
@@ -138,13 +138,13 @@ async fn native(order: &Order, id: TtsId, call: &TtsCall) -> Result<Body, VoiceE
     Ok(pieces.boxed())
 }
 
-/// What no encoder here makes piece by piece.
+/// For a format that cannot be encoded incrementally.
 async fn whole(order: &Order, job: &Job) -> Result<Body, VoiceError> {
     let made = job.make(&order.state).await?;
     Ok(stream::iter([Ok(made.audio)]).boxed())
 }
 
-/// Samples, encoded as they come.
+/// Encodes samples as they arrive.
 fn encoded(order: &Order, job: Job) -> Body {
     let samples = Samples::new(Arc::clone(&order.state), job.id, job.calls);
     let state = Encoding {
@@ -166,7 +166,7 @@ struct Encoding {
     id: TtsId,
     format: Format,
     samples: Samples,
-    /// Samples that came and are not encoded yet, the last first.
+    /// Samples that are not encoded yet, in reverse order.
     waiting: Vec<i16>,
     encoder: Option<Encoder>,
     at_end: bool,
@@ -192,7 +192,7 @@ impl Encoding {
         Ok(None)
     }
 
-    /// Made for the rate that came.
+    /// Creates the encoder for the rate of the first samples.
     fn encoder(&mut self) -> Result<&mut Encoder, VoiceError> {
         let rate = self.samples.rate().unwrap_or(Format::PCM_RATE);
         let (id, format) = (self.id, self.format);
@@ -205,7 +205,7 @@ impl Encoding {
         }
     }
 
-    /// Not too many at once.
+    /// The next samples, at most [`SAMPLES_AT_ONCE`].
     async fn some(&mut self) -> Result<Option<Vec<i16>>, VoiceError> {
         if self.waiting.is_empty() {
             match self.samples.next().await? {

@@ -1,19 +1,19 @@
 //! Deepgram's transcription of recorded audio.
 //!
-//! <https://developers.deepgram.com/reference/speech-to-text/listen-pre-recorded>, read as `openapi.yml` of
-//! Deepgram's own `deepgram-api-specs`, and the pages on language detection, key terms, keywords,
-//! utterances and errors below <https://developers.deepgram.com/docs/>:
-//! - `POST {base}/listen`, the audio as the body, what is wanted in the query, `Authorization: Token …`.
-//!   Up to 2 GB of almost any format with a header.
+//! Sources: <https://developers.deepgram.com/reference/speech-to-text/listen-pre-recorded> (as `openapi.yml`
+//! in Deepgram's `deepgram-api-specs`), and the pages on language detection, key terms, keywords, utterances
+//! and errors under <https://developers.deepgram.com/docs/>:
+//! - `POST {base}/listen` with the audio as the body, options in the query, and `Authorization: Token …`. Up
+//!   to 2 GB of almost any format with a header.
 //! - `model` (`nova-3`), `language` (BCP 47) or `detect_language=true`, `punctuate`, `smart_format`,
-//!   `utterances` (what is said between pauses).
-//! - Hints: `keyterm`, repeated, phrases, Nova-3 only, 100 of them and 500 tokens; `keywords`, repeated, single
-//!   words, for Nova-2, Nova, Enhanced and Base. Their Whisper models take neither.
-//! - The answer: `metadata.duration`; `results.channels[0].detected_language` and `.alternatives[0]` with
+//!   `utterances` (speech between pauses).
+//! - Hints: `keyterm`, repeatable, phrases, Nova-3 only, up to 100 and 500 tokens; `keywords`, repeatable,
+//!   single words, for Nova-2, Nova, Enhanced and Base. Deepgram's Whisper models accept neither.
+//! - Response: `metadata.duration`; `results.channels[0].detected_language` and `.alternatives[0]` with
 //!   `transcript`, `confidence` and `words[{word, punctuated_word, start, end}]`; `results.utterances[]`.
 //!
-//! `smart_format` is on unless the setting says otherwise: it makes a transcript of numbers and dates
-//! readable. Punctuation is always wanted.
+//! `smart_format` is on unless the setting disables it, because it makes numbers and dates readable.
+//! Punctuation is always requested.
 
 use super::{Heard, Stt, SttCall, hint, label, language, reading, transcriptions};
 use crate::VoiceError;
@@ -25,12 +25,11 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The provider's id, for errors.
+/// The provider ID for errors.
 const PROVIDER: &str = SttId::Deepgram.as_str();
-/// Their best for general use.
+/// Deepgram's best model for general use.
 const DEFAULT_MODEL: &str = "nova-3";
 
-/// Deepgram.
 #[derive(Debug)]
 pub(super) struct Deepgram;
 
@@ -136,7 +135,7 @@ struct Utterance {
 }
 
 impl Answer {
-    /// One channel is asked for, and one is taken. Silence has the confidence 0, which says nothing.
+    /// One channel is requested, and one is used. Silence has confidence 0, which is meaningless.
     fn heard(self) -> Heard {
         let duration = self.metadata.unwrap_or(Metadata {
             duration: Value::Null,

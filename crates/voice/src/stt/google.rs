@@ -1,21 +1,21 @@
-//! Google's Speech-to-Text, version 1, by its REST interface with an API key.
+//! Google Speech-to-Text version 1, over REST with an API key.
 //!
-//! <https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize> and `RecognitionConfig`
-//! there, read also as `google/cloud/speech/v1/cloud_speech.proto` of Google's own `googleapis`, and
+//! Sources: <https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize> and its
+//! `RecognitionConfig` (also as `google/cloud/speech/v1/cloud_speech.proto` in Google's `googleapis`), and
 //! <https://cloud.google.com/speech-to-text/quotas>:
-//! - `POST {base}/speech:recognize` with `{config, audio{content}}`, the audio in base64, at most 10 MB and
-//!   about one minute. Longer audio "must use the `uri` field to reference an audio file in Google Cloud
-//!   Storage", also with `longrunningrecognize`, which therefore is of no use here. So longer audio is cut
-//!   where it is quiet (`pieces.rs`), and the pieces' transcripts are put together.
-//! - `LINEAR16` is 16-bit mono, 16,000 Hz is "optimal". All audio comes here as WAV of that kind: of two
-//!   channels only the first would be heard, `MP3` is in `v1p1beta1` only, and a container of Opus cannot be
-//!   cut. Only audio that nobody here can read goes out as the caller declares it, where there is an
-//!   encoding for it.
-//! - `languageCode` is required, BCP 47 with a region. `speechContexts[].phrases` are hints, of at most
-//!   100 characters each. `model` is chosen by Google when it is absent.
+//! - `POST {base}/speech:recognize` with `{config, audio{content}}`, where the audio is base64, at most 10 MB
+//!   and about one minute. Longer audio "must use the `uri` field to reference an audio file in Google Cloud
+//!   Storage", even with `longrunningrecognize`, which is therefore not an option. Longer audio is instead
+//!   cut where it is quiet (`pieces.rs`), and the transcripts are concatenated.
+//! - `LINEAR16` is 16-bit mono, and 16,000 Hz is "optimal". Audio is converted to such WAV first: of two
+//!   channels Google would use only the first, `MP3` is only in `v1p1beta1`, and an Opus container cannot be
+//!   cut. Audio that cannot be decoded here is sent as declared by the caller, if there is an encoding for
+//!   it.
+//! - `languageCode` is required, BCP 47 with a region. `speechContexts[].phrases` are hints of at most 100
+//!   characters each. Google chooses the `model` if it is absent.
 //! - Times are durations such as `"1.300s"`. A confidence of 0 means that there is none. Silence has no
-//!   `results` at all.
-//! - Answers name the language that was asked for; none is detected.
+//!   `results`.
+//! - Responses name the requested language; there is no detection.
 
 mod answer;
 mod locale;
@@ -36,18 +36,17 @@ use pieces::Pieces;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 
-/// The provider's id, for errors.
+/// The provider ID for errors.
 const PROVIDER: &str = SttId::Google.as_str();
-/// What is spoken when nobody says: the language of Google's own examples.
+/// The language if none is requested, as in Google's own examples.
 const DEFAULT_LANGUAGE: &str = "en-US";
-/// How many pieces of one recording are out at a time.
+/// How many pieces of a recording are requested concurrently.
 const AT_A_TIME: usize = 3;
-/// The most of a body that is not cut: 10 MB in base64, with room for the rest of the request.
+/// The largest body that is not split: 10 MB in base64, with a margin for the rest of the request.
 const MAX_UNCUT_BYTES: usize = 7_400_000;
-/// What Opus is always decoded at (RFC 7845, section 5.1).
+/// The decoding rate of Opus (RFC 7845, section 5.1).
 const OPUS_RATE: u32 = 48_000;
 
-/// Google.
 #[derive(Debug)]
 pub(super) struct Google;
 
@@ -83,7 +82,7 @@ async fn listen(means: &Means, call: &SttCall) -> Result<Heard, VoiceError> {
     Ok(heard)
 }
 
-/// One request. The times of what was heard are `shift` seconds later than its own.
+/// Sends one request. Adds `shift` seconds to all times in the result.
 async fn recognize(
     means: &Means,
     call: &SttCall,
@@ -131,7 +130,7 @@ fn config(call: &SttCall, encoding: &Value) -> Value {
     config
 }
 
-/// How audio that cannot be read here is declared. FLAC and WAV tell themselves.
+/// The encoding to declare for audio that cannot be decoded here. FLAC and WAV have a header and need none.
 fn declared(call: &SttCall) -> Result<Value, VoiceError> {
     let encoding = match (call.kind, call.declared.as_deref()) {
         (Some(Kind::Flac | Kind::Wav), _) | (None, Some("flac" | "wav")) => json!({}),

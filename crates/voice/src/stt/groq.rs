@@ -1,6 +1,6 @@
-//! Groq's transcription: Whisper behind `OpenAI`'s form.
+//! Groq's transcription: Whisper behind an `OpenAI`-compatible API.
 //!
-//! <https://console.groq.com/docs/speech-to-text> and <https://console.groq.com/docs/api-reference>:
+//! Sources: <https://console.groq.com/docs/speech-to-text> and <https://console.groq.com/docs/api-reference>:
 //! `POST https://api.groq.com/openai/v1/audio/transcriptions`; models `whisper-large-v3-turbo` and
 //! `whisper-large-v3`; files flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, 25 MB on the free tier;
 //! `language` ISO 639-1; `prompt` up to 224 tokens; `response_format` json, `verbose_json` or text;
@@ -14,10 +14,9 @@ use crate::provider::SttId;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-/// The fast one, for all languages.
+/// The fast model, for all languages.
 const DEFAULT_MODEL: &str = "whisper-large-v3-turbo";
 
-/// Groq.
 #[derive(Debug)]
 pub(super) struct Groq;
 

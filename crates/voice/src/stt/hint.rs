@@ -1,15 +1,15 @@
-//! A hint for vendors that take words and phrases in place of a text.
+//! Converts a prompt for vendors that accept terms instead of a text.
 
-/// At most this many; Deepgram and Mistral take 100 each.
+/// The maximum number of terms. Deepgram and Mistral accept 100 each.
 pub(super) const MAX_TERMS: usize = 100;
-/// The longest: Google takes no longer phrase.
+/// The longest term, which is Google's limit for a phrase.
 const MAX_TERM_CHARACTERS: usize = 100;
-/// The longest in all. Deepgram takes 500 tokens of key terms, and a token has some three characters.
+/// The total length. Deepgram accepts 500 tokens of key terms, and a token has about three characters.
 const MAX_CHARACTERS: usize = 1500;
 
-/// The words and phrases of a hint: what stands between commas, semicolons, line breaks and full stops that
-/// end a sentence. A phrase that is too long for any vendor is taken as its words. What is over the limits
-/// at the end is left out.
+/// The terms of a prompt, separated by commas, semicolons, line breaks and full stops that end a sentence. A
+/// phrase that is too long for any vendor is split into words. Terms beyond the limits are dropped from the
+/// end.
 pub(super) fn terms(prompt: Option<&str>) -> Vec<String> {
     let prompt = prompt.unwrap_or_default().replace(". ", "\n");
     let phrases = prompt.split([',', ';', '\n', '\r', '、', '，', '；', '。']);

@@ -1,10 +1,10 @@
-//! What audio is called when it goes out: a file name's ending and a media type.
+//! The file name extension and media type under which audio is sent.
 
 use super::SttCall;
 use gatehouse_audio::Kind;
 
-/// The ending without its full stop, and the media type: what the bytes were recognised as, else what
-/// the caller says that they are. Vendors know Opus as Ogg.
+/// The extension without its dot and the media type of the recognized kind, or else of the declared one. Opus
+/// is labeled as Ogg, the name that vendors use.
 pub(super) fn label(call: &SttCall) -> (&'static str, &'static str) {
     let declared = || call.declared.as_deref().and_then(Kind::named);
     match call.kind.or_else(declared) {

@@ -1,8 +1,8 @@
-//! Languages as vendors say them, and as this room says them: ISO 639-1.
+//! Maps vendors' language names to ISO 639-1.
 
-/// The languages that Whisper knows, by their English names in lower case, as `verbose_json` tells them.
-/// Source: the public list of the model's languages (<https://github.com/openai/whisper>, "Available
-/// models and languages"). Its own codes differ from ISO 639-1 for Javanese only.
+/// Whisper's languages, by lowercase English name as in `verbose_json`. Source: the model's public list of
+/// languages (<https://github.com/openai/whisper>, "Available models and languages"). Whisper's own codes
+/// differ from ISO 639-1 only for Javanese.
 const NAMES: &[(&str, &str)] = &[
     ("afrikaans", "af"),
     ("albanian", "sq"),
@@ -117,8 +117,7 @@ const NAMES: &[(&str, &str)] = &[
     ("yoruba", "yo"),
 ];
 
-/// Longer codes that have a shorter one, and shorter ones that were withdrawn (ISO 639; IANA's registry
-/// of language subtags).
+/// Longer codes with a shorter equivalent, and withdrawn codes (ISO 639; IANA language subtag registry).
 const CODES: &[(&str, &str)] = &[
     ("cmn", "zh"),
     ("fil", "tl"),
@@ -129,8 +128,8 @@ const CODES: &[(&str, &str)] = &[
     ("yue", "zh"),
 ];
 
-/// A language's code of ISO 639-1: of its English name, its code, or a tag of BCP 47 that begins with it.
-/// `None` for what names no one language ("multi") and for what has no such code.
+/// The ISO 639-1 code of an English language name, a code or a BCP 47 tag. `None` if it does not name a
+/// single language ("multi") or has no such code.
 pub(super) fn code(said: &str) -> Option<String> {
     let said = said.trim().to_ascii_lowercase();
     if let Some(code) = named(NAMES, &said) {
@@ -141,8 +140,8 @@ pub(super) fn code(said: &str) -> Option<String> {
         .or_else(|| (first.len() == 2 && is_letters(first)).then(|| first.to_owned()))
 }
 
-/// What is sent to a vendor that takes ISO 639-1 when a caller or a setting wants this language: a tag
-/// loses its region. What is no code is the vendor's to judge, and so is a code of its own such as `yue`.
+/// The language to request from a vendor that accepts ISO 639-1. The region of a tag is dropped. Anything
+/// else, including codes such as `yue`, is passed through for the vendor to judge.
 pub(super) fn wanted(language: Option<&str>) -> Option<String> {
     let language = language.map(str::trim).filter(|text| !text.is_empty())?;
     let lower = language.to_ascii_lowercase();
@@ -150,8 +149,8 @@ pub(super) fn wanted(language: Option<&str>) -> Option<String> {
     Some(code.unwrap_or_else(|| language.to_owned()))
 }
 
-/// The language of a locale, as local recognisers name it: `en` of `en-US`; nothing when it is no code of
-/// two or three letters, such as `auto`.
+/// The language of a locale as local recognizers expect it: `en` of `en-US`. `None` if it is not a code of
+/// two or three letters, as with `auto`.
 pub(super) fn primary(locale: &str) -> Option<String> {
     let lower = locale.to_ascii_lowercase();
     let first = first_subtag(&lower);

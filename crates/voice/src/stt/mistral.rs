@@ -1,18 +1,18 @@
-//! Mistral's transcription: Voxtral behind `OpenAI`'s form, with fields of its own.
+//! Mistral's transcription: Voxtral behind an API like `OpenAI`'s with some different fields.
 //!
-//! <https://docs.mistral.ai/api/endpoint/audio/transcriptions>, read as `docs/models/
-//! audiotranscriptionrequest.md` and `transcriptionresponse.md` of Mistral's own Python library, and
-//! <https://docs.mistral.ai/capabilities/audio_transcription/offline_transcription>:
+//! Sources: <https://docs.mistral.ai/api/endpoint/audio/transcriptions> (as
+//! `docs/models/audiotranscriptionrequest.md` and `transcriptionresponse.md` in Mistral's Python library),
+//! and <https://docs.mistral.ai/capabilities/audio_transcription/offline_transcription>:
 //! - `model` (`voxtral-mini-latest`), `file`, `language` ("e.g. 'en'"), `temperature`, `diarize`,
-//!   `context_bias` (up to 100 words without commas or spaces; underscores join a phrase's words),
-//!   `timestamp_granularities` (`segment`). No `prompt`, no `response_format`. Fields that are lists are
-//!   repeated, without brackets.
+//!   `context_bias` (up to 100 words without commas or spaces; underscores join the words of a phrase),
+//!   `timestamp_granularities` (`segment`). No `prompt`, no `response_format`. List fields are repeated,
+//!   without brackets.
 //! - "`timestamp_granularities` is currently not compatible with `language`, please use either one or the
-//!   other": a language that is wanted wins, and there are no times then.
-//! - The answer is `{model, text, language, segments[{text, start, end}], usage{prompt_audio_seconds}}`,
-//!   where `language` may be null. There are no times of words and no likelihoods.
+//!   other": a requested language takes precedence, and then there are no timestamps.
+//! - The response is `{model, text, language, segments[{text, start, end}], usage{prompt_audio_seconds}}`,
+//!   where `language` may be null. There are no word timestamps and no likelihoods.
 //! - The key is a Bearer token. Files are wav, mp3, flac, ogg or webm, up to 500 MB
-//!   (<https://docs.mistral.ai/resources/known-limitations>, at second hand).
+//!   (<https://docs.mistral.ai/resources/known-limitations>, from a secondary source).
 
 use super::transcriptions::{self, Request};
 use super::{Heard, Stt, SttCall, hint, language};
@@ -25,7 +25,6 @@ use futures_util::future::BoxFuture;
 /// The model that only transcribes.
 const DEFAULT_MODEL: &str = "voxtral-mini-latest";
 
-/// Mistral.
 #[derive(Debug)]
 pub(super) struct Mistral;
 

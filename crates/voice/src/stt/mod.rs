@@ -1,4 +1,4 @@
-//! Who listens: the one trait, and one file a provider.
+//! Speech-to-text providers: the trait, and one file per provider.
 
 mod deepgram;
 mod google;
@@ -28,9 +28,9 @@ use serde::Serialize;
 use std::fmt;
 use url::Url;
 
-/// A provider that turns speech into text.
+/// A provider that converts speech to text.
 pub(crate) trait Stt: Send + Sync + fmt::Debug {
-    /// Listens.
+    /// Transcribes the audio.
     fn listen<'a>(
         &'a self,
         means: &'a Means,
@@ -38,77 +38,73 @@ pub(crate) trait Stt: Send + Sync + fmt::Debug {
     ) -> BoxFuture<'a, Result<Heard, VoiceError>>;
 }
 
-/// What is to be understood, and how. Everything is decided, as with speech.
+/// A transcription call. All parameters are resolved, as with speech.
 #[derive(Clone, Debug)]
 pub(crate) struct SttCall {
-    /// The audio, of a kind that the provider's capabilities name.
+    /// The audio, of a kind that the provider accepts.
     pub(crate) audio: Bytes,
-    /// What kind; `None` when nobody recognised it and the caller's word (`declared`) goes to the vendor.
+    /// `None` if the audio was not recognized; the vendor then gets the `declared` format.
     pub(crate) kind: Option<Kind>,
-    /// What the caller said that it is: `mp3`, `opus`, ….
+    /// The format declared by the caller: `mp3`, `opus`, ….
     pub(crate) declared: Option<String>,
-    /// ISO 639-1, or a locale for those who take one. The request's, else the setting's.
+    /// ISO 639-1, or a locale if the provider supports it. From the request, else from the settings.
     pub(crate) language: Option<String>,
-    /// What it is about: names and words that may come.
+    /// A hint about the content: names and words that may occur.
     pub(crate) prompt: Option<String>,
-    /// Whether times of words or segments are wanted (always, where they cost nothing).
+    /// Whether timestamps are requested. Where they are free, they are always requested.
     pub(crate) timestamps: bool,
-    /// Which model.
     pub(crate) model: Option<String>,
-    /// Where the vendor is, with its version segment. Programs have none.
+    /// The vendor's address including its version segment. `None` for programs.
     pub(crate) base_url: Option<Url>,
-    /// Its key.
     pub(crate) key: Option<SecretString>,
-    /// The provider's settings, for what stands nowhere else.
+    /// The provider's settings, for values without a field of their own.
     pub(crate) settings: SttProviderSettings,
 }
 
-/// What a provider heard.
+/// A transcription result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Heard {
-    /// The text, without white space around it.
+    /// The text, trimmed.
     pub(crate) text: String,
-    /// The language that was detected, as ISO 639-1 where the vendor says something that can be
-    /// turned into it ("english", "en-US" become "en").
+    /// The detected language, as ISO 639-1 if it can be mapped ("english" and "en-US" become "en").
     pub(crate) language: Option<String>,
     /// 0 to 1.
     pub(crate) confidence: Option<f64>,
-    /// As the vendor measured it.
+    /// The duration measured by the vendor.
     pub(crate) duration_seconds: Option<f64>,
-    /// Each word.
     pub(crate) words: Vec<Word>,
-    /// Each sentence or so.
+    /// About one per sentence.
     pub(crate) segments: Vec<Segment>,
 }
 
-/// A word and when it was said, in seconds.
+/// A word with its timestamps in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Word {
     /// The word.
     pub word: String,
-    /// When it begins.
+    /// The start in seconds.
     pub start: f64,
-    /// When it ends.
+    /// The end in seconds.
     pub end: f64,
 }
 
-/// Some words and when they were said, in seconds.
+/// A segment of speech, about a sentence, with its timestamps in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Segment {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// When they begin.
+    /// The start in seconds.
     pub start: f64,
-    /// When they end.
+    /// The end in seconds.
     pub end: f64,
 }
 
-/// A language as it is told: its ISO 639-1 code where it has one, else as it was said.
+/// The ISO 639-1 code of a language, or the language unchanged if it has none.
 pub(crate) fn in_short(language: &str) -> String {
     language::code(language).unwrap_or_else(|| language.to_owned())
 }
 
-/// The provider of this id.
+/// The implementation of this provider.
 pub(crate) fn provider(id: SttId) -> &'static dyn Stt {
     match id {
         SttId::OpenAi => &openai::OpenAi,
@@ -122,7 +118,7 @@ pub(crate) fn provider(id: SttId) -> &'static dyn Stt {
     }
 }
 
-/// What a program here lacks; others lack nothing that could be looked for.
+/// The missing setting or program of a local program. Always `None` for other providers.
 pub(crate) fn program_lacks(
     id: SttId,
     settings: &SttProviderSettings,

@@ -1,19 +1,20 @@
-//! `OpenAI`'s transcription, and servers that are compatible with it.
+//! `OpenAI`'s transcription, and compatible servers.
 //!
-//! <https://platform.openai.com/docs/api-reference/audio/createTranscription> and the guide
+//! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription> and the guide
 //! <https://platform.openai.com/docs/guides/speech-to-text>:
-//! - `model` is `whisper-1`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe` or one of their dated variants, or
+//! - `model` is `whisper-1`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe` or a dated variant of these, or
 //!   `gpt-4o-transcribe-diarize`. Files are flac, mp3, mp4, mpeg, mpga, m4a, ogg, wav or webm, up to 25 MB.
 //! - `timestamp_granularities[]` (`word`, `segment`) needs `response_format=verbose_json`, which Whisper
-//!   gives and the gpt-4o models refuse: for them "the only supported format is `json`". Words cost time.
-//! - `include[]=logprobs` is for `json` and the gpt-4o models; not for the one that tells speakers apart.
-//! - That one takes no prompt, gives times as `diarized_json`, and wants `chunking_strategy` for audio of
-//!   more than 30 seconds.
-//! - `language` is ISO 639-1; `prompt` is a text in the audio's language.
+//!   supports and the gpt-4o models reject: for them "the only supported format is `json`". Word timestamps
+//!   add latency.
+//! - `include[]=logprobs` requires `json` and a gpt-4o model other than the diarizing one.
+//! - The diarizing model accepts no prompt, returns timestamps as `diarized_json`, and requires
+//!   `chunking_strategy` for audio longer than 30 seconds.
+//! - `language` is ISO 639-1; `prompt` is a text in the language of the audio.
 //!
-//! The model is `whisper-1` unless another is wanted: it alone gives the times of words. A model that is
-//! not known here is asked as Whisper is, for so are the models of compatible servers; one that has
-//! `transcribe` in its name, as `OpenAI`'s younger ones have, is asked for plain JSON.
+//! The default model is `whisper-1`, the only one with word timestamps. Unknown models are called like
+//! Whisper, because compatible servers work that way. Models with `transcribe` in their name, as `OpenAI`'s
+//! newer ones have, are asked for plain JSON.
 
 use super::transcriptions::{self, Request};
 use super::{Heard, Stt, SttCall, language};
@@ -23,10 +24,10 @@ use crate::provider::SttId;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-/// The model that gives times of words.
+/// The model with word timestamps.
 const DEFAULT_MODEL: &str = "whisper-1";
 
-/// `OpenAI`, or a server that is compatible with it.
+/// `OpenAI`, or a compatible server.
 #[derive(Debug)]
 pub(super) struct OpenAi;
 
@@ -68,8 +69,7 @@ fn fields(call: &SttCall) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// The fields that Whisper gives times for. Segments cost nothing; words are left out by those who need
-/// no times.
+/// The fields that request timestamps from Whisper. Segments are free; words are requested only if needed.
 pub(super) fn verbose(words: bool) -> Vec<(&'static str, String)> {
     let mut fields = vec![("response_format", "verbose_json".to_owned())];
     if words {

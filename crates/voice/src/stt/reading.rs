@@ -1,12 +1,12 @@
-//! Vendors' answers, read with patience for what is missing and none for what is no answer. Times and
-//! likelihoods are brought into order here. It knows no vendor.
+//! Parses vendor responses. Tolerates missing fields, rejects anything that is not a response, and normalizes
+//! timestamps and likelihoods.
 
 use super::{Segment, Word};
 use crate::VoiceError;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The vendor's JSON. Nothing of it is in the error.
+/// Parses the vendor's JSON. The error contains nothing of it.
 pub(super) fn json<T: DeserializeOwned>(
     provider: &'static str,
     answer: &[u8],
@@ -15,9 +15,9 @@ pub(super) fn json<T: DeserializeOwned>(
         .map_err(|_| VoiceError::failed(provider, "answered what cannot be read", false))
 }
 
-/// Seconds that are a number, a number in a string, or protobuf's `"1.300s"`
-/// (<https://protobuf.dev/reference/protobuf/google.protobuf/#duration>). Nothing that is not finite, and
-/// nothing before the beginning.
+/// Parses seconds from a number, a numeric string, or protobuf's `"1.300s"`
+/// (<https://protobuf.dev/reference/protobuf/google.protobuf/#duration>). Rejects non-finite values and
+/// clamps negative ones to 0.
 pub(super) fn seconds(value: &Value) -> Option<f64> {
     let seconds = match value {
         Value::Number(number) => number.as_f64()?,
@@ -27,15 +27,14 @@ pub(super) fn seconds(value: &Value) -> Option<f64> {
     seconds.is_finite().then_some(seconds.max(0.0))
 }
 
-/// From when to when, `shift` seconds later than was said: what was said to begin nowhere begins at the
-/// shift, and nothing ends before it begins.
+/// A time span, shifted by `shift` seconds. A missing start is 0, and the end is never before the start.
 fn span(start: &Value, end: &Value, shift: f64) -> (f64, f64) {
     let start = seconds(start).unwrap_or_default();
     let end = seconds(end).unwrap_or(start).max(start);
     (start + shift, end + shift)
 }
 
-/// A word, unless it is none.
+/// A word, unless it is empty.
 pub(super) fn word(text: &str, start: &Value, end: &Value, shift: f64) -> Option<Word> {
     let text = text.trim();
     let (start, end) = span(start, end, shift);
@@ -46,7 +45,7 @@ pub(super) fn word(text: &str, start: &Value, end: &Value, shift: f64) -> Option
     })
 }
 
-/// A sentence or so, unless nothing was said.
+/// A segment, unless it is empty.
 pub(super) fn segment(text: &str, start: &Value, end: &Value, shift: f64) -> Option<Segment> {
     let text = text.trim();
     let (start, end) = span(start, end, shift);
@@ -57,7 +56,7 @@ pub(super) fn segment(text: &str, start: &Value, end: &Value, shift: f64) -> Opt
     })
 }
 
-/// The mean of what is finite, each with its weight.
+/// The weighted mean of the finite values.
 pub(super) fn mean(weighted: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     let mut sum = 0.0;
     let mut weights = 0.0;
@@ -70,7 +69,7 @@ pub(super) fn mean(weighted: impl IntoIterator<Item = (f64, f64)>) -> Option<f64
     (weights > 0.0).then(|| sum / weights)
 }
 
-/// A likelihood, between 0 and 1 whatever came.
+/// A likelihood, clamped to 0 to 1.
 pub(super) fn likelihood(value: f64) -> Option<f64> {
     (!value.is_nan()).then(|| value.clamp(0.0, 1.0))
 }

@@ -1,8 +1,8 @@
-//! sherpa-onnx: `sherpa-onnx-offline` and a directory with a model
+//! sherpa-onnx: `sherpa-onnx-offline` with a model directory
 //! (<https://k2-fsa.github.io/sherpa/onnx/pretrained_models/index.html>).
 //!
-//! Which of its many options the model is for is decided by the directory's files, in [`layout`]. The
-//! result is a line of JSON, on standard output; releases before 2 say it on standard error.
+//! The files in the directory determine the model's options, see [`layout`]. The result is a line of JSON on
+//! stdout; releases before 2 print it on stderr.
 
 mod layout;
 mod metadata;
@@ -27,12 +27,11 @@ const ID: &str = "stt_local_3";
 const BINARY: &str = "voice.stt.stt_local_3.binary_path";
 const MODEL: &str = "voice.stt.stt_local_3.model_dir";
 const AUDIO: &str = "audio.wav";
-/// The longest that a word is taken to last after its last token began; only few models say more.
+/// The maximum duration of a word after the start of its last token. Only a few models report the end.
 const LAST_TOKEN_SECONDS: f64 = 0.5;
-/// The header of WAV as it is made here.
+/// Size of the header of WAV files written here.
 const WAV_HEADER_BYTES: usize = 44;
 
-/// The program.
 #[derive(Debug)]
 pub(super) struct SherpaOnnx;
 
@@ -72,8 +71,7 @@ impl Stt for SherpaOnnx {
 }
 
 impl SherpaOnnx {
-    /// What keeps it from being used: a required key that is not set, or no program. What is in the
-    /// directory is seen when it is used.
+    /// The missing setting or program. The content of the model directory is checked when it is used.
     pub(crate) fn missing(
         settings: &SttProviderSettings,
         programs: &Programs,
@@ -95,7 +93,7 @@ fn needs(
     Ok((program, absolute(model)))
 }
 
-/// Each option and its value are one argument.
+/// Each option and its value form one argument.
 fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
     let option = |name: &str, value: &Path| {
         let mut argument = OsString::from(format!("--{name}="));
@@ -113,31 +111,31 @@ fn arguments(layout: &Layout, call: &SttCall, audio: &Path) -> Vec<OsString> {
     arguments
 }
 
-/// What the program says, as far as it is needed.
+/// The fields of the program's output that are used.
 #[derive(Deserialize)]
 struct Said {
     text: String,
-    /// `en` or `<|en|>`, where the model tells it.
+    /// `en` or `<|en|>`, if the model reports it.
     #[serde(default)]
     lang: String,
-    /// When each token begins, in seconds.
+    /// The start of each token, in seconds.
     #[serde(default)]
     timestamps: Vec<f64>,
-    /// How long each token lasts, in seconds, where the model tells it.
+    /// The duration of each token in seconds, if the model reports it.
     #[serde(default)]
     durations: Vec<f64>,
     #[serde(default)]
     tokens: Vec<String>,
 }
 
-/// Seconds of audio that was made for recognisers: 16-bit samples, 16,000 a second.
+/// Duration in seconds of WAV audio converted for recognizers: 16-bit samples, 16,000 per second.
 fn lasts(wav: &Bytes) -> f64 {
     let bytes = wav.len().saturating_sub(WAV_HEADER_BYTES);
     let ms = u64::try_from(bytes / 32).unwrap_or_default();
     Duration::from_millis(ms).as_secs_f64()
 }
 
-/// The result is the last line that is one: file names and remarks are around it.
+/// Parses the last line that is a result. Other lines contain file names and messages.
 fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
     let mut lines = output.split(|byte| *byte == b'\n').rev();
     let said = lines.find_map(|line| {
@@ -155,7 +153,7 @@ fn heard(output: &[u8], lasts: f64) -> Option<Heard> {
     })
 }
 
-/// Nothing when the times are not those of the tokens: Whisper has none.
+/// Empty if the timestamps do not match the tokens. Whisper has none.
 fn pieces(said: &Said, lasts: f64) -> Vec<Piece> {
     if said.tokens.len() != said.timestamps.len() {
         return Vec::new();
@@ -178,7 +176,7 @@ fn pieces(said: &Said, lasts: f64) -> Vec<Piece> {
             let last = start + LAST_TOKEN_SECONDS;
             let end =
                 duration.map_or_else(|| next.map_or(last, |next| next.min(last)), |d| start + d);
-            // "▁" begins a word (SentencePiece), "@@" is before the rest of one (subword-nmt).
+            // "▁" starts a word (SentencePiece); "@@" precedes the rest of one (subword-nmt).
             let token = token.replace('\u{2581}', " ");
             let token = token.strip_suffix("@@").unwrap_or(&token);
             Piece {

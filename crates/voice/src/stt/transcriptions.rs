@@ -1,10 +1,10 @@
-//! `POST {base}/audio/transcriptions`, the form that `OpenAI`'s transcription takes and that Groq, Mistral
-//! and vLLM take after it: a file and some fields in, JSON out. Which fields, is each provider's own file.
+//! `POST {base}/audio/transcriptions`, `OpenAI`'s transcription API, which Groq, Mistral and vLLM also
+//! implement: a file and some fields in, JSON out. Each provider's file defines its fields.
 //!
-//! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, read as
+//! Sources: <https://platform.openai.com/docs/api-reference/audio/createTranscription>, as
 //! `types/audio/transcription_create_params.py`, `transcription_verbose.py`, `transcription_word.py`,
-//! `transcription_segment.py` and `transcription_diarized.py` of `OpenAI`'s own Python library, which is made
-//! from its OpenAPI description.
+//! `transcription_segment.py` and `transcription_diarized.py` in `OpenAI`'s Python library, which is
+//! generated from its OpenAPI description.
 
 use super::{Heard, SttCall, label, language, reading};
 use crate::VoiceError;
@@ -17,15 +17,15 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-/// What is asked of whom.
+/// The provider-specific part of a request.
 pub(super) struct Request {
-    /// The provider's id, for errors.
+    /// The provider ID for errors.
     pub(super) provider: &'static str,
-    /// All fields but the file, in order.
+    /// All fields except the file, in order.
     pub(super) fields: Vec<(&'static str, String)>,
 }
 
-/// Sends the audio and reads what was heard.
+/// Sends the audio and parses the response.
 pub(super) async fn transcribe(
     means: &Means,
     call: &SttCall,
@@ -40,13 +40,13 @@ pub(super) async fn transcribe(
     Ok(answer.heard())
 }
 
-/// Where the vendor is.
+/// The vendor's address.
 pub(super) fn address(call: &SttCall) -> Result<&Url, VoiceError> {
     let missing = VoiceError::Internal("a listener has no address");
     call.base_url.as_ref().ok_or(missing)
 }
 
-/// With the key, if there is one, as a Bearer token (RFC 6750).
+/// Adds the key, if there is one, as a Bearer token (RFC 6750).
 pub(super) fn with_key(
     provider: &'static str,
     request: RequestBuilder,
@@ -59,7 +59,7 @@ pub(super) fn with_key(
     })
 }
 
-/// A header's value with the key, after what the vendor wants before it.
+/// A header value of `before` followed by the key.
 pub(super) fn key(
     provider: &'static str,
     call: &SttCall,
@@ -79,7 +79,7 @@ pub(super) fn key(
     Ok(Some(value))
 }
 
-/// The audio is not copied: the form shares its bytes.
+/// The form shares the audio's bytes without copying them.
 fn form(call: &SttCall, fields: Vec<(&'static str, String)>) -> Result<Form, VoiceError> {
     let (ending, mime_type) = label::label(call);
     let length = u64::try_from(call.audio.len()).unwrap_or(u64::MAX);
@@ -93,13 +93,13 @@ fn form(call: &SttCall, fields: Vec<(&'static str, String)>) -> Result<Form, Voi
     Ok(form.part("file", file))
 }
 
-/// An answer, plain or verbose. Only the text must be there: a server that is asked for times and has none
-/// answers `{"text": …}`.
+/// A response, plain or verbose. Only the text is required: a server without timestamps responds with
+/// `{"text": …}` even if they are requested.
 #[derive(Deserialize)]
 struct Answer {
     text: String,
     language: Option<String>,
-    /// A number, or a number in a string: `OpenAI`'s description has changed from one to the other.
+    /// A number or a numeric string: `OpenAI`'s description has changed from one to the other.
     #[serde(default)]
     duration: Value,
     words: Option<Vec<SaidWord>>,
@@ -124,7 +124,7 @@ struct SaidSegment {
     start: Value,
     #[serde(default)]
     end: Value,
-    /// The mean of the natural logarithms of its tokens' likelihoods.
+    /// The mean of the natural logarithms of the tokens' likelihoods.
     avg_logprob: Option<f64>,
     tokens: Option<Vec<Value>>,
 }
@@ -134,7 +134,7 @@ struct Token {
     logprob: Option<f64>,
 }
 
-/// What is to be paid for; for some vendors the only place that tells how long the audio is.
+/// The billed usage, which for some vendors is the only source of the duration.
 #[derive(Deserialize)]
 struct Usage {
     /// `OpenAI` and vLLM.
@@ -167,8 +167,8 @@ impl Answer {
         }
     }
 
-    /// No vendor of this form says how sure it is. What comes nearest is how likely its tokens were to
-    /// it: e to the mean of their logarithms, segments counting by their tokens.
+    /// No vendor with this API reports a confidence. The closest substitute is the likelihood of the tokens:
+    /// e to the mean of their logarithms, with segments weighted by their number of tokens.
     fn confidence(&self) -> Option<f64> {
         let tokens = self.logprobs.iter().flatten();
         let tokens = tokens.filter_map(|token| Some((token.logprob?, 1.0)));

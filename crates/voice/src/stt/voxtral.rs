@@ -1,14 +1,14 @@
-//! Voxtral behind vLLM's server: `OpenAI`'s form at an address of one's own, without a key.
+//! Voxtral on a vLLM server: `OpenAI`'s API at a self-hosted address, without a key.
 //!
-//! <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>, sections "Transcriptions API"
-//! and "Supported APIs", and vLLM's source of the model (`model_executor/models/voxtral.py`):
-//! - `file`, `model`, `language` (ISO 639-1, of the model's languages) and `response_format`.
-//! - `verbose_json` is refused for a model that gives no times of segments, and Voxtral gives none: `json`
-//!   it is. Its instruction is made of audio and language only, so a `prompt` would be read by nobody.
-//! - The answer is `{"text": …, "usage": {"type": "duration", "seconds": …}}`; older servers leave `usage` out.
-//! - `GET {base}/models` lists what is served: `{"object": "list", "data": [{"id": …}]}`. Without a model in
-//!   request or settings the first is taken; it is asked for each time, since whoever starts the server with
-//!   another model tells nobody.
+//! Sources: <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>, sections "Transcriptions
+//! API" and "Supported APIs", and vLLM's source of the model (`model_executor/models/voxtral.py`):
+//! - `file`, `model`, `language` (ISO 639-1, one of the model's languages) and `response_format`.
+//! - `verbose_json` is rejected for models without segment timestamps, and Voxtral has none, so `json` is
+//!   used. The model's instruction is built from audio and language only, so a `prompt` would be ignored.
+//! - The response is `{"text": …, "usage": {"type": "duration", "seconds": …}}`; older servers omit `usage`.
+//! - `GET {base}/models` lists the served models: `{"object": "list", "data": [{"id": …}]}`. Without a model
+//!   in request or settings the first one is used. It is requested each time, because a restart with another
+//!   model is not announced.
 
 use super::transcriptions::{self, Request};
 use super::{Heard, Stt, SttCall, language, reading};
@@ -19,10 +19,10 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 
-/// The provider's id, for errors.
+/// The provider ID for errors.
 const PROVIDER: &str = SttId::Voxtral.as_str();
 
-/// Voxtral on a server of one's own.
+/// Voxtral on a self-hosted server.
 #[derive(Debug)]
 pub(super) struct Voxtral;
 
@@ -62,7 +62,7 @@ struct Model {
     id: String,
 }
 
-/// The first model that the server has.
+/// The first model that the server lists.
 async fn served(means: &Means, call: &SttCall) -> Result<String, VoiceError> {
     let url = join(transcriptions::address(call)?, "models");
     let request = transcriptions::with_key(PROVIDER, means.get(url), call)?;

@@ -1,8 +1,8 @@
 //! whisper.cpp's `whisper-cli` (<https://github.com/ggml-org/whisper.cpp>, `examples/cli/README.md`).
 //!
-//! It reads a WAV file and writes a JSON file, with times of segments and of tokens (`-ojf`). `-nt` is not
-//! asked for: it takes the times away from the JSON too. The hint goes as an argument, there is no other
-//! way; users of the same machine can read it there while the program runs.
+//! It reads a WAV file and writes a JSON file with the times of segments and tokens (`-ojf`). `-nt` is not
+//! used, because it also removes the times from the JSON. The hint can only be passed as an argument, which
+//! other users of the machine can read while the program runs.
 
 mod written;
 
@@ -22,12 +22,11 @@ use tokio::io::AsyncReadExt;
 const ID: &str = "stt_local_2";
 const BINARY: &str = "voice.stt.stt_local_2.binary_path";
 const MODEL: &str = "voice.stt.stt_local_2.model_path";
-/// The names of the two files.
+/// The input file name.
 const AUDIO: &str = "audio.wav";
-/// Without its extension, as `-of` wants it.
+/// The output file name without its extension, as `-of` requires.
 const RESULT: &str = "result";
 
-/// The program.
 #[derive(Debug)]
 pub(super) struct WhisperCli;
 
@@ -67,8 +66,7 @@ impl Stt for WhisperCli {
 }
 
 impl WhisperCli {
-    /// What keeps it from being used: a required key that is not set, or no program. Whether the model is
-    /// there is seen when it is used.
+    /// The missing setting or program. The existence of the model is checked when it is used.
     pub(crate) fn missing(
         settings: &SttProviderSettings,
         programs: &Programs,
@@ -94,7 +92,7 @@ fn nothing() -> VoiceError {
     VoiceError::failed(ID, "gave no text", false)
 }
 
-/// What the program wrote. It may have left anything there.
+/// Reads the program's output file, which is untrusted.
 async fn read(path: &Path) -> Result<Vec<u8>, VoiceError> {
     let file = open_own_file(path).await.map_err(|_| nothing())?;
     let mut text = Vec::new();
@@ -117,7 +115,7 @@ fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {
         directory.join(RESULT).into(),
         "-np".into(),
     ];
-    // Each option that takes a value takes whatever follows, also what begins with a dash.
+    // An option with a value consumes the next argument, even one that begins with a dash.
     let prompt = call.prompt.as_deref().map(without_nul);
     if let Some(prompt) = prompt.filter(|prompt| !prompt.is_empty()) {
         arguments.extend(["--prompt".into(), prompt.into()]);
@@ -125,7 +123,7 @@ fn arguments(call: &SttCall, model: &Path, directory: &Path) -> Vec<OsString> {
     arguments
 }
 
-/// No argument can hold NUL.
+/// Arguments cannot contain NUL.
 fn without_nul(text: &str) -> String {
     text.replace('\0', " ")
 }

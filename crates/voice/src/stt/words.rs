@@ -1,15 +1,15 @@
-//! Words and their times, out of the pieces that a recogniser works with.
+//! Derives word timestamps from the pieces of a recognizer.
 //!
-//! A piece may be a part of a word, a word, a single letter, or a part of a letter; how word boundaries are
-//! marked differs from model to model. So the pieces are laid along the finished text, byte by byte, and
-//! each word of it takes the times of the pieces that it is made of.
+//! A piece may be a word, part of a word, a single letter or part of a letter, and models mark word
+//! boundaries in different ways. The pieces are therefore aligned with the final text byte by byte, and each
+//! word gets the times of its pieces.
 
 use super::Word;
 
-/// A piece of text, and when it was said.
+/// A piece of text with its times.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Piece {
-    /// Its bytes; they need not be whole letters.
+    /// The bytes, which may split letters.
     pub(super) bytes: Vec<u8>,
     /// In seconds.
     pub(super) start: f64,
@@ -17,8 +17,8 @@ pub(super) struct Piece {
     pub(super) end: f64,
 }
 
-/// The text's words with their times; none when the pieces do not make up the text, as after numbers were
-/// put in digits.
+/// The words of the text with their times. Empty if the pieces do not match the text, for example after
+/// number words were converted to digits.
 pub(super) fn words(text: &str, pieces: &[Piece]) -> Vec<Word> {
     let mut bytes = pieces.iter().flat_map(|piece| {
         let visible = |byte: &u8| !byte.is_ascii_whitespace();
@@ -45,8 +45,8 @@ pub(super) fn words(text: &str, pieces: &[Piece]) -> Vec<Word> {
     words
 }
 
-/// Words are between white space; Chinese characters and Japanese syllables are words each, with the
-/// punctuation after them.
+/// Splits at white space. Chinese characters and Japanese syllables are words of their own, with the
+/// punctuation that follows.
 fn split(text: &str) -> Vec<&str> {
     text.split_whitespace().flat_map(split_run).collect()
 }
@@ -67,7 +67,7 @@ fn split_run(run: &str) -> Vec<&str> {
     words
 }
 
-/// Kana and Chinese characters (Unicode's blocks of them).
+/// Kana and Chinese characters, by Unicode block.
 const fn stands_alone(letter: char) -> bool {
     matches!(letter,
         '\u{3040}'..='\u{30ff}'
@@ -110,7 +110,7 @@ mod tests {
         ];
         let both = vec![word("Hello,", 0.0, 0.5), word("äh.", 0.6, 0.8)];
         assert_eq!(words("Hello, äh.", &pieces), both);
-        // Pieces that are not in the text, and text that is not in the pieces.
+        // Pieces that are missing from the text, and text that is missing from the pieces.
         assert_eq!(words("Hello, eh.", &pieces), []);
         assert_eq!(words("Hello, äh. Yes", &pieces), []);
     }
@@ -130,7 +130,7 @@ mod tests {
             let whole: String = split(&text).concat();
             let shown: String = text.split_whitespace().collect();
             prop_assert_eq!(&whole, &shown);
-            // However the bytes are cut, every word gets its times.
+            // Every word gets its times, however the bytes are split.
             let pieces: Vec<Piece> =
                 text.as_bytes().chunks(cut).map(|bytes| piece(bytes, 1.0, 2.0)).collect();
             let ascii_space_only = text.split_whitespace().eq(text.split_ascii_whitespace());

@@ -1,10 +1,10 @@
-//! Cues put together of words: as much as can be read, broken where the speaker pauses. Pure.
+//! Builds readable cues from words, with breaks where the speaker pauses.
 
 use super::{MAX_CUE, MAX_LINE, MAX_LINES, time};
 use crate::stt::{Segment, Word};
 use std::time::Duration;
 
-/// Silence after which another cue begins.
+/// Silence after which a new cue begins.
 const PAUSE: Duration = Duration::from_millis(800);
 
 /// A word that fits on a line.
@@ -40,7 +40,7 @@ pub(super) fn cues(words: &[Word]) -> Vec<Segment> {
     cues
 }
 
-/// The words, those cut that are longer than a line; times that are none taken from the neighbours.
+/// The words, with those longer than a line split. Invalid times are replaced by those of adjacent words.
 fn parts(words: &[Word]) -> Vec<Part> {
     let mut parts = Vec::with_capacity(words.len());
     let mut last = Duration::ZERO;
@@ -73,7 +73,7 @@ impl Cue {
             || part.end.saturating_sub(self.start) > MAX_CUE
     }
 
-    /// Adds a word if there is room.
+    /// Adds a word if it fits.
     fn add(&mut self, text: &str) -> bool {
         if let Some(line) = self.lines.last_mut() {
             let gap = if is_joined(line, text) { "" } else { " " };
@@ -100,7 +100,7 @@ impl Cue {
     }
 }
 
-/// Whether no blank stands between: marks, and scripts without blanks.
+/// Whether no space separates them: punctuation, and scripts without spaces.
 fn is_joined(before: &str, after: &str) -> bool {
     let is_wide = |c: char| matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}');
     let is_mark = |c: char| ".,;:!?…%)]}”’»".contains(c);

@@ -1,4 +1,4 @@
-//! Files of subtitles, cues of words, and times that are none.
+//! Tests for subtitle files, cues of words, and invalid times.
 
 use super::{cues, srt, vtt};
 use crate::stt::{Segment, Word};
@@ -20,7 +20,7 @@ fn word(word: &str, start: f64, end: f64) -> Word {
     }
 }
 
-/// Words of half a second each, without a pause.
+/// Words of half a second each, without pauses.
 fn spoken(text: &str) -> Vec<Word> {
     let words = text.split(' ').enumerate();
     let at = |number: usize| f64::from(u32::try_from(number).unwrap()) / 2.0;
@@ -77,7 +77,7 @@ fn times_are_made_sane() {
         ([(0.0, 3.0), (2.0, 4.0)], [(0, 2000), (2000, 4000)]),
         // Reversed.
         ([(3.0, 1.0), (4.0, 5.0)], [(1000, 3000), (4000, 5000)]),
-        // None.
+        // Invalid.
         (
             [(f64::NAN, f64::INFINITY), (f64::NAN, 5.0)],
             [(0, 1000), (1000, 5000)],
@@ -86,11 +86,11 @@ fn times_are_made_sane() {
             [(-1.0, 2.0), (f64::NEG_INFINITY, 1.0)],
             [(0, 2000), (2000, 3000)],
         ),
-        // Out of order, and at once.
+        // Out of order, and simultaneous.
         ([(5.0, 6.0), (1.0, 2.0)], [(5000, 6000), (6000, 7000)]),
         ([(1.0, 2.0), (1.0, 3.0)], [(1000, 2000), (2000, 3000)]),
         ([(1.0, 1.0), (1.2, 9.0)], [(1000, 1200), (1200, 9000)]),
-        // Longer than anything.
+        // Beyond the maximum.
         ([(1e300, 2e300), (4.0, 5.0)], [(0, 1000), (4000, 5000)]),
     ] {
         let all = times.map(|(start, end)| cue("x", start, end));
@@ -216,7 +216,7 @@ proptest! {
         let mut before = String::new();
         for line in file.lines().filter(|line| line.contains("-->")) {
             let (start, end) = line.split_once(" --> ").unwrap();
-            // Of one length, whatever the hours.
+            // Pad to equal length, whatever the hours.
             let padded = |time: &str| format!("{time:0>16}");
             prop_assert!(before <= padded(start) && padded(start) < padded(end), "{}", file);
             before = padded(end);

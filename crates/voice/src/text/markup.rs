@@ -1,27 +1,28 @@
-//! What an answer says about its own speech: `[[tts]]`, `[[tts:persona=x]]` and `[[/tts]]`, taken out of a
-//! text as it streams. Pure.
+//! The speech markers of an answer: `[[tts]]`, `[[tts:persona=x]]` and `[[/tts]]`. Removes them from a text
+//! as it streams.
 //!
-//! **Markers.** A marker marks the whole answer as to be spoken; where a closing one follows, only what
-//! stands between such pairs is. The first persona that is named counts. Blanks and tabs are taken
-//! around each word of a marker. What only looks like one stays as it is: `[[ttsx]]`, `[[tts:persona=]]`,
-//! and one that the text ends in. If taking a marker out joins its neighbours to another one, the
-//! last bracket of that one is dropped.
+//! **Markers.** A marker requests that the whole answer be spoken. If closing markers follow, only the text
+//! inside such pairs is spoken. The first persona named is used. Spaces and tabs are allowed around each word
+//! of a marker. Text that only resembles a marker is unchanged: `[[ttsx]]`, `[[tts:persona=]]`, and an
+//! incomplete marker at the end. If removing a marker would form another one from its surroundings, the last
+//! bracket of that one is dropped.
 //!
-//! **White space.** At the beginning and at the end of the text a marker takes the white space around it
-//! along. Within a line one blank stays where there was white space on either side. At the beginning of a
-//! line the white space behind it goes, at the end of one that before it; alone on a line it takes the
-//! line along, and of the empty lines around it the larger number stays.
+//! **White space.** At the start and at the end of the text, a marker is removed together with the white
+//! space around it. Within a line, one space remains if there was white space on either side. At the start of
+//! a line the white space after the marker is removed, and at the end of a line the white space before it. A
+//! marker alone on a line is removed with its line; of the empty lines before and after it, the larger number
+//! remains.
 //!
-//! **Code.** Markers in code are text. Fenced blocks are told as `CommonMark` 0.31 does (section 4.5),
-//! within block quotes and list items as well; indented code blocks are not told from text. A code
-//! span (section 6.1) is open from a run of backticks to the next one of the same length in its
-//! paragraph; a paragraph ends with an empty line, a heading, a rule, a new list item, a deeper quote,
-//! a fence, or the text. If it ends before the span is closed there was no span, and the runs behind the
-//! first one are looked at again. Raw HTML and links are not told from text.
+//! **Code.** Markers in code are text. Fenced blocks are recognized as in `CommonMark` 0.31 (section 4.5),
+//! including inside block quotes and list items. Indented code blocks are treated as text. A code span
+//! (section 6.1) extends from a run of backticks to the next run of the same length in its paragraph. A
+//! paragraph ends with an empty line, a heading, a rule, a new list item, a deeper quote, a fence, or the end
+//! of the text. If it ends before the span is closed, there is no span, and the runs after the first one are
+//! examined again. Raw HTML and links are treated as text.
 //!
-//! **Streaming.** Text passes at once, even in a span that is still open. Three things wait: white
-//! space, for the character behind it; what may become a marker, at most 128 bytes; and a
-//! marker in an open span with everything behind it, until the span is closed or its paragraph has ended.
+//! **Streaming.** Text passes immediately, even in an open span. Three things are held back: white space,
+//! until the next character; a possible marker, at most 128 bytes; and a marker in an open span with
+//! everything after it, until the span is closed or its paragraph ends.
 
 mod blocks;
 #[cfg(test)]
@@ -37,38 +38,37 @@ use marker::Match;
 use output::Output;
 use spans::{Run, Spans};
 
-/// What an answer says about its own speech.
+/// What an answer's markers request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// The persona that is to speak.
+    /// The persona to speak with.
     pub persona: Option<String>,
-    /// What is to be spoken; everything visible when empty.
+    /// The texts to speak; if empty, the whole visible text.
     pub parts: Vec<String>,
 }
 
-/// Takes markers out of a text that comes in pieces.
+/// Removes markers from a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub struct MarkupFilter {
-    /// What may become a marker.
+    /// Text that may become a marker.
     candidate: String,
     blocks: Blocks,
     spans: Spans,
-    /// Backticks just read, whose number is not known yet.
+    /// The current run of backticks, whose length is not known yet.
     run: Option<Run>,
-    /// Whether they began a line.
+    /// Whether the run began a line.
     run_begins_line: bool,
-    /// Whether an odd number of backslashes was read last.
+    /// Whether the text so far ends in an odd number of backslashes.
     is_escaped: bool,
     output: Output,
 }
 
 impl MarkupFilter {
-    /// A filter at the beginning of a text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next piece; gives back the visible text that is certain by now.
+    /// Processes the next piece. Returns the visible text that is final.
     pub fn push(&mut self, piece: &str) -> String {
         for character in piece.chars() {
             self.step(character);
@@ -76,7 +76,7 @@ impl MarkupFilter {
         self.output.take()
     }
 
-    /// The text has ended: the rest of the visible text, and what the markers said, if there was one.
+    /// Ends the text. Returns the rest of the visible text, and the tag if there was a marker.
     pub fn finish(mut self) -> (String, Option<Tag>) {
         for character in std::mem::take(&mut self.candidate).chars() {
             self.literal(character);
@@ -117,7 +117,7 @@ impl MarkupFilter {
         }
     }
 
-    /// The candidate is none; another may begin within it.
+    /// The candidate is not a marker; another one may begin inside it.
     fn give_up_candidate(&mut self) {
         let candidate = std::mem::take(&mut self.candidate);
         let mut characters = candidate.chars();
@@ -133,7 +133,7 @@ impl MarkupFilter {
         }
     }
 
-    /// A character that is no part of a marker, outside fences.
+    /// Processes a character that is not part of a marker, outside fences.
     fn literal(&mut self, character: char) {
         self.end_run_before(character);
         if character == '`' && !self.blocks.is_behind_tildes() {

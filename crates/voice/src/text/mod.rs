@@ -1,5 +1,5 @@
-//! Texts before they are spoken: what markup asks for, what can be said of Markdown, and how a long text
-//! is cut. Pure; knows no provider.
+//! Prepares texts for speech: parses markers, reduces Markdown to speakable text, and splits long texts. It
+//! does not know about providers.
 
 pub(crate) mod markup;
 mod speakable;

@@ -1,11 +1,10 @@
-//! Markdown made fit to be said. Marks go; headings, list items and rows of tables end with a stop, so that a
-//! voice pauses; links say their text, bare addresses their host, pictures what stands for them. Code
-//! in fences, footnotes and rules are not said, inline code is. Pure, and one pass.
+//! Reduces Markdown to speakable text in one pass. Syntax is removed. Headings, list items and table rows end
+//! with a stop, which makes a voice pause. Links become their text, bare URLs their host, and images their
+//! alternative text. Code fences, footnotes and rules are dropped; inline code is kept.
 //!
-//! A text in which nothing is Markdown comes back as it is. Because prose may look like it, white
-//! space before a line is no code, one numbered line is no list, and what stands in angle brackets
-//! is only a tag when HTML has one of that name. A text that has words is never left without any: when there is
-//! only code, the code is said.
+//! Text without Markdown is unchanged. Prose can resemble Markdown: indented lines are not code, a single
+//! numbered line is not a list, and text in angle brackets is a tag only if HTML defines that element. A text
+//! with words never becomes empty: if it contains only code, the code is spoken.
 
 mod html;
 mod inline;
@@ -15,7 +14,7 @@ mod tests;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// What of this text is to be said.
+/// The speakable form of `text`.
 pub(crate) fn speakable(text: &str) -> String {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -38,19 +37,19 @@ enum Ending {
 struct Speaker<'a> {
     source: &'a str,
     said: String,
-    /// The block that is being read.
+    /// The current block.
     line: String,
-    /// All text without anything added: what is left when marks are taken out.
+    /// The text without additions. If it equals the source except for white space, there is no Markdown.
     bare: String,
-    /// Code that is not said.
+    /// Code that is not spoken.
     code: String,
     html: String,
-    /// Items so far of each list that is open.
+    /// The number of items so far in each open list.
     lists: Vec<usize>,
     is_list: bool,
     footnotes: usize,
     in_fence: bool,
-    /// Whether the next block goes on the line of its list item's number.
+    /// Whether the next block continues the line of its list item's number.
     after_number: bool,
     link: Option<Link>,
 }
@@ -102,7 +101,7 @@ impl<'a> Speaker<'a> {
             Event::Html(html) => self.html.push_str(&html),
             Event::SoftBreak | Event::HardBreak => self.line.push('\n'),
             Event::Rule => self.flush(Ending::AsItIs),
-            // The others are not enabled.
+            // The other extensions are not enabled.
             _ => {}
         }
     }
@@ -149,7 +148,7 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// An item of a list begins; of a numbered one the number is said.
+    /// Begins a list item. The number of a numbered item is spoken.
     fn item(&mut self, range: Range<usize>) {
         if let Some(count) = self.lists.last_mut() {
             *count += 1;
@@ -194,7 +193,7 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// A link without a text, or with an address as its text, says the host.
+    /// Ends a link. A link without text is spoken as its host.
     fn end_link(&mut self) {
         let Some(link) = self.link.take() else { return };
         let text = self.line.get(link.start..).unwrap_or_default();
@@ -212,10 +211,10 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// Says the block that was read.
+    /// Speaks the current block.
     fn flush(&mut self, ending: Ending) {
         if self.after_number {
-            // The number alone is no block yet.
+            // A number alone is not a block.
             self.after_number = false;
             return;
         }

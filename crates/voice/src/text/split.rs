@@ -1,21 +1,20 @@
-//! Cutting a long text into pieces that a provider takes. A cut is made where a speaker would pause:
-//! after a sentence, else after a clause, else between words, else between what a reader sees as two
-//! characters (Unicode Standard Annex 29). Pure, and in one pass: what is looked at again for the next piece is no
-//! longer than a piece.
+//! Splits a long text into pieces that a provider accepts. It cuts where a speaker would pause: after a
+//! sentence, else after a clause, else between words, else between grapheme clusters (Unicode Standard Annex
+//! 29). It works in one pass; the text examined again for the next piece is no longer than a piece.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 #[cfg(test)]
 mod tests;
 
-/// How far behind a piece's end is looked, to see whether a sentence ends there: closing quotes and
-/// brackets, white space, and the next letter.
+/// How far to look past the end of a piece to decide whether a sentence ends there: closing quotes and
+/// brackets, white space and the next letter.
 const LOOK_AHEAD_CHARACTERS: usize = 64;
 /// The longest word that may be an abbreviation.
 const MAX_ABBREVIATION: usize = 12;
 
-/// Words that end in a full stop within a sentence, in lower case. Single letters and numbers of two
-/// digits do so as well.
+/// Lowercase abbreviations that end in a full stop within a sentence. Single letters and two-digit numbers
+/// also count as such.
 const ABBREVIATIONS: &[&str] = &[
     "abs", "anm", "approx", "apr", "art", "aug", "bd", "betr", "bsp", "bzgl", "bzw", "ca", "cf",
     "chap", "co", "corp", "dec", "dept", "dez", "dipl", "dr", "ed", "eds", "engl", "esp", "est",
@@ -26,7 +25,7 @@ const ABBREVIATIONS: &[&str] = &[
     "usf", "vgl", "viz", "vol", "vs", "zit", "zzgl",
 ];
 
-/// How good a place for a cut is.
+/// The quality of a cut position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Word,
@@ -34,13 +33,13 @@ enum Rank {
     Sentence,
 }
 
-/// Cuts a text into pieces of at most so many characters and bytes each. Put together again they are the
-/// text. No piece is empty, and none is white space alone unless there is more of it in one place than
-/// fits beside a word. A character that is over the limit by itself is a piece of its own.
+/// Splits a text into pieces of at most `max_characters` and `max_bytes` each. Concatenated they are the
+/// original text. No piece is empty. A piece consists of white space alone only if there is more of it than
+/// fits beside a word. A single character that exceeds the limit is its own piece.
 pub(crate) fn pieces(text: &str, max_characters: usize, max_bytes: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    // Where the last word ends: what remains after a cut must have a word in it.
+    // The end of the last word. The rest after a cut must contain a word.
     let mut content_end = text.trim_end().len();
     while !rest.is_empty() {
         let limit = fitting(rest, max_characters, max_bytes);
@@ -57,7 +56,7 @@ pub(crate) fn pieces(text: &str, max_characters: usize, max_bytes: usize) -> Vec
     pieces
 }
 
-/// How many bytes of this fit; at least one character.
+/// How many bytes fit; at least one character.
 fn fitting(text: &str, max_characters: usize, max_bytes: usize) -> usize {
     let mut end = 0;
     for (count, (at, character)) in text.char_indices().enumerate() {
@@ -70,12 +69,12 @@ fn fitting(text: &str, max_characters: usize, max_bytes: usize) -> usize {
     end
 }
 
-/// What is looked at for one cut: graphemes, with where each begins.
+/// The text examined for one cut: grapheme clusters with their positions.
 struct Window<'a> {
     units: Vec<(usize, &'a str)>,
-    /// Where the last unit ends.
+    /// The end of the last unit.
     length: usize,
-    /// Whether nothing follows.
+    /// Whether the window reaches the end of the text.
     is_end: bool,
     limit: usize,
     content_end: usize,
@@ -116,7 +115,7 @@ impl<'a> Window<'a> {
         unit.is_some_and(|unit| unit.1.chars().all(char::is_whitespace))
     }
 
-    /// The first unit from here on for which this is false.
+    /// The first unit at or after `index` for which `is` is false.
     fn skip(&self, mut index: usize, is: impl Fn(&Self, usize) -> bool) -> usize {
         while index < self.units.len() && is(self, index) {
             index += 1;
@@ -124,7 +123,7 @@ impl<'a> Window<'a> {
         index
     }
 
-    /// Where to cut.
+    /// The position of the cut.
     fn cut(mut self) -> usize {
         let mut index = 0;
         while index < self.units.len() && self.start(index) <= self.limit {
@@ -143,7 +142,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Takes this place if a better one is not there already. Of equally good ones the last is taken.
+    /// Records a position unless a better one exists. Of equally good positions the last one wins.
     fn consider(&mut self, rank: Rank, at: usize) {
         let leaves_words = self.has_word && at < self.content_end;
         let is_better = self.best.is_none_or(|(best, _)| rank >= best);
@@ -152,8 +151,8 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// White space: a cut is made behind it, or within it when not all of it fits. What stands before it
-    /// was ranked already.
+    /// Handles white space. The cut follows it, or is inside it if it does not fit entirely. The position
+    /// before it has been ranked already.
     fn white(&mut self, index: usize) -> usize {
         let end = self.skip(index, Self::is_white);
         let lines = (index..end).filter(|at| self.is_line_end(*at)).count();
@@ -181,7 +180,7 @@ impl<'a> Window<'a> {
         unit.is_some_and(|unit| unit.1.ends_with(['\n', '\r', '\u{2028}', '\u{2029}']))
     }
 
-    /// Anything else; gives back where to go on.
+    /// Handles any other unit. Returns the next index.
     fn visible(&mut self, index: usize) -> usize {
         let Some(first) = self.first(index) else {
             return index + 1;
@@ -198,7 +197,7 @@ impl<'a> Window<'a> {
         next
     }
 
-    /// A full stop or its like, with all that belongs to it.
+    /// Handles a stop and the punctuation that belongs to it.
     fn stop(&mut self, index: usize) -> usize {
         let is_mark = |window: &Self, at: usize| {
             let first = window.first(at);
@@ -228,12 +227,12 @@ impl<'a> Window<'a> {
         if next.is_some_and(char::is_lowercase) {
             return false;
         }
-        // More than one mark, as in "etc..." or "Dr.?", is no abbreviation.
+        // Several marks, as in "etc..." or "Dr.?", are not an abbreviation.
         let is_lone_dot = self.first(index) == Some('.') && end == index + 1;
         !(is_lone_dot && self.is_abbreviation(index))
     }
 
-    /// Whether the word before this full stop is one that has it within a sentence.
+    /// Whether the word before this full stop is an abbreviation.
     fn is_abbreviation(&self, dot: usize) -> bool {
         let is_part = |at: &usize| {
             let first = self.first(*at);
@@ -251,7 +250,7 @@ impl<'a> Window<'a> {
         is_short_number || is_letter || ABBREVIATIONS.contains(&last)
     }
 
-    /// A cut where there is no good place: between two graphemes, or within one that does not fit.
+    /// Cuts where no good position exists: between two grapheme clusters, or inside one that does not fit.
     fn forced(&self) -> usize {
         let starts = self.units.iter().map(|unit| unit.0).rev();
         let mut fitting = starts.filter(|at| (1..=self.limit).contains(at));
@@ -266,7 +265,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Stops that end a sentence when white space follows.
+/// Stops that end a sentence if white space follows.
 const fn is_stop(c: char) -> bool {
     matches!(
         c,
@@ -287,17 +286,17 @@ const fn is_stop(c: char) -> bool {
     )
 }
 
-/// Stops of scripts that have no white space.
+/// Stops in scripts without white space.
 const fn is_wide_stop(c: char) -> bool {
     matches!(c, '。' | '！' | '？' | '｡' | '．' | '⋯' | '︒')
 }
 
-/// Letters of scripts that have no white space between sentences: kana and the unified ideographs.
+/// Letters of scripts without white space between sentences: kana and unified ideographs.
 const fn is_wide(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// What belongs to the stop before it.
+/// Punctuation that belongs to the preceding stop.
 const fn is_closing(c: char) -> bool {
     matches!(
         c,
@@ -323,7 +322,7 @@ const fn is_closing(c: char) -> bool {
     )
 }
 
-/// Marks between clauses when white space follows.
+/// Marks between clauses if white space follows.
 const fn is_clause(c: char) -> bool {
     matches!(c, ',' | ';' | ':' | '–' | '،' | '؛' | '·')
 }

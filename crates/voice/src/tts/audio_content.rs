@@ -1,9 +1,9 @@
-//! Takes the audio out of `{"audioContent": "base64…"}` while the text comes: one Google answer can be
-//! longer than what is read of an answer that is text. It knows no HTTP.
+//! Extracts the audio from `{"audioContent": "base64…"}` as the response arrives. A Google response can
+//! exceed the size limit of text responses.
 //!
-//! Base64 as proto3's JSON mapping has it (<https://protobuf.dev/programming-guides/json/>): the standard
-//! alphabet with padding is written, the other alphabet and no padding are read too. A JSON string may
-//! escape any of its characters (RFC 8259, section 7), and some writers do that with `/` and `=`.
+//! Base64 follows proto3's JSON mapping (<https://protobuf.dev/programming-guides/json/>): the standard
+//! alphabet with padding is written; the URL-safe alphabet and missing padding are accepted. A JSON string
+//! may escape any character (RFC 8259, section 7), and some writers escape `/` and `=`.
 
 use super::wire;
 use crate::VoiceError;
@@ -12,19 +12,19 @@ use base64::Engine;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
-/// The most that stands before the audio.
+/// The most bytes before the audio.
 const MAX_BEFORE_BYTES: usize = 64 << 10;
 const KEY: &[u8] = b"\"audioContent\"";
 /// `\u003d`
 const ESCAPE_BYTES: usize = 6;
 
-/// Where in the answer the reader is, and what it could not use yet.
+/// The parse state and the bytes not yet used.
 #[derive(Debug, Default)]
 pub(super) struct AudioContent {
     place: Place,
-    /// Before the audio: all of it. Inside: the beginning of an escape. After: nothing.
+    /// Before the audio: everything so far. Inside: the beginning of an escape. After: nothing.
     rest: Vec<u8>,
-    /// Characters of base64 that do not make a group of four yet.
+    /// Base64 characters that do not form a group of four yet.
     group: Vec<u8>,
 }
 
@@ -36,12 +36,12 @@ enum Place {
     After,
 }
 
-/// Why the answer gives no audio, or no more.
+/// Why the response yields no audio, or no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// It is something else.
+    /// The response is something else.
     NotAudio,
-    /// It ended in the middle.
+    /// The response ended too early.
     CutOff,
 }
 
@@ -55,7 +55,7 @@ impl Broken {
 }
 
 impl AudioContent {
-    /// The audio that the next piece of the answer completes; perhaps none.
+    /// The audio that the next piece of the response completes, possibly none.
     pub(super) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Broken> {
         match self.place {
             Place::After => Ok(Vec::new()),
@@ -72,7 +72,7 @@ impl AudioContent {
         }
     }
 
-    /// The answer is over. An object without audio is how proto3 writes audio of no length.
+    /// Ends the response. Proto3 writes empty audio as an object without the field.
     pub(super) fn end(&self) -> Result<(), Broken> {
         let is_empty = |object: &[u8]| {
             let mut marks = object.iter().filter(|byte| !byte.is_ascii_whitespace());
@@ -105,7 +105,7 @@ impl AudioContent {
                     break;
                 }
                 b'\\' => self.rest.push(b'\\'),
-                // The alphabet of RFC 4648, section 5, becomes that of section 4.
+                // Map the alphabet of RFC 4648, section 5, to that of section 4.
                 b'-' => self.group.push(b'+'),
                 b'_' => self.group.push(b'/'),
                 other => self.group.push(*other),
@@ -127,7 +127,7 @@ fn reader() -> GeneralPurpose {
     GeneralPurpose::new(&base64::alphabet::STANDARD, config)
 }
 
-/// Where the audio's first character stands, once it can be told.
+/// The position of the first character of the audio, once it is known.
 fn begin_of_audio(text: &[u8]) -> Result<Option<usize>, Broken> {
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
     if first.is_some_and(|byte| *byte != b'{') {
@@ -153,7 +153,7 @@ fn begin_of_audio(text: &[u8]) -> Result<Option<usize>, Broken> {
     Ok(None)
 }
 
-/// The character that an escape means, once it is complete.
+/// The character of an escape, once it is complete.
 fn unescaped(escape: &[u8]) -> Result<Option<u8>, Broken> {
     match escape.get(1) {
         None => Ok(None),

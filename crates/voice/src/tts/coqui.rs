@@ -1,14 +1,14 @@
-//! The server that comes with the Coqui TTS package, on a machine of one's own. It must not know settings'
-//! names or what a persona is.
+//! A self-hosted server from the Coqui TTS package. This module does not know the names of settings or
+//! personas.
 //!
 //! Sources, read in November 2026:
-//! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and `TTS/server/server.py`
-//!   there (the maintained fork) and in `coqui-ai/TTS`: `/api/tts` takes `text`, `speaker_id` and
-//!   `language_id` in the query, answers `audio/wav`, 400 without a text and 500 when synthesis fails.
-//!   The older server takes GET only, the newer one GET and POST, so it is GET here.
-//! - Neither has keys, speeds or pitches. A server has the one model that it was started with; a
-//!   configured one is sent as `model_name`, which is the name of that option on its command line, for
-//!   servers in front of several; the server itself passes over parameters that it does not know.
+//! - <https://github.com/idiap/coqui-ai-TTS/blob/main/docs/source/server.md> and its `TTS/server/server.py`
+//!   (the maintained fork), and the same file in `coqui-ai/TTS`: `/api/tts` takes `text`, `speaker_id` and
+//!   `language_id` in the query. It responds with `audio/wav`, with 400 without a text, and with 500 if
+//!   synthesis fails. The older server accepts only GET, the newer one GET and POST, so GET is used.
+//! - Neither has keys, speeds or pitches. A server has the one model it was started with. A configured model
+//!   is sent as `model_name`, the name of the command-line option, for proxies in front of several servers.
+//!   The server itself ignores unknown parameters.
 
 use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
 use crate::VoiceError;
@@ -23,7 +23,6 @@ use url::Url;
 const ID: TtsId = TtsId::Coqui;
 const PATH: &str = "/api/tts";
 
-/// The provider.
 #[derive(Debug)]
 pub(super) struct Coqui;
 
@@ -53,7 +52,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
     Ok(Speech { encoding, body })
 }
 
-/// The endpoint may be the server's address or that of its `/api/tts`.
+/// The endpoint may be the address of the server or of its `/api/tts`.
 fn address(endpoint: &Url, call: &TtsCall) -> Url {
     let path = endpoint.path().trim_end_matches('/');
     let server = path.strip_suffix(PATH).unwrap_or(path);

@@ -1,19 +1,19 @@
-//! `ElevenLabs`: speech by voice ids, streamed. It must not know settings or what a persona is.
+//! `ElevenLabs`: streamed speech with voices selected by ID. This module does not know settings or personas.
 //!
 //! Sources, read in November 2026:
 //! - <https://elevenlabs.io/docs/api-reference/text-to-speech/stream>: the path, `xi-api-key`,
-//!   `output_format` in the query, `text`, `model_id` and `voice_settings` in the body. The example there
-//!   uses the voice and the model that are the defaults here: both are open to every account.
-//! - The same page's list of output formats, also in the vendor's client
-//!   (`elevenlabs-python`, `text_to_speech_stream_request_output_format.py`): `mp3_44100_128` and
-//!   `pcm_24000` are open to every plan; MP3 at 192 kbit/s and PCM at 44.1 kHz are not. The container of
-//!   `opus_48000_*` is not named there; who sends it on as voice notes finds Ogg, and the bytes are looked
-//!   at before they are called Ogg here.
-//! - <https://elevenlabs.io/docs/api-reference/voices/settings/get>: `stability` and `similarity_boost`
-//!   from 0 to 1; <https://elevenlabs.io/docs/eleven-agents/customization/voice/speed-control>: `speed`
-//!   from 0.7 to 1.2.
-//! - <https://elevenlabs.io/docs/overview/models>: characters of one request, 5,000 (v3), 10,000
-//!   (multilingual v2), 30,000 and more (flash): the least of them is the capability.
+//!   `output_format` in the query; `text`, `model_id` and `voice_settings` in the body. The example uses the
+//!   voice and the model that are the defaults here: both are available to every account.
+//! - The same page's list of output formats, also in the vendor's client (`elevenlabs-python`,
+//!   `text_to_speech_stream_request_output_format.py`): `mp3_44100_128` and `pcm_24000` are available on
+//!   every plan; MP3 at 192 kbit/s and PCM at 44.1 kHz are not. The page does not name the container of
+//!   `opus_48000_*`. Users who forward it as voice notes find Ogg. The bytes are therefore checked before
+//!   they are labeled as Ogg.
+//! - <https://elevenlabs.io/docs/api-reference/voices/settings/get>: `stability` and `similarity_boost` from
+//!   0 to 1; <https://elevenlabs.io/docs/eleven-agents/customization/voice/speed-control>: `speed` from 0.7
+//!   to 1.2.
+//! - <https://elevenlabs.io/docs/overview/models>: characters per request, 5,000 (v3), 10,000 (multilingual
+//!   v2), 30,000 and more (flash). The capability is the lowest of them.
 
 use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
 use crate::VoiceError;
@@ -28,12 +28,11 @@ use serde_json::{Map, Value, json};
 const ID: TtsId = TtsId::ElevenLabs;
 const DEFAULT_VOICE: &str = "JBFqnCBsd6RMkjVDRZzb";
 const DEFAULT_MODEL: &str = "eleven_multilingual_v2";
-/// Of `pcm_24000`.
+/// The rate of `pcm_24000`.
 const SAMPLE_RATE: u32 = 24_000;
-/// The vendor's ids have 20 characters; servers that imitate it may have longer ones.
+/// The vendor's IDs have 20 characters; compatible servers may use longer ones.
 const MAX_VOICE_ID_BYTES: usize = 128;
 
-/// The provider.
 #[derive(Debug)]
 pub(super) struct ElevenLabs;
 
@@ -84,7 +83,7 @@ fn body(call: &TtsCall) -> Value {
     if let Some(speed) = call.speed {
         settings.insert("speed".to_owned(), speed.into());
     }
-    // What is not named keeps the value that is stored with the voice.
+    // Absent settings keep the values stored with the voice.
     if !settings.is_empty()
         && let Some(body) = body.as_object_mut()
     {
@@ -93,7 +92,7 @@ fn body(call: &TtsCall) -> Value {
     body
 }
 
-/// The v3 models take 0, 0.5 and 1 only ("creative", "natural", "robust") and refuse what is between.
+/// The v3 models accept only 0, 0.5 and 1 ("creative", "natural", "robust") and reject other values.
 fn stability_for(model: &str, stability: f64) -> f64 {
     if model.starts_with("eleven_v3") {
         (stability * 2.0).round() / 2.0
@@ -116,7 +115,7 @@ fn output(want: Want) -> Result<(&'static str, Encoding), VoiceError> {
     }
 }
 
-/// Samples have no media type of their own.
+/// Raw samples have no specific media type.
 const fn accept(encoding: Encoding) -> &'static str {
     match encoding {
         Encoding::Native(Format::Mp3) => "audio/mpeg",
@@ -124,7 +123,7 @@ const fn accept(encoding: Encoding) -> &'static str {
     }
 }
 
-/// Whether it can stand in a path as it is.
+/// Whether the ID is safe in a URL path.
 fn is_voice_id(voice: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=MAX_VOICE_ID_BYTES).contains(&voice.len()) && voice.bytes().all(is_plain)

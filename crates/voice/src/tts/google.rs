@@ -1,17 +1,16 @@
-//! Google Cloud Text-to-Speech. It must not know settings' names or what a persona is.
+//! Google Cloud Text-to-Speech. This module does not know the names of settings or personas.
 //!
 //! Sources, read in November 2026:
 //! - <https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize> and
-//!   `google/cloud/texttospeech/v1/cloud_tts.proto` in `googleapis/googleapis`: `POST
-//!   /v1/text:synthesize`; `input.text` (at most 5,000 bytes), `voice.languageCode` (required),
-//!   `voice.name`, `audioConfig` with `audioEncoding` (`LINEAR16`, which has a WAV header, `MP3`,
-//!   `OGG_OPUS`), `speakingRate`, `pitch` (-20 to 20 semitones), `sampleRateHertz`; the answer is
-//!   `{"audioContent": base64}`.
+//!   `google/cloud/texttospeech/v1/cloud_tts.proto` in `googleapis/googleapis`: `POST /v1/text:synthesize`;
+//!   `input.text` (at most 5,000 bytes), `voice.languageCode` (required), `voice.name`, `audioConfig` with
+//!   `audioEncoding` (`LINEAR16`, which has a WAV header, `MP3`, `OGG_OPUS`), `speakingRate`, `pitch` (-20 to
+//!   20 semitones), `sampleRateHertz`. The response is `{"audioContent": base64}`.
 //! - <https://docs.cloud.google.com/text-to-speech/docs/reference/rest/v1/AudioConfig>: `speakingRate` is
-//!   0.25 to 2; it was 4 in older versions of the same page.
-//! - <https://cloud.google.com/docs/authentication/api-keys-use>: the key goes in `X-Goog-Api-Key`.
-//! - Chirp voices refuse a request that names a rate or a pitch, even the neutral one (seen in
-//!   home-assistant/core, issues 130843 and 144824), so neutral ones are not sent.
+//!   0.25 to 2; it was 4 in older versions of the page.
+//! - <https://cloud.google.com/docs/authentication/api-keys-use>: the key is sent in `X-Goog-Api-Key`.
+//! - Chirp voices reject a request that names a rate or a pitch, even the neutral one (reported in
+//!   home-assistant/core, issues 130843 and 144824), so neutral values are not sent.
 
 use super::audio_content::AudioContent;
 use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
@@ -25,12 +24,11 @@ use gatehouse_audio::Format;
 use serde::Serialize;
 
 const ID: TtsId = TtsId::Google;
-/// The vendor wants a language, and has voices for this one in every family.
+/// The vendor requires a language, and every voice family supports this one.
 const DEFAULT_LANGUAGE: &str = "en-US";
-/// What samples are asked for at, so that all pieces of a long text agree.
+/// The sample rate to request, which keeps all pieces of a long text equal.
 const SAMPLE_RATE: u32 = 24_000;
 
-/// The provider.
 #[derive(Debug)]
 pub(super) struct Google;
 
@@ -103,7 +101,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
     Ok(Speech { encoding, body })
 }
 
-/// The audio in the answer, as the answer comes: as text it would be a third larger, all at once.
+/// Decodes the audio as the response arrives. Buffering it as text would take a third more memory.
 fn decoded(pieces: wire::Body) -> wire::Body {
     let state = Some((pieces, AudioContent::default()));
     let decoded = stream::unfold(state, |state| async move {
@@ -127,8 +125,9 @@ fn is(value: f64, other: f64) -> bool {
     (value - other).abs() < f64::EPSILON
 }
 
-/// The language to name. The vendor refuses a voice with a language that is not its own, so the set
-/// language is for the set voice; one that request or persona brought has its language in its name.
+/// The language to send. The vendor rejects a voice with a language other than its own. The configured
+/// language therefore applies to the configured voice; the voice of a request or persona has its language in
+/// its name.
 fn language(call: &TtsCall) -> &str {
     let set = call.settings.language.as_deref();
     let own = call.voice.as_deref().and_then(language_of);

@@ -1,4 +1,4 @@
-//! Who speaks: the one trait, and one file a provider.
+//! Text-to-speech providers: the trait, and one file per provider.
 
 mod audio_content;
 mod coqui;
@@ -20,41 +20,37 @@ use secrecy::SecretString;
 use std::fmt;
 use url::Url;
 
-/// A provider of speech. It gets what was decided (whose voice, which model), turns it into the vendor's
-/// request, and gives back the bytes as they come.
+/// A text-to-speech provider. It converts a resolved call to the vendor's request, and returns the bytes as
+/// they arrive.
 pub(crate) trait Tts: Send + Sync + fmt::Debug {
-    /// Speaks. The bytes that come must be what [`Speech::encoding`] says; an error may also come
-    /// in the middle of them, as the last item.
+    /// Synthesizes the text. The bytes must match [`Speech::encoding`]. An error may also be the last item of
+    /// the stream.
     fn speak<'a>(
         &'a self,
         means: &'a Means,
         call: &'a TtsCall,
     ) -> BoxFuture<'a, Result<Speech, VoiceError>>;
 
-    /// What of the call this model cannot follow although the provider's others can, by the names that
-    /// requests have for it.
+    /// The request fields that the selected model does not support although other models of the provider do.
     fn ignores(&self, _call: &TtsCall) -> Vec<&'static str> {
         Vec::new()
     }
 }
 
-/// What is to be spoken, and how. Everything is decided: request, persona, settings and defaults are
-/// one by now, and what the provider's capabilities do not name is not set.
+/// A synthesis call. Request, persona, settings and defaults are merged already, and unsupported parameters
+/// are not set.
 #[derive(Clone, Debug)]
 pub(crate) struct TtsCall {
     /// Not empty, and within the provider's limit.
     pub(crate) text: String,
-    /// What the bytes should be.
+    /// The requested output.
     pub(crate) want: Want,
-    /// Where the vendor is, with its version segment. Programs have none.
+    /// The vendor's address including its version segment. `None` for programs.
     pub(crate) base_url: Option<Url>,
-    /// Its key.
     pub(crate) key: Option<SecretString>,
-    /// Whose voice.
     pub(crate) voice: Option<String>,
-    /// Which model.
     pub(crate) model: Option<String>,
-    /// 1 is as usual, 2 twice as fast.
+    /// 1 is normal, 2 is twice as fast.
     pub(crate) speed: Option<f64>,
     /// 0 to 1.
     pub(crate) stability: Option<f64>,
@@ -64,24 +60,23 @@ pub(crate) struct TtsCall {
     pub(crate) pitch: Option<f64>,
     /// How to speak, in words.
     pub(crate) instructions: Option<String>,
-    /// The provider's settings, for what stands nowhere else: the language, and a program's paths.
+    /// The provider's settings, for values without a field of their own: the language and a program's paths.
     pub(crate) settings: TtsProviderSettings,
 }
 
-/// What the bytes should be.
+/// The requested output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// This format, which the provider's capabilities name.
+    /// This format, which the provider supports.
     Native(Format),
-    /// Samples, as WAV or bare: they are joined or encoded here.
+    /// Samples, as WAV or raw, to be joined or encoded here.
     Samples,
 }
 
-/// Speech as it comes.
+/// Speech as it arrives.
 pub(crate) struct Speech {
-    /// What the bytes are.
+    /// The format of the bytes.
     pub(crate) encoding: Encoding,
-    /// The bytes.
     pub(crate) body: BoxStream<'static, Result<Bytes, VoiceError>>,
 }
 
@@ -93,21 +88,21 @@ impl fmt::Debug for Speech {
     }
 }
 
-/// What bytes are.
+/// The format of a provider's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// The format that was wanted.
+    /// The requested format.
     Native(Format),
-    /// WAV: the header tells the rest.
+    /// WAV, with its parameters in the header.
     Wav,
-    /// Signed 16-bit little-endian samples, mono, without a header.
+    /// Raw signed 16-bit little-endian mono samples.
     Samples {
-        /// Samples a second.
+        /// Samples per second.
         rate: u32,
     },
 }
 
-/// The provider of this id.
+/// The implementation of this provider.
 pub(crate) fn provider(id: TtsId) -> &'static dyn Tts {
     match id {
         TtsId::ElevenLabs => &elevenlabs::ElevenLabs,
@@ -118,7 +113,7 @@ pub(crate) fn provider(id: TtsId) -> &'static dyn Tts {
     }
 }
 
-/// What a program here lacks; others lack nothing that could be looked for.
+/// The missing setting or program of a local program. Always `None` for other providers.
 pub(crate) fn program_lacks(
     id: TtsId,
     settings: &TtsProviderSettings,

@@ -1,15 +1,15 @@
-//! `OpenAI`'s speech, and servers that are compatible with it. It must not know settings or what a persona is.
+//! `OpenAI`'s speech, and compatible servers. This module does not know settings or personas.
 //!
 //! Sources, read in November 2026:
-//! - <https://platform.openai.com/docs/api-reference/audio/createSpeech> and `CreateSpeechRequest` of the
+//! - <https://platform.openai.com/docs/api-reference/audio/createSpeech> and `CreateSpeechRequest` in the
 //!   vendor's OpenAPI document: `model`, `input` (at most 4,096 characters), `voice`, `response_format`
-//!   (`mp3`, `opus`, `aac`, `flac`, `wav`, `pcm`), `speed` (0.25 to 4, no model excepted), `instructions`
-//!   ("does not work with `tts-1` or `tts-1-hd`").
-//! - <https://platform.openai.com/docs/guides/text-to-speech>: `pcm` is 24 kHz, signed 16-bit,
-//!   little-endian, without a header; `opus` is in Ogg; the bytes come while speech is made.
+//!   (`mp3`, `opus`, `aac`, `flac`, `wav`, `pcm`), `speed` (0.25 to 4, for all models), `instructions` ("does
+//!   not work with `tts-1` or `tts-1-hd`").
+//! - <https://platform.openai.com/docs/guides/text-to-speech>: `pcm` is raw 24 kHz, signed 16-bit,
+//!   little-endian; `opus` is in Ogg; the response streams during synthesis.
 //!
-//! The default model is the one that follows instructions, so that a persona's prompt is heard. The
-//! default voice is the first of the specification's list; all models have it.
+//! The default model supports instructions, so that a persona's prompt has an effect. The default voice is
+//! the first in the specification's list; all models have it.
 
 use super::{Encoding, Speech, Tts, TtsCall, Want, wire};
 use crate::VoiceError;
@@ -24,10 +24,9 @@ use serde::Serialize;
 const ID: TtsId = TtsId::OpenAi;
 const DEFAULT_VOICE: &str = "alloy";
 const DEFAULT_MODEL: &str = "gpt-4o-mini-tts";
-/// Of `pcm`.
+/// The rate of `pcm`.
 const SAMPLE_RATE: u32 = 24_000;
 
-/// The provider.
 #[derive(Debug)]
 pub(super) struct OpenAi;
 
@@ -80,7 +79,7 @@ async fn speak(means: &Means, call: &TtsCall) -> Result<Speech, VoiceError> {
     Ok(Speech { encoding, body })
 }
 
-/// What the model that is meant does not follow.
+/// The request fields that the selected model does not support.
 fn ignores(call: &TtsCall) -> Vec<&'static str> {
     let model = call.model.as_deref().unwrap_or(DEFAULT_MODEL);
     let is_lost = call.instructions.is_some() && !follows_instructions(model);
@@ -91,8 +90,8 @@ fn ignores(call: &TtsCall) -> Vec<&'static str> {
     }
 }
 
-/// The two models that the vendor names as not following; what other servers call their models is not
-/// known, and a field that they do not know is passed over by them.
+/// The vendor names two models that do not support instructions. The model names of other servers are
+/// unknown, and those servers ignore unknown fields.
 fn follows_instructions(model: &str) -> bool {
     !matches!(model, "tts-1" | "tts-1-hd") && !model.starts_with("tts-1-")
 }

@@ -1,10 +1,10 @@
-//! Piper: a program that reads lines of text and says raw samples as it goes.
+//! Piper: a program that reads lines of text and streams raw samples.
 //!
-//! Two programs have this name, the older in C++ (<https://github.com/rhasspy/piper>) and its successor
-//! in Python (<https://github.com/OHF-Voice/piper1-gpl>, `docs/CLI.md`). Both take the options below in
+//! Two programs have this name: the older one in C++ (<https://github.com/rhasspy/piper>) and its successor
+//! in Python (<https://github.com/OHF-Voice/piper1-gpl>, `docs/CLI.md`). Both accept the options below in
 //! this spelling, `--output_raw` and `--length_scale` with underscores. With raw output each line is an
-//! utterance, and one follows on the other. The text goes by standard input only: the successor also
-//! speaks arguments that it does not know, and arguments are no secret.
+//! utterance, without gaps in between. The text is passed only on stdin: the successor also speaks unknown
+//! arguments, and arguments are not secret.
 
 use super::{Encoding, Speech, Tts, TtsCall};
 use crate::VoiceError;
@@ -22,12 +22,11 @@ const ID: &str = "tts_local_1";
 const BINARY: &str = "voice.tts.tts_local_1.binary_path";
 const MODEL: &str = "voice.tts.tts_local_1.model_path";
 const CONFIG: &str = "voice.tts.tts_local_1.config_path";
-/// The largest description of a voice that is read; real ones have some 5 kB, with a thousand speakers 30.
+/// The largest voice description to read. Real ones have about 5 kB, or 30 kB with a thousand speakers.
 const MAX_CONFIG_BYTES: u64 = 4 << 20;
-/// Otherwise the successor reads its input in the encoding of the machine's language.
+/// Without it, the successor reads its input in the locale's encoding.
 const VARIABLES: &[(&str, &str)] = &[("PYTHONUTF8", "1")];
 
-/// The program.
 #[derive(Debug)]
 pub(super) struct Piper;
 
@@ -69,8 +68,7 @@ impl Tts for Piper {
 }
 
 impl Piper {
-    /// What keeps it from being used: a required key that is not set, or no program. Whether the files are
-    /// there is seen when they are used.
+    /// The missing setting or program. The existence of the files is checked when they are used.
     pub(crate) fn missing(
         settings: &TtsProviderSettings,
         programs: &Programs,
@@ -93,14 +91,14 @@ fn needs(
     Ok((program, absolute(model)))
 }
 
-/// Where both programs look: the model's name with `.json` after it.
+/// The default config path of both programs: the model's name with `.json` appended.
 fn beside(model: &Path) -> PathBuf {
     let mut name = model.as_os_str().to_owned();
     name.push(".json");
     name.into()
 }
 
-/// What is needed of a voice's description.
+/// The fields of the voice description that are used.
 #[derive(Deserialize)]
 struct Described {
     audio: Audio,
@@ -110,13 +108,13 @@ struct Described {
 
 #[derive(Deserialize)]
 struct Audio {
-    /// Samples a second.
+    /// Samples per second.
     sample_rate: u32,
 }
 
 #[derive(Default, Deserialize)]
 struct Inference {
-    /// What is used when nothing else is said.
+    /// The default of the voice.
     length_scale: Option<f64>,
 }
 
@@ -159,7 +157,7 @@ fn arguments(call: &TtsCall, model: &Path, config: &Path, described: &Described)
     arguments
 }
 
-/// One paragraph, one line. A break within a paragraph is a space, and so is what no text should hold.
+/// One line per paragraph. Line breaks inside a paragraph and control characters become spaces.
 fn lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len() + 1);
     let mut ended = true;

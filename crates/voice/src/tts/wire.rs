@@ -1,5 +1,5 @@
-//! What everybody who speaks over HTTP does alike: the address, the key's header, and telling audio from
-//! what is none. It knows no vendor.
+//! Shared code of providers called over HTTP: the address, the key header, and the detection of responses
+//! without audio.
 
 use super::TtsCall;
 use crate::VoiceError;
@@ -13,18 +13,18 @@ use reqwest::{RequestBuilder, Response};
 use secrecy::ExposeSecret;
 use url::Url;
 
-/// Bytes as they come; an error is the last item.
+/// Bytes as they arrive; an error is the last item.
 pub(super) type Body = BoxStream<'static, Result<Bytes, VoiceError>>;
 
-/// Where the vendor is.
+/// The vendor's address.
 pub(super) fn base(call: &TtsCall) -> Result<&Url, VoiceError> {
     call.base_url.as_ref().ok_or(VoiceError::Internal(
         "a speaker was called without its address",
     ))
 }
 
-/// The key as a header's value, with what stands before it. It is marked as a secret, so that no log of
-/// headers shows it. `None` without a key: servers of one's own may want none.
+/// A header value of `before` followed by the key, marked as sensitive to keep it out of logs. `None` without
+/// a key, which self-hosted servers may not need.
 pub(super) fn key(
     id: TtsId,
     call: &TtsCall,
@@ -44,8 +44,8 @@ pub(super) fn key(
     Ok(Some(value))
 }
 
-/// Sends, and waits until the first bytes of audio are there. What is text or JSON is no audio, whatever
-/// its status says: proxies answer so.
+/// Sends a request and waits for the first bytes of audio. Text and JSON are rejected whatever the status,
+/// because some proxies respond that way.
 pub(super) async fn audio(
     means: &Means,
     id: TtsId,
@@ -58,8 +58,7 @@ pub(super) async fn audio(
     begun(id, means.pieces(id.as_str(), response)).await
 }
 
-/// The same bytes, once the first of them is there: nothing at all is an error that others can still
-/// make good.
+/// Waits for the first non-empty chunk. An empty response is an error, so that a fallback can still be tried.
 pub(super) async fn begun(id: TtsId, mut body: Body) -> Result<Body, VoiceError> {
     while let Some(piece) = body.next().await {
         let piece = piece?;
@@ -71,7 +70,7 @@ pub(super) async fn begun(id: TtsId, mut body: Body) -> Result<Body, VoiceError>
     Err(VoiceError::failed(id.as_str(), "gave no audio", true))
 }
 
-/// The vendor answered something else.
+/// The error for a response without audio.
 pub(super) const fn not_audio(id: TtsId) -> VoiceError {
     VoiceError::failed(id.as_str(), "answered what is no audio", false)
 }

@@ -1,4 +1,4 @@
-//! Speaking through the handle.
+//! Tests of speech through the `Voice` handle.
 
 mod cache;
 mod fallback;
@@ -11,7 +11,7 @@ use crate::vendor::tone;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceSettings};
 
-/// A room whose only speaker is `OpenAI`'s.
+/// A `Voice` with `OpenAI` as its only text-to-speech provider.
 async fn openai() -> (Home, OpenAiTts, VoiceSettings) {
     let vendor = OpenAiTts::start().await;
     let settings = tts_at(TtsId::OpenAi, vendor.base_url().as_str(), OpenAiTts::KEY);

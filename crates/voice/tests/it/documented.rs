@@ -1,4 +1,4 @@
-//! The tables of what providers can do, in `docs/API-voice.md`, are those of the code.
+//! Tests that the capability tables in `docs/API-voice.md` match the code.
 
 use gatehouse_audio::{Format, Kind};
 use gatehouse_voice::{Lack, SttId, TtsId};

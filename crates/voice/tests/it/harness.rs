@@ -1,4 +1,4 @@
-//! The room, open, over a database of its own.
+//! Opens a `Voice` over its own database.
 
 use gatehouse_domain::{Actor, Clock, ManualClock, Problem, Random, SystemRandom, Timestamp};
 use gatehouse_outbound::{Outbound, OutboundSettings};
@@ -17,7 +17,7 @@ use url::Url;
 /// 2026-11-20.
 pub const START: Timestamp = Timestamp::from_millis(1_795_132_800_000);
 
-/// Where a room stands.
+/// The dependencies of a `Voice`.
 pub struct Home {
     pub secrets: Secrets,
     pub clock: Arc<ManualClock>,
@@ -81,7 +81,7 @@ impl Home {
     }
 }
 
-/// Settings with short waits and the process's own `PATH`.
+/// Settings with short timeouts and this process's `PATH`.
 #[expect(clippy::disallowed_methods, reason = "the tests' own environment")]
 pub fn settings() -> VoiceSettings {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -99,7 +99,7 @@ pub fn settings() -> VoiceSettings {
     }
 }
 
-/// One speaker with this key at this address.
+/// Settings for one text-to-speech provider with this key and address.
 pub fn tts_at(id: TtsId, base_url: &str, key: &str) -> VoiceSettings {
     tts_with(
         id,
@@ -111,7 +111,7 @@ pub fn tts_at(id: TtsId, base_url: &str, key: &str) -> VoiceSettings {
     )
 }
 
-/// One speaker with these settings.
+/// Settings for one text-to-speech provider.
 pub fn tts_with(id: TtsId, provider: TtsProviderSettings) -> VoiceSettings {
     VoiceSettings {
         tts: TtsSettings {
@@ -122,7 +122,7 @@ pub fn tts_with(id: TtsId, provider: TtsProviderSettings) -> VoiceSettings {
     }
 }
 
-/// One listener with this key at this address.
+/// Settings for one speech-to-text provider with this key and address.
 pub fn stt_at(id: SttId, base_url: &str, key: &str) -> VoiceSettings {
     stt_with(
         id,
@@ -134,7 +134,7 @@ pub fn stt_at(id: SttId, base_url: &str, key: &str) -> VoiceSettings {
     )
 }
 
-/// One listener with these settings.
+/// Settings for one speech-to-text provider.
 pub fn stt_with(id: SttId, provider: SttProviderSettings) -> VoiceSettings {
     VoiceSettings {
         stt: SttSettings {
@@ -145,7 +145,7 @@ pub fn stt_with(id: SttId, provider: SttProviderSettings) -> VoiceSettings {
     }
 }
 
-/// What a caller would be told.
+/// The error reported to a caller.
 pub fn problem(error: VoiceError) -> Problem {
     error.into()
 }

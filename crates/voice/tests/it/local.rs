@@ -1,7 +1,7 @@
-//! Programs and servers on this machine.
+//! Tests of local programs and servers.
 //!
 //! `GATEHOUSE_TEST_VOICE` names a directory with the real programs (`bin`) and small models for them
-//! (`models`), made by `tests/voice-programs`; `cargo xtask test` sets it.
+//! (`models`), built by `tests/voice-programs`; `cargo xtask test` sets it.
 
 mod bad_days;
 mod real;
@@ -51,7 +51,7 @@ impl Kit {
         path
     }
 
-    /// The programs are on `PATH`; the tone voice speaks, and whoever is asked listens.
+    /// Settings with the programs on `PATH`, the tone voice for speech, and all speech-to-text programs.
     fn settings(&self) -> VoiceSettings {
         let listeners = [
             (SttId::WhisperCli, self.model("fixed.bin")),
@@ -74,7 +74,7 @@ fn listener(model: PathBuf) -> SttProviderSettings {
     }
 }
 
-/// Piper with this voice.
+/// Settings for Piper with this voice.
 fn speaking(model: PathBuf) -> VoiceSettings {
     let piper = TtsProviderSettings {
         model_path: Some(model),
@@ -90,7 +90,7 @@ fn speaking(model: PathBuf) -> VoiceSettings {
     }
 }
 
-/// A directory with programs of our own, a voice and a model; there are blanks in its name.
+/// A directory with test programs, a voice and a model. Its name contains spaces.
 struct Place(TempDir);
 
 impl Place {
@@ -121,7 +121,7 @@ impl Place {
         fs::read_to_string(self.path(name)).ok()
     }
 
-    /// A program for the shell, which gets this directory as `$place`.
+    /// Writes a shell script, which gets this directory as `$place`.
     fn program(&self, script: &str) -> PathBuf {
         let place = self.0.path().display();
         let script = format!("#!/bin/sh\nplace='{place}'\n{script}\n");
@@ -130,7 +130,7 @@ impl Place {
         path
     }
 
-    /// Piper is this program.
+    /// Settings with this script as Piper.
     fn piper(&self, script: &str) -> VoiceSettings {
         let mut settings = speaking(self.path("voice.onnx"));
         let piper = settings.tts.providers.get_mut(&TtsId::Piper).unwrap();
@@ -138,7 +138,7 @@ impl Place {
         settings
     }
 
-    /// This listener is this program.
+    /// Settings with this script as the speech-to-text program.
     fn listener(&self, id: SttId, script: &str) -> VoiceSettings {
         let model = if id == SttId::SherpaOnnx {
             ""
@@ -150,7 +150,7 @@ impl Place {
         crate::harness::stt_with(id, listener)
     }
 
-    /// The number that the program has left in the file `pid`.
+    /// The PID that the program wrote to the file `pid`.
     async fn pid(&self) -> Pid {
         loop {
             if let Some(number) = self
@@ -165,7 +165,7 @@ impl Place {
     }
 }
 
-/// Neither running nor a zombie, within a second.
+/// Asserts that within a second the process neither runs nor is a zombie.
 async fn assert_gone(pid: Pid) {
     let start = Instant::now();
     while test_kill_process(pid).is_ok() {
@@ -177,7 +177,7 @@ async fn assert_gone(pid: Pid) {
     }
 }
 
-/// What was there is removed within a second, too.
+/// Asserts that the file is removed within a second.
 async fn assert_removed(path: &str) {
     let start = Instant::now();
     while exists(path) {

@@ -1,5 +1,5 @@
-//! The room as its callers use it: against vendors that take only what their documents show, and against
-//! real programs where there are some.
+//! Tests of the crate's public API, against fake vendors that accept only what the vendors' documentation
+//! shows, and against real programs if available.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,1 +1,1 @@
-//! Personas, stored and applied.
+//! Tests that personas are stored and applied.

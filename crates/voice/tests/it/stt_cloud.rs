@@ -1,5 +1,5 @@
-//! The hosted listeners, each against its played vendor: what reaches it and what comes
-//! back. What is the same for all of them is in `conformance_stt`.
+//! Tests of the hosted speech-to-text providers against their fake vendors: requests and results.
+//! `conformance_stt` tests what is common to all.
 
 mod hears;
 mod long;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use gatehouse_voice::{SttId, SttProviderSettings, TranscribeRequest};
 use secrecy::SecretString;
 
-/// Who is hosted, or is a server of one's own.
+/// The hosted and self-hosted providers.
 pub const ALL: [SttId; 6] = [
     SttId::OpenAi,
     SttId::Groq,
@@ -23,7 +23,7 @@ pub const ALL: [SttId; 6] = [
     SttId::Voxtral,
 ];
 
-/// The values of a field of the last request that brought audio, wherever this vendor has it.
+/// The values of a field in the last request with audio, in the format of this vendor.
 pub async fn sent(id: SttId, listener: &Listener, name: &str) -> Vec<String> {
     let seen = listener.server.requests();
     let last = seen.last().unwrap();
@@ -44,7 +44,7 @@ pub async fn sent(id: SttId, listener: &Listener, name: &str) -> Vec<String> {
     }
 }
 
-/// Where a played listener is, and its key.
+/// The address and the key of a fake vendor.
 pub fn place(id: SttId, listener: &Listener) -> SttProviderSettings {
     let base = match id {
         SttId::Groq => "/openai/v1",
@@ -57,7 +57,7 @@ pub fn place(id: SttId, listener: &Listener) -> SttProviderSettings {
     }
 }
 
-/// Its vendor, played.
+/// Starts the provider's fake vendor.
 pub async fn listener(id: SttId) -> Listener {
     match id {
         SttId::OpenAi => openai_stt::openai().await,
@@ -70,7 +70,7 @@ pub async fn listener(id: SttId) -> Listener {
     }
 }
 
-/// WAV of these samples: one channel, 16,000 a second.
+/// These samples as WAV: mono, 16,000 samples per second.
 pub fn wav(samples: &[i16]) -> Bytes {
     let size = u32::try_from(samples.len() * 2).unwrap();
     let mut wav = b"RIFF".to_vec();
@@ -84,7 +84,7 @@ pub fn wav(samples: &[i16]) -> Bytes {
     wav.into()
 }
 
-/// 1.5 seconds of something.
+/// 1.5 seconds of arbitrary audio.
 pub fn speech() -> TranscribeRequest {
     let samples: Vec<i16> = (0..24_000).map(|n: i16| n % 80 * 10 - 400).collect();
     TranscribeRequest {

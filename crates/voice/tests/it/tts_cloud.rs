@@ -1,5 +1,5 @@
-//! The hosted speakers, and Coqui's server: what is special to one of them. What all hold is in
-//! `conformance_tts`.
+//! Tests of individual hosted text-to-speech providers and Coqui's server. `conformance_tts` tests what is
+//! common to all.
 
 mod borrowed;
 mod coqui;

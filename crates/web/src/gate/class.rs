@@ -1,17 +1,17 @@
-//! API, WebSocket or page: how a refusal is put.
+//! Classifies paths by the form that a refusal takes.
 
-/// What a path is for, as far as a refusal goes.
+/// The class of a path, which determines the form of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathClass {
     /// Refused with 401 and JSON.
     Api,
     /// Refused with 401 before the upgrade.
     WebSocket,
-    /// Refused with the login page, or sent to onboarding.
+    /// Refused with the login page or a redirect to onboarding.
     Page,
 }
 
-/// The class of a path. A request that asks to upgrade is WebSocket wherever it goes.
+/// Returns the class of a path. Every upgrade request counts as WebSocket.
 pub fn path_class(path: &str, is_upgrade: bool) -> PathClass {
     let is_under = |prefix: &str| {
         path.strip_prefix(prefix)

@@ -1,4 +1,4 @@
-//! The size of a request's head: the same limit whichever protocol brought it.
+//! The size limit for request heads, identical for all protocols.
 
 use axum::response::{IntoResponse, Response};
 use gatehouse_domain::{ErrorCode, Problem};
@@ -7,11 +7,11 @@ use http::request::Parts;
 
 use crate::respond::Refusal;
 
-/// The largest head that is taken, in the bytes that it has in HTTP/1.
+/// The maximum size of a request head, measured in its HTTP/1 form.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// The bytes of a head in HTTP/1.1 (RFC 9112): the request line, each field with `: ` and a line end, and
-/// the empty line. A server that reads into a buffer of some size takes more than that by chance.
+/// The size of a head in HTTP/1.1 (RFC 9112): the request line, each field with `: ` and a line end, and
+/// the empty line. The server's read buffer alone is no exact limit and may accept more.
 fn size(parts: &Parts) -> usize {
     let uri = &parts.uri;
     let path = uri.path_and_query().map_or(1, |path| path.as_str().len());
@@ -25,7 +25,7 @@ fn size(parts: &Parts) -> usize {
     line + parts.headers.iter().map(field).sum::<usize>() + "\r\n".len()
 }
 
-/// The refusal of a head that is too large.
+/// Returns the refusal if the head is too large.
 pub(super) fn too_large(parts: &Parts) -> Option<Response> {
     if size(parts) <= MAX_HEAD_BYTES {
         return None;

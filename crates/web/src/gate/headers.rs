@@ -1,4 +1,4 @@
-//! Headers that every answer carries.
+//! Headers that every response carries.
 
 use axum::response::Response;
 use gatehouse_domain::RequestId;
@@ -13,9 +13,9 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Whole values made while compiling: making one checks each of its bytes.
+/// Values built at compile time, which avoids validating every byte at run time.
 static ALWAYS: [(HeaderName, HeaderValue); 7] = [
-    // No inline script, nothing from elsewhere, no frame around us.
+    // Forbids inline scripts, external resources and framing.
     (
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
@@ -46,10 +46,10 @@ pub(super) fn add(response: &mut Response, id: &RequestId, is_https: bool) {
         headers.insert(REQUEST_ID, id);
     }
     for (name, value) in &ALWAYS {
-        // A page that needs less may say so: its own policy stays.
+        // A page with a stricter policy keeps its own.
         headers.entry(name).or_insert_with(|| value.clone());
     }
-    // What does not say that it may be kept is private.
+    // A response without explicit caching headers is private.
     headers.entry(CACHE_CONTROL).or_insert(NO_STORE);
     if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, A_YEAR);

@@ -1,6 +1,6 @@
-//! The gate: what every request passes, in this order: request id, size of the head, path check, who is there
-//! (`check_auth()`, once), cross-site check, throttle, refusal, vault guard; then the route with its
-//! scope. On the way out every answer gets its headers, its metrics and its one line in the log.
+//! The gate that every request passes. The steps, in order: request id, head size, path check,
+//! authentication (`check_auth()`, once), cross-site check, throttle, refusal, vault guard; then the route
+//! with its scope check. Every response gets its headers, its metrics and one log line.
 
 mod class;
 mod head;
@@ -37,23 +37,22 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tower::ServiceExt;
 
-/// The other end of a connection.
+/// The remote end of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
-    /// Its address.
     pub address: SocketAddr,
-    /// Whether the connection is our own TLS.
+    /// Whether this server terminates TLS for the connection.
     pub over_tls: bool,
 }
 
-/// Takes a request through the gate and, if it may pass, to its route.
+/// Passes a request through the gate and, if permitted, to its route.
 pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     let id = app.new_request_id();
     let (mut parts, body) = request.into_parts();
     let (body, rest) = Rest::watch(&parts, body);
     let mut trail = Trail::begin(&parts.method, peer);
     if let Some(mut refused) = head::too_large(&parts) {
-        // Whoever sends such a head has nothing more to say.
+        // Close the connection, because nothing useful follows an oversized head.
         if parts.version < Version::HTTP_2 {
             let close = HeaderValue::from_static("close");
             refused.headers_mut().insert(CONNECTION, close);
@@ -76,7 +75,7 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
             turned.into_response(app)
         }
     };
-    // 408 says that no more is waited for.
+    // After a 408 the server does not wait for more data.
     let gave_up = answer.status() == StatusCode::REQUEST_TIMEOUT;
     if !gave_up && !rest.drain().await {
         let close = HeaderValue::from_static("close");
@@ -85,8 +84,8 @@ pub async fn enter(app: &App, peer: Peer, request: Request) -> Response {
     leave(app, answer, &id, &trail)
 }
 
-/// The connection of somebody who is let in does not make room for others. Whoever is let in only because
-/// auth is disabled may be anybody.
+/// Exempts an authenticated caller's connection from eviction. A remote caller who is only allowed because
+/// auth is disabled may be anyone, so its connection is not exempt.
 fn keep_place(request: &Parts, visit: &Visit) {
     let is_known = match &visit.decision {
         Decision::Allowed(identity) => !matches!(
@@ -100,13 +99,13 @@ fn keep_place(request: &Parts, visit: &Visit) {
     }
 }
 
-/// Why a request does not get to its route.
+/// Why a request does not reach its route.
 enum Turned {
     /// An error, as JSON.
     Away(Problem),
-    /// A page that asks for setup first.
+    /// A page request that is redirected to setup.
     ToOnboarding,
-    /// A page that shows the login view.
+    /// A page request that gets the login view.
     ToLogin,
 }
 
@@ -126,7 +125,7 @@ impl Turned {
     }
 }
 
-/// Ok: the request may go to its route, with this beside it.
+/// Decides whether the request may proceed to its route.
 async fn admit(app: &App, peer: Peer, request: &Parts, trail: &mut Trail) -> Result<Visit, Turned> {
     path::check(&request.uri)?;
     let visit = recognise(app, peer, request).await?;
@@ -150,7 +149,7 @@ async fn recognise(app: &App, peer: Peer, request: &Parts) -> Result<Visit, Prob
     Ok(visit)
 }
 
-/// Only who was not let in is counted.
+/// Counts only callers that were not authenticated.
 fn throttle(app: &App, visit: &Visit) -> Result<(), Problem> {
     match (&visit.decision, visit.class) {
         (Decision::Allowed(_), _) | (_, None) => Ok(()),
@@ -175,13 +174,13 @@ fn refuse_unless_allowed(request: &Parts, visit: &Visit) -> Result<(), Turned> {
     }
 }
 
-/// 401 while setup is incomplete and the caller is not local.
+/// The 401 error for a remote caller while setup is incomplete.
 pub(crate) fn setup_required_problem() -> Problem {
     let message = "Setup is not complete; open /onboarding with the setup code from the terminal.";
     Problem::new(ErrorCode::SetupRequired, message)
 }
 
-/// 401 without a valid credential.
+/// The 401 error for a request without a valid credential.
 pub(crate) fn not_authenticated() -> Problem {
     Problem::new(ErrorCode::NotAuthenticated, "Log in, or send an API key.")
 }
@@ -195,7 +194,7 @@ fn see_other(to: &'static str) -> Response {
     response
 }
 
-/// A handler that panics is one failed request, not a dead server.
+/// Contains a handler's panic, so only its own request fails.
 async fn route(app: &App, request: Request) -> Response {
     let routed = AssertUnwindSafe(app.router().clone().oneshot(request)).catch_unwind();
     match routed.await {

@@ -1,10 +1,10 @@
-//! The path check: what could mean one path to the gate and another to the router is refused before
-//! anything else looks at it.
+//! The path check. Refuses every path that the gate and the router could interpret differently, before any
+//! other check.
 
 use gatehouse_domain::{ErrorCode, Problem};
 use http::Uri;
 
-/// Refuses doubled slashes, dot segments, `;`, `\`, NUL, encoded `.`, `/` and `\`, and bad UTF-8.
+/// Refuses doubled slashes, dot segments, `;`, `\`, NUL, encoded `.`, `/` and `\`, and invalid UTF-8.
 pub(super) fn check(uri: &Uri) -> Result<(), Problem> {
     if is_plain(uri.path()) {
         return Ok(());
@@ -25,7 +25,8 @@ fn is_plain(path: &str) -> bool {
     !path.contains('%') || decodes_plainly(path)
 }
 
-/// Percent-decodes; `false` for a wrong escape, a byte that must not be hidden, or bad UTF-8.
+/// Percent-decodes the path. Returns `false` for an invalid escape, a forbidden encoded byte, or invalid
+/// UTF-8.
 fn decodes_plainly(path: &str) -> bool {
     let mut decoded = Vec::with_capacity(path.len());
     let mut bytes = path.bytes();

@@ -1,9 +1,9 @@
-//! The paths that need no authentication even when credentials exist. Public at the gate only: the
-//! routes below `/api/auth` that need an identity say so in the route table.
+//! The paths that need no authentication even when credentials exist. This applies only to the gate: routes
+//! below `/api/auth` that need an identity declare that in the route table.
 
 use http::Method;
 
-/// Public whatever follows the prefix.
+/// Every path below these prefixes is public.
 const PREFIXES: [&str; 3] = ["/api/auth/", "/assets/", "/icons/"];
 const PATHS: [&str; 6] = [
     "/health",
@@ -14,14 +14,14 @@ const PATHS: [&str; 6] = [
     "/favicon.ico",
 ];
 
-/// Whether the path is open to everybody.
+/// Whether the path is public.
 pub fn is_public(method: &Method, path: &str) -> bool {
     let reads = method == Method::GET || method == Method::HEAD;
     PATHS.contains(&path)
         || PREFIXES.iter().any(|prefix| path.starts_with(prefix))
         // The unguessable id is the credential.
         || (reads && path.starts_with("/share/"))
-        // Authenticates by its own mode.
+        // Each webhook authenticates its senders itself.
         || (method == Method::POST && path.starts_with("/api/webhooks/ingest/"))
 }
 

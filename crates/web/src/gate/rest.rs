@@ -1,6 +1,6 @@
-//! What of a request's body nobody read. Over HTTP/1 an answer that leaves some unread ends the
-//! connection without saying so: a client whose body is still on its way then finds it broken, now or
-//! at its next request. So the rest is read and thrown away, as far as it comes soon.
+//! Handles the part of a request body that no handler read. Over HTTP/1, a response that leaves part of the
+//! body unread ends the connection without notice. A client that is still sending then gets a connection
+//! error, now or at its next request. The gate therefore reads and discards the rest if it arrives soon.
 
 use axum::body::{Body, Bytes, HttpBody};
 use http::Version;
@@ -13,23 +13,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How long the rest of a body is waited for: a round trip, for what was sent behind the head.
+/// How long to wait for the rest of a body: enough for the data sent right after the head.
 const SOON: Duration = Duration::from_millis(500);
 
-/// Where a body goes whose reader has dropped it.
+/// Receives a body whose reader has dropped it.
 type Slot = Arc<Mutex<Option<Body>>>;
 
 fn lock(slot: &Slot) -> MutexGuard<'_, Option<Body>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What may be left of one request's body.
+/// The unread part of one request's body.
 pub(super) struct Rest(Option<Slot>);
 
 impl Rest {
-    /// Watches a body on its way to its reader.
+    /// Wraps a body before it is passed to its reader.
     pub(super) fn watch(request: &Parts, body: Body) -> (Body, Self) {
-        // A client that waits for `100 Continue` has sent nothing yet.
+        // A client that waits for `100 Continue` has not sent anything yet.
         let nothing_comes = body.is_end_stream() || request.headers.contains_key(EXPECT);
         if nothing_comes || request.version > Version::HTTP_11 {
             return (body, Self(None));
@@ -42,7 +42,8 @@ impl Rest {
         (Body::new(watched), Self(Some(slot)))
     }
 
-    /// Throws away what is left, once the reader has dropped it; `false` when it did not all come.
+    /// Discards the unread part after the reader dropped the body. Returns `false` if it did not arrive
+    /// completely.
     pub(super) async fn drain(self) -> bool {
         let Some(slot) = self.0 else {
             return true;
@@ -56,7 +57,7 @@ impl Rest {
     }
 }
 
-/// A body that is handed back when its reader drops it before its end.
+/// A body that is returned to the slot when its reader drops it before its end.
 struct Watched {
     body: Option<Body>,
     slot: Slot,

@@ -1,19 +1,19 @@
-//! The vault guard: while the vault is sealed, API paths answer 423, whether they exist or not.
+//! The vault guard: while the vault is sealed, API paths return 423, whether they exist or not.
 
 use gatehouse_domain::Problem;
 use gatehouse_secrets::Status;
 use http::Method;
 
-/// Open while sealed: the specification's list.
+/// Available while sealed, as listed in the specification.
 const OPEN_PREFIXES: [&str; 2] = ["/api/auth/", "/api/sessions"];
 const OPEN_PATHS: [&str; 2] = ["/api/bootstrap", "/api/gon"];
 
-/// Whether the guard stands before this path.
+/// Whether the guard applies to this path.
 pub fn is_guarded(method: &Method, path: &str) -> bool {
     let is_api = path == "/api" || path.starts_with("/api/") || path.starts_with("/v1/");
     let is_open = OPEN_PATHS.contains(&path)
         || OPEN_PREFIXES.iter().any(|prefix| path.starts_with(prefix))
-        // Ingest gives its 423 itself, at its place.
+        // The ingest handler returns 423 itself, at the right point of its checks.
         || (method == Method::POST && path.starts_with("/api/webhooks/ingest/"));
     is_api && !is_open
 }

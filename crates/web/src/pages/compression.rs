@@ -1,9 +1,9 @@
-//! Which compressed form a caller wants: `Accept-Encoding` as RFC 9110 (12.5.3) has it.
+//! Negotiates the compression: `Accept-Encoding` as defined in RFC 9110 (12.5.3).
 
 use http::HeaderMap;
 use http::header::ACCEPT_ENCODING;
 
-/// How a file may be compressed beforehand.
+/// The encodings of precompressed files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Brotli,
@@ -11,10 +11,10 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// Smallest first.
+    /// Smallest result first.
     pub(super) const ALL: [Self; 2] = [Self::Brotli, Self::Gzip];
 
-    /// In headers.
+    /// The name in headers.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Brotli => "br",
@@ -22,7 +22,7 @@ impl Encoding {
         }
     }
 
-    /// After the file's name.
+    /// The suffix of the file name.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
             Self::Brotli => ".br",
@@ -31,8 +31,8 @@ impl Encoding {
     }
 }
 
-/// What the caller reads at least as gladly as the plain file, best first. A caller that names nothing
-/// it can read gets the plain file too: there is nothing else to send.
+/// The encodings that the caller prefers to the plain file or accepts equally, best first. A caller that
+/// accepts nothing available gets the plain file.
 pub(super) fn preferred(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
     let wishes = wishes(headers);
     let plain = weight(&wishes, "identity").unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn preferred(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
         let wanted = weight(&wishes, encoding.name()).unwrap_or_default();
         (wanted, encoding)
     });
-    // Stable: among equals the smaller stays first.
+    // The sort is stable, so the smaller encoding stays first among equals.
     found.sort_by_key(|(wanted, _)| std::cmp::Reverse(*wanted));
     found
         .into_iter()
@@ -48,7 +48,7 @@ pub(super) fn preferred(headers: &HeaderMap) -> impl Iterator<Item = Encoding> {
         .map(|(_, encoding)| encoding)
 }
 
-/// The codings that are named, lower case, with their weights in thousandths.
+/// The requested encodings in lower case, with their weights in thousandths.
 fn wishes(headers: &HeaderMap) -> Vec<(String, u16)> {
     let values = headers.get_all(ACCEPT_ENCODING).iter();
     let values = values.filter_map(|value| value.to_str().ok());
@@ -69,7 +69,7 @@ fn weight(wishes: &[(String, u16)], name: &str) -> Option<u16> {
     find(name).or_else(|| find("*")).map(|(_, weight)| *weight)
 }
 
-/// `0.5` is 500. What is no weight is none: the coding is as if it were not named.
+/// Parses a weight: `0.5` is 500. An invalid weight is `None`, and its encoding is ignored.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_short = whole.len() == 1 && fraction.len() <= 3;

@@ -1,6 +1,6 @@
-//! The page's files. What Vite built (`ui/dist`) is embedded, with a `.br` and a `.gz` beside each file
-//! that becomes smaller; a debug build reads the folder instead. A build without Node has a document of
-//! its own (`crates/web/page`) that says so, and the icons as they are (`ui/public`).
+//! The page's files. Release builds embed Vite's output (`ui/dist`) with a `.br` and a `.gz` file for each
+//! file that compression makes smaller; debug builds read the folder. A build without Node has its own
+//! document (`crates/web/page`) that says so, and the original icons (`ui/public`).
 
 use super::compression::{self, Encoding};
 use crate::etag;
@@ -32,25 +32,25 @@ struct Unbuilt;
 const BUILT_DOCUMENT: &str = "index.html";
 const UNBUILT_DOCUMENT: &str = "unbuilt.html";
 const AHEAD: &str = "ahead.json";
-/// A year. Its name changes with its content, so nobody has to ask again.
+/// One year. The file name changes with the content, so clients need not revalidate.
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// Keeps its name over versions, so a browser asks each time, and is told when nothing changed.
+/// The file name never changes, so browsers revalidate each time.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The document for the page paths, its facts still to be filled in.
+/// The document for page paths, with placeholders for its data.
 pub(super) fn document() -> Option<Cow<'static, [u8]>> {
     let found = Built::get(BUILT_DOCUMENT).or_else(|| Unbuilt::get(UNBUILT_DOCUMENT))?;
     Some(found.data)
 }
 
-/// The `Link` header that names the files which the page of this path needs besides those that the
-/// document names. A build without Node has none.
+/// The `Link` header with the additional files that the page at this path needs. A build without Node has
+/// none.
 pub(super) fn ahead(path: &str) -> Option<HeaderValue> {
     let found = Built::get(AHEAD)?;
     link_for(&found.data, path)
 }
 
-/// Links stand by the first part of the path (`ui/scripts/ahead.mjs`).
+/// The links are keyed by the first path segment (`ui/scripts/ahead.mjs`).
 fn link_for(links: &[u8], path: &str) -> Option<HeaderValue> {
     let links: HashMap<&str, &str> = serde_json::from_slice(links).ok()?;
     let first = path.split('/').nth(1).unwrap_or_default();
@@ -73,7 +73,7 @@ fn find(path: &str) -> Option<EmbeddedFile> {
     Unbuilt::get(path).or_else(|| Public::get(path))
 }
 
-/// The file in the form that the caller reads best, or 404: what is not there is never the shell.
+/// Returns the file in the caller's preferred encoding, or 404. A missing file never becomes the shell.
 pub(super) fn respond(path: &str, request: &HeaderMap) -> Response {
     let is_plain = !Encoding::ALL
         .iter()
@@ -117,7 +117,7 @@ fn send(path: &str, plain: EmbeddedFile, request: &HeaderMap) -> Response {
     response
 }
 
-/// Of the bytes that are sent: each encoding has its own, as RFC 9110 (8.8.3.3) wants it.
+/// The tag of the bytes as sent. Each encoding has its own tag, as RFC 9110 (8.8.3.3) requires.
 fn tag(file: &EmbeddedFile) -> String {
     let mut tag = String::from("\"");
     for byte in file.metadata.sha256_hash().iter().take(12) {
@@ -127,7 +127,7 @@ fn tag(file: &EmbeddedFile) -> String {
     tag
 }
 
-/// Vite names what it builds `assets/NAME-HASH.EXTENSION`, eight characters of the URL-safe base64.
+/// Vite names its output `assets/NAME-HASH.EXTENSION`, with eight characters of URL-safe base64.
 fn is_hashed(path: &str) -> bool {
     const HASH: usize = 8;
     let Some((name, _)) = path

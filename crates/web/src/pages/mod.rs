@@ -1,5 +1,5 @@
-//! The page: the shell for every page path, and the files that it names. Knows nothing of what the page
-//! does; it is built from `ui/` and embedded.
+//! The page: the shell for every page path, and the files that it loads. The page is built from `ui/` and
+//! embedded.
 
 mod compression;
 mod files;
@@ -21,8 +21,8 @@ pub(crate) async fn home(State(app): State<App>) -> Response {
     inside(&app, "/")
 }
 
-/// The same document for somebody who is let in: their browser is told beforehand which files it will
-/// need. Nobody else is, who needs the login only.
+/// Returns the shell with preload links for an authenticated user. Others only need the login view, so they
+/// get no links.
 pub(crate) fn inside(app: &App, path: &str) -> Response {
     let mut response = shell(app);
     let is_set_up = app.auth().facts().setup_complete;

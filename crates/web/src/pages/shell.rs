@@ -1,5 +1,5 @@
-//! The shell: one document for everybody and for every page path. It carries six facts and nothing
-//! else, because everybody may see it.
+//! The shell: one document for every user and every page path. It is public, so it contains six facts and
+//! nothing else.
 
 use super::files;
 use crate::app::App;
@@ -39,7 +39,7 @@ pub(crate) fn shell(app: &App) -> Response {
     response
 }
 
-/// A text that becomes no markup, in an attribute or between tags.
+/// Escapes text for use in an attribute or between tags.
 pub(crate) fn escape_attribute(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() * 2);
     for character in text.chars() {

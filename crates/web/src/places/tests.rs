@@ -28,7 +28,7 @@ fn a_client_s_oldest_idle_connection_makes_room_for_its_next() {
     let in_work = (in_work, third.begin_request());
     assert!(places.take(client(1), false).is_none(), "both are in work");
     assert!(places.take(client(2), false).is_some());
-    // Many come through a proxy.
+    // Many clients connect through a proxy.
     assert!(places.take(client(1), true).is_some());
     drop(in_work);
     drop((first, second, third));

@@ -1,4 +1,4 @@
-//! `/api/auth/*` but for passkeys and the vault.
+//! `/api/auth/*` except passkeys and the vault.
 
 use crate::app::App;
 use crate::body::{JsonBody, Visitor};

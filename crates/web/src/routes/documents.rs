@@ -1,4 +1,4 @@
-//! The two machine-readable descriptions of the interface.
+//! The machine-readable API descriptions: OpenAPI and OpenRPC.
 
 use crate::app::App;
 use crate::respond::json;

@@ -1,5 +1,5 @@
-//! `POST /api/webhooks/ingest/{public_id}`: brings a sender's request to the room that decides about
-//! it. The body is read only after the webhook is found, and never more of it than that webhook takes.
+//! `POST /api/webhooks/ingest/{public_id}`: passes a sender's request to `webhooks`, which decides about
+//! it. Reads the body only after the webhook is found, and never more than its limit.
 
 mod body;
 
@@ -18,15 +18,15 @@ use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How long a sender waits for whose body there is no room, in milliseconds.
+/// The retry delay for a sender whose body does not fit into memory, in milliseconds.
 const ROOM_WAIT_MS: u64 = 1000;
 
-/// What a sender is told.
+/// The response to a delivery.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Answer {
     /// `accepted`, `filtered` or `deduplicated`.
     status: &'static str,
-    /// The delivery; of a duplicate, the first one.
+    /// The delivery's id. For a duplicate, the id of the first delivery.
     delivery_id: DeliveryId,
 }
 
@@ -49,7 +49,7 @@ pub(super) async fn ingest(
     Ok(answer(ingested.map_err(told)?))
 }
 
-/// Logs what is our fault, once.
+/// Logs an internal error, once.
 fn told(error: IngestError) -> Refusal {
     if let IngestError::Store(_) | IngestError::Reload(_) = &error {
         let error: &dyn std::error::Error = &error;
@@ -58,7 +58,7 @@ fn told(error: IngestError) -> Refusal {
     error.into()
 }
 
-/// Reads the body as far as the webhook takes it.
+/// Reads the body up to the webhook's limit.
 async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Result<Bytes, Refusal> {
     match body::read(body, intake.max_body_bytes(), share).await {
         Ok(read) => Ok(read),
@@ -73,8 +73,8 @@ async fn read(intake: &Intake, parts: &Parts, body: Body, share: Share) -> Resul
     }
 }
 
-/// The address as the sender called it; some sign it. The configured one where there is one: behind a
-/// proxy, ours is another.
+/// The URL as the sender called it, which some senders sign. Uses `server.external_url` if configured,
+/// because the URL differs behind a proxy.
 fn called(app: &App, visitor: &Visitor, parts: &Parts) -> String {
     let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
     let resolved = app.rooms().config.resolved();

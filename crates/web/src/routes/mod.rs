@@ -1,5 +1,5 @@
-//! The route table: every HTTP endpoint once, as data. From it come the router, who may call what, the
-//! OpenAPI document, and the test that no route lacks a row in the decision table.
+//! The route table: every HTTP endpoint once, as data. The router, the access checks and the OpenAPI
+//! document derive from it, and a test checks that the decision table covers every route.
 
 mod auth;
 mod documents;
@@ -36,21 +36,17 @@ use schemars::{Schema, SchemaGenerator};
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
 
-/// An HTTP method of the table.
+/// An HTTP method in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verb {
-    /// Reads; HEAD comes with it.
+    /// Also answers HEAD.
     Get,
-    /// Does something.
     Post,
-    /// Changes part of something.
     Patch,
-    /// Removes something.
     Delete,
 }
 
 impl Verb {
-    /// Its name on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -64,24 +60,23 @@ impl Verb {
 /// Who may call a route, beyond passing the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Everybody: the handler asks for no identity, or authenticates by what the body holds.
+    /// Everyone. The handler needs no identity or authenticates by the body's content.
     Public,
-    /// Whoever `check_auth()` allowed.
+    /// Any identity that `check_auth()` allowed.
     Identity,
-    /// An administrator, or somebody who is setting up and has the setup code.
+    /// An administrator, or a caller who is completing setup and has the setup code.
     AdminOrSetup,
-    /// Whoever `check_auth()` allowed with this scope; a session holds every scope.
+    /// An identity with this scope that `check_auth()` allowed. Sessions have every scope.
     Scope(Scope),
 }
 
-/// Whether a recent confirmation is needed.
+/// Whether a route needs a recent confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepUp {
-    /// No, or the handler decides by what is asked.
+    /// No, or the handler decides depending on the request.
     No,
-    /// Yes.
     Always,
-    /// Yes, but a right password in the request is one.
+    /// Yes, but a correct password in the request also counts.
     OrPassword,
 }
 
@@ -91,35 +86,32 @@ impl StepUp {
     }
 }
 
-/// Gives the schema of a request or answer type.
+/// Returns the schema of a request or response type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// One endpoint.
 #[derive(Clone, Copy)]
 pub struct Route {
-    /// Its name in the OpenAPI document: the subject and the verb.
+    /// The operation id in the OpenAPI document: the subject and the verb.
     pub id: &'static str,
-    /// Its method.
     pub verb: Verb,
-    /// Its path, parameters in braces.
+    /// The path, with parameters in braces.
     pub path: &'static str,
-    /// Who may call it.
     pub access: Access,
-    /// Whether it needs a recent confirmation.
     pub step_up: StepUp,
-    /// Whether what it carries are calls of methods, which `only` of a credential judges one by one.
+    /// Whether the body contains method calls. `only` of a credential then applies to each call.
     pub carries_calls: bool,
-    /// Whether the body may carry the setup code.
+    /// Whether the body may contain the setup code.
     pub takes_setup_code: bool,
-    /// What it does, in a line.
+    /// A one-line description.
     pub summary: &'static str,
-    /// The body that it takes.
+    /// The schema of the request body.
     pub body: Option<SchemaOf>,
-    /// The body's media type.
+    /// The media type of the request body.
     pub body_type: &'static str,
-    /// The JSON answer that it gives.
+    /// The schema of the JSON response.
     pub answer: Option<SchemaOf>,
-    /// The answer's media type; bytes where it is not JSON.
+    /// The media type of the response; any type but JSON means bytes.
     pub answer_type: &'static str,
     pub(crate) handler: fn() -> MethodRouter<App>,
 }
@@ -130,7 +122,7 @@ impl std::fmt::Debug for Route {
     }
 }
 
-/// The router over the table.
+/// Builds the router from the table.
 pub(crate) fn router(app: &App) -> Router {
     let mut router = Router::new();
     for (place, route) in ROUTES.iter().enumerate() {
@@ -144,8 +136,8 @@ pub(crate) fn router(app: &App) -> Router {
         .with_state(app.clone())
 }
 
-/// Whether the identity that the gate found may call this route: stands before each handler. A
-/// service of its own rather than a function for `from_fn`, which makes several boxes a request.
+/// Checks before each handler whether the identity may call the route. A dedicated service, because a
+/// function with `from_fn` allocates several boxes per request.
 #[derive(Clone)]
 struct Authorise {
     app: App,
@@ -194,7 +186,7 @@ where
     }
 }
 
-/// A route that takes the setup code completes setup, and checks the code itself.
+/// A route that takes the setup code completes setup and checks the code itself.
 const fn before_setup(route: &Route) -> BeforeSetup {
     if route.takes_setup_code {
         BeforeSetup::CompletesIt
@@ -203,15 +195,15 @@ const fn before_setup(route: &Route) -> BeforeSetup {
     }
 }
 
-/// Who calls, where the route can change something for them: their credential must be alive when it
-/// does.
+/// Returns the caller's identity if the route can change something for the caller. The credential must then
+/// still be valid at the time of the change.
 fn check(
     app: &App,
     place: usize,
     rule: &Route,
     arrival: Option<&Arrival>,
 ) -> Result<Option<AuthIdentity>, Problem> {
-    // The gate put it there; a route without a gate before it must not answer.
+    // The gate inserts this. A route must not respond without it.
     let arrival = arrival.ok_or_else(Problem::internal)?;
     arrival.route.set(place);
     let decision = &arrival.visit.decision;
@@ -244,14 +236,14 @@ fn check(
     Ok(Some(identity.clone()))
 }
 
-/// The table has the path, but not with this method; axum adds `Allow`.
+/// The path exists, but not with this method. axum adds the `Allow` header.
 async fn method_not_allowed() -> Refusal {
     let message = "This path does not take this method.";
     Refusal(Problem::new(ErrorCode::MethodNotAllowed, message))
 }
 
-/// No row: a page path shows the page, which says what it does not know; anything else is 404, also
-/// below a public prefix, where files are and no pages.
+/// Handles paths without a row. Page paths return the page, which displays its own "not found" message.
+/// Everything else is 404, including paths below a public prefix, which contain files but no pages.
 async fn fallback(State(app): State<App>, request: Request) -> Response {
     use crate::gate::{PathClass, is_public, path_class};
     let is_upgrade = gatehouse_auth::throttle::asks_to_upgrade(request.method(), request.headers());

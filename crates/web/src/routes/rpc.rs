@@ -1,4 +1,4 @@
-//! `POST /api/rpc`: the socket's messages over HTTP.
+//! `POST /api/rpc`: the WebSocket messages over HTTP.
 
 use crate::app::App;
 use crate::arrival::Arrival;
@@ -25,11 +25,11 @@ pub(super) async fn call(
         .get::<Arrival>()
         .map(|arrival| arrival.id.clone());
     let work = app.rpc().call_text_as(&visitor.visit, &bytes, id);
-    // The params have been read, and are charged by themselves.
+    // The params have been read and are charged separately.
     drop(bytes);
     match work.await {
         Some(answer) => *response.body_mut() = Body::from(Bytes::from_owner(answer)),
-        // Only notifications: there is nothing to say.
+        // The message contained only notifications.
         None => *response.status_mut() = StatusCode::NO_CONTENT,
     }
     let headers = response.headers_mut();

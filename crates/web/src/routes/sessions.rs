@@ -1,4 +1,4 @@
-//! `/api/sessions`: conversations, for reading. The same functions as behind `sessions.*` and
+//! `/api/sessions`: read access to conversations. Uses the same functions as `sessions.*` and
 //! `chat.history`.
 
 use crate::app::App;
@@ -13,11 +13,11 @@ use gatehouse_rpc::methods::{chat, sessions};
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// What may stand in the query; each name once.
+/// The permitted query parameters; each may appear once.
 #[derive(Default)]
 struct Asked {
     limit: Option<i64>,
-    /// `cursor` of sessions, `before` of messages.
+    /// `cursor` for sessions, `before` for messages.
     place: Option<String>,
     q: Option<String>,
 }
@@ -26,7 +26,7 @@ fn unreadable() -> Problem {
     Problem::new(ErrorCode::InvalidRequest, "The query cannot be read.")
 }
 
-/// Reads the query: `limit`, a place to begin at under this name, and `q` where it may be.
+/// Reads the query: `limit`, the start position under the name `place`, and `q` if permitted.
 fn read(pairs: Pairs, place: &str, takes_q: bool) -> Result<Asked, Problem> {
     let Query(pairs) = pairs.map_err(|_| unreadable())?;
     let mut asked = Asked::default();
@@ -50,7 +50,7 @@ fn read(pairs: Pairs, place: &str, takes_q: bool) -> Result<Asked, Problem> {
 }
 
 fn named(id: Result<Path<String>, PathRejection>) -> Result<String, Problem> {
-    // What is no text names no session.
+    // Invalid UTF-8 cannot name a session.
     id.map(|Path(id)| id)
         .map_err(|_| Problem::not_found("session"))
 }

@@ -1,4 +1,4 @@
-//! `/health`, `/metrics`, and the page's first facts: `/api/gon`, `/api/bootstrap`.
+//! `/health`, `/metrics`, and the page's initial data: `/api/gon`, `/api/bootstrap`.
 
 use crate::app::App;
 use crate::body::Visitor;
@@ -20,7 +20,7 @@ pub(super) struct Health {
     version: Option<&'static str>,
 }
 
-/// The version is told to those who are local or known.
+/// Only local or authenticated callers get the version.
 pub(super) async fn health(State(app): State<App>, visitor: Visitor) -> Response {
     let is_known =
         visitor.visit.locality.is_local() || matches!(visitor.visit.decision, Decision::Allowed(_));
@@ -57,7 +57,7 @@ pub(super) async fn bootstrap(
     Ok(json(&gon::bootstrap(app.rooms(), identity).await?))
 }
 
-/// No flow that would come back here exists yet.
+/// Always an error, because no sign-in flow that returns here exists yet.
 pub(super) async fn oauth_callback() -> Refusal {
     let message = "No sign-in with another service is in progress.";
     Refusal(Problem::new(

@@ -13,7 +13,7 @@ pub(super) async fn status(State(app): State<App>) -> Response {
     json(&app.auth().vault_status())
 }
 
-/// One handler per row of the table: read the body, call the operation of the same name.
+/// Defines one handler per route: reads the body and calls the named operation.
 macro_rules! vault_handlers {
     ($($handler:ident($request:ty) calls $operation:ident;)+) => {$(
         pub(super) async fn $handler(

@@ -1,6 +1,6 @@
-//! The frames of RFC 6455 as a server reads and writes them. Reading is a state machine without I/O: it
-//! takes bytes as they come, charges what a message allocates while it grows, and keeps nothing of a
-//! message that was handed on.
+//! Reads and writes frames of RFC 6455 on the server side. The decoder is a state machine without I/O: it
+//! accepts bytes as they arrive, charges a message's memory while it grows, and keeps nothing of a
+//! completed message.
 
 use gatehouse_rpc::budget::{ByteBudget, Holder, Share};
 
@@ -11,35 +11,35 @@ const CLOSE: u8 = 0x8;
 const PING: u8 = 0x9;
 const PONG: u8 = 0xA;
 
-/// The longest payload of a control frame (section 5.5).
+/// The maximum payload of a control frame (section 5.5).
 const MAX_CONTROL_BYTES: usize = 125;
-/// The longest header of a client's frame (section 5.2).
+/// The maximum header size of a client's frame (section 5.2).
 const MAX_HEADER_BYTES: usize = 14;
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    /// A whole text message, and the bytes charged for it.
+    /// A complete text message and the bytes charged for it.
     Text(String, Share),
-    /// A binary message has begun.
+    /// A binary message has started.
     Binary,
-    /// A ping, to be answered with its payload.
+    /// A ping with its payload. Answer with a pong.
     Ping(Vec<u8>),
     Pong,
     /// The closing handshake.
     Close,
 }
 
-/// Why nothing more can be read.
+/// Why the decoder cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// The message is longer than the limit.
+    /// The message exceeds the limit.
     TooLong,
-    /// There is no memory for it.
+    /// There is no memory for the message.
     NoRoom,
-    /// A text message is not UTF-8.
+    /// A text message is not valid UTF-8.
     NotText,
-    /// It is not the protocol.
+    /// The input violates the protocol.
     Protocol,
 }
 
@@ -49,7 +49,7 @@ struct Frame {
     opcode: u8,
     is_last: bool,
     mask: [u8; 4],
-    /// Bytes of the payload that were read, and its length.
+    /// The number of payload bytes read so far, and the total.
     read: usize,
     length: usize,
 }
@@ -60,17 +60,17 @@ impl Frame {
     }
 }
 
-/// Reads frames.
+/// A decoder for client frames.
 #[derive(Debug)]
 pub(super) struct Decoder {
     budget: ByteBudget,
     header: [u8; MAX_HEADER_BYTES],
     header_bytes: usize,
     frame: Option<Frame>,
-    /// The message so far, and what is charged for it.
+    /// The incomplete message and its charge.
     message: Option<(Vec<u8>, Share)>,
     control: Vec<u8>,
-    /// Whether messages are thrown away.
+    /// Whether messages are discarded.
     is_closing: bool,
 }
 
@@ -87,7 +87,7 @@ impl Decoder {
         }
     }
 
-    /// Throws messages away from now on; only the closing handshake counts.
+    /// Discards messages from now on. Only the closing handshake is still processed.
     pub(super) fn close(&mut self) {
         self.is_closing = true;
         if let Some((bytes, share)) = &mut self.message {
@@ -96,8 +96,8 @@ impl Decoder {
         }
     }
 
-    /// Reads from the front of `input` up to the end of a message or of the input, whichever comes
-    /// first. A message may have `max_bytes`; what it allocates is charged to `holder`.
+    /// Reads from the front of `input` up to the end of a message or of the input, whichever comes first. A
+    /// message may have up to `max_bytes`. Its memory is charged to `holder`.
     pub(super) fn read(
         &mut self,
         input: &mut &[u8],
@@ -111,7 +111,7 @@ impl Decoder {
                 let Some(frame) = self.read_header(input)? else {
                     return Ok(None);
                 };
-                // Also what is refused is read to its end, so that the closing handshake is seen.
+                // A refused frame is also read to its end, so the closing handshake is recognized.
                 self.frame = Some(frame);
                 self.begin(&frame, max_bytes, holder)?;
                 if frame.opcode == BINARY && !self.is_closing {
@@ -151,7 +151,7 @@ impl Decoder {
         }
     }
 
-    /// Checks a frame against what was read before it.
+    /// Validates a frame in the context of the frames before it.
     fn begin(&mut self, frame: &Frame, max_bytes: usize, holder: &Holder) -> Result<(), Broken> {
         if frame.is_control() {
             self.control.clear();
@@ -171,7 +171,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Takes in a part of a payload.
+    /// Processes a part of a payload.
     fn take(&mut self, frame: &Frame, part: &[u8]) -> Result<(), Broken> {
         let into = if frame.is_control() {
             &mut self.control
@@ -197,7 +197,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// What a frame that was read to its end brings.
+    /// Completes a frame and returns its result.
     fn end(&mut self, frame: &Frame) -> Result<Option<Incoming>, Broken> {
         match frame.opcode {
             PING => Ok(Some(Incoming::Ping(std::mem::take(&mut self.control)))),
@@ -217,7 +217,7 @@ impl Decoder {
     }
 }
 
-/// The frame of a whole header; `None` when bytes of it are missing.
+/// Parses a frame header. Returns `None` when more bytes are needed.
 fn header(bytes: &[u8]) -> Result<Option<Frame>, Broken> {
     let [first, second, rest @ ..] = bytes else {
         return Ok(None);
@@ -225,7 +225,7 @@ fn header(bytes: &[u8]) -> Result<Option<Frame>, Broken> {
     let (opcode, is_last) = (first & 0x0F, first & 0x80 != 0);
     let is_known = matches!(opcode, CONTINUATION | TEXT | BINARY | CLOSE | PING | PONG);
     let is_masked = second & 0x80 != 0;
-    // No extension was agreed on, and every frame of a client is masked.
+    // No extension is negotiated, and clients must mask every frame.
     if !is_known || first & 0x70 != 0 || !is_masked {
         return Err(Broken::Protocol);
     }
@@ -258,7 +258,7 @@ fn header(bytes: &[u8]) -> Result<Option<Frame>, Broken> {
     Ok(Some(frame))
 }
 
-/// Takes the mask off a part of a payload that begins at this place of it (section 5.3).
+/// Removes the mask from a part that starts at offset `place` of its payload (section 5.3).
 fn unmask(part: &mut [u8], mut mask: [u8; 4], place: usize) {
     if mask == [0; 4] {
         return;
@@ -275,7 +275,7 @@ fn unmask(part: &mut [u8], mut mask: [u8; 4], place: usize) {
     }
 }
 
-/// A frame to be written.
+/// The kind of an outgoing frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -284,7 +284,7 @@ pub(super) enum Kind {
     Close,
 }
 
-/// The header of a whole message of so many bytes. A server's frames are not masked.
+/// Returns the header for an unfragmented message of this length. Server frames are not masked.
 pub(super) fn header_of(kind: Kind, length: usize) -> Vec<u8> {
     let opcode = match kind {
         Kind::Text => TEXT,

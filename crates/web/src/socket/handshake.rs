@@ -18,7 +18,7 @@ fn has_word(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
     })
 }
 
-/// The 101 answer, or why there is none.
+/// Returns the 101 response, or the reason for a refusal.
 pub(super) fn answer(method: &Method, headers: &HeaderMap) -> Result<Response, Problem> {
     let invalid = |message: &str| Problem::new(ErrorCode::InvalidRequest, message);
     let is_upgrade = method == Method::GET

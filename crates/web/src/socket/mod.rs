@@ -1,5 +1,5 @@
-//! WebSockets: the loop that moves frames between a socket and its connection state machine in `rpc`.
-//! What a message means is decided there; here are bytes, pings and the close handshake.
+//! WebSockets: the loop between a socket and its connection state machine in `rpc`. The state machine
+//! interprets messages; this module handles bytes, pings and the closing handshake.
 
 mod frames;
 mod handshake;
@@ -31,22 +31,22 @@ use tokio_util::sync::CancellationToken;
 const SEND_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long the closing handshake may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often the state machine is told that time has passed.
+/// The interval between ticks of the state machine.
 const TICK: Duration = Duration::from_secs(1);
-/// What framing may add to the bytes of a message: a masked header is at most 14 bytes, and a client
+/// The framing overhead allowed for a message, in bytes: a masked header is at most 14 bytes, and a client
 /// may answer pings.
 const FRAMING_BYTES: usize = 1024;
-/// How much is read at a time.
+/// The size of the read buffer in bytes.
 const READ_BYTES: usize = 8 * 1024;
-/// Frames up to this size are written with their header in one piece.
+/// Frames up to this size, in bytes, are written together with their header.
 const SMALL_BYTES: usize = 16 * 1024;
 
-/// `/ws`: public at the gate; `connect` authenticates.
+/// `/ws`: public at the gate; `connect` authenticates the client.
 pub(crate) async fn node(State(app): State<App>, request: Request) -> Result<Response, Refusal> {
     open(&app, request, PathKind::Public)
 }
 
-/// `/ws/chat`: behind the gate.
+/// `/ws/chat`: the gate authenticates the client.
 pub(crate) async fn chat(State(app): State<App>, request: Request) -> Result<Response, Refusal> {
     open(&app, request, PathKind::Gated)
 }
@@ -70,21 +70,21 @@ fn open(app: &App, mut request: Request, kind: PathKind) -> Result<Response, Ref
 
 type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Finished> + Send>>>;
 
-/// One socket, from upgrade to end.
+/// One socket, from the upgrade to its end.
 struct Loop {
     stream: TokioIo<Upgraded>,
     decoder: Decoder,
     calls: Calls,
     connection: Connection,
-    /// How many bytes may still come before authentication.
+    /// How many bytes the client may still send before authentication.
     left_before_auth: usize,
-    /// Counts up when some credential ends.
+    /// Incremented when any credential ends.
     credentials: watch::Receiver<u64>,
-    /// Its place among the connections of the server.
+    /// The slot among the server's connections.
     place: Option<Place>,
 }
 
-/// Whether the loop goes on.
+/// Whether the loop continues.
 enum Next {
     GoOn,
     Stop,
@@ -138,7 +138,7 @@ impl Loop {
         }
     }
 
-    /// Takes in what was read.
+    /// Processes received bytes.
     async fn received(&mut self, mut bytes: &[u8]) -> Next {
         if !self.connection.is_authenticated() {
             match self.left_before_auth.checked_sub(bytes.len()) {
@@ -166,7 +166,7 @@ impl Loop {
                 }
                 Err(Broken::TooLong) => Input::Oversized,
                 Err(Broken::NoRoom) => Input::NoRoom,
-                // RFC 6455, section 7.4.1.
+                // Close codes from RFC 6455, section 7.4.1.
                 Err(Broken::NotText) => return self.close(1007, "not UTF-8").await,
                 Err(Broken::Protocol) => return self.close(1002, "not the protocol").await,
             };
@@ -195,7 +195,7 @@ impl Loop {
         Next::GoOn
     }
 
-    /// The connection of somebody who is let in keeps its place.
+    /// Exempts the connection from eviction once the client is authenticated.
     fn note_authenticated(&self) {
         if self.connection.is_authenticated()
             && let Some(place) = &self.place
@@ -204,8 +204,8 @@ impl Loop {
         }
     }
 
-    /// Sends a frame. A client that does not read is not waited for, and a credential that ends
-    /// meanwhile ends the socket without a word: there is no room for one.
+    /// Sends a frame. Fails when the client does not read it in time or when its credential ends meanwhile.
+    /// The socket then ends without a close frame, because the unfinished frame blocks it.
     async fn send(&mut self, kind: Kind, payload: &[u8]) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::ConnectionAborted);
         let writing = write(&mut self.stream, kind, payload);
@@ -222,7 +222,8 @@ impl Loop {
         }
     }
 
-    /// Says why, then waits a little for the client to answer, so that it reads the reason.
+    /// Sends the close reason and waits briefly for the client's close frame, so the client can read the
+    /// reason.
     async fn close(&mut self, code: u16, reason: &'static str) -> Next {
         let payload = [&code.to_be_bytes(), reason.as_bytes()].concat();
         self.decoder.close();
@@ -247,7 +248,7 @@ impl Loop {
     }
 }
 
-/// Until somebody else needs the place.
+/// Completes when the socket or its connection must make room for another.
 async fn waiting(evicted: &CancellationToken, ended: &CancellationToken) {
     tokio::select! {
         () = evicted.cancelled() => {}
@@ -255,7 +256,7 @@ async fn waiting(evicted: &CancellationToken, ended: &CancellationToken) {
     }
 }
 
-/// Writes a frame without keeping any of it.
+/// Writes a frame without copying a large payload.
 async fn write(stream: &mut TokioIo<Upgraded>, kind: Kind, payload: &[u8]) -> io::Result<()> {
     let mut header = frames::header_of(kind, payload.len());
     if payload.len() <= SMALL_BYTES {
@@ -276,7 +277,7 @@ fn of_event(event: Result<Arc<Event>, RecvError>) -> Input {
     }
 }
 
-/// Counts open sockets in the metrics, whichever way they end.
+/// Counts open sockets in the metrics until it is dropped.
 struct OpenSocket;
 
 impl OpenSocket {

@@ -1,4 +1,4 @@
-//! Every endpoint that takes a body, and every way in which a body can be wrong.
+//! Every endpoint with a body, and every way in which a body can be invalid.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, TestServer};
@@ -6,15 +6,15 @@ use gatehouse_web::{ROUTES, Verb};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// An endpoint and what its body is.
+/// An endpoint and its body.
 struct Row {
     method: &'static str,
     path: &'static str,
-    /// Required fields with a value of another type than theirs, in the order in which they are read.
+    /// The required fields in the order in which they are read.
     required: &'static [&'static str],
-    /// Optional fields; all are text or absent unless they say otherwise.
+    /// The optional fields. All are text unless stated otherwise.
     optional: &'static [&'static str],
-    /// Who sends it; a public endpoint is asked by somebody whom nobody knows.
+    /// Whether the endpoint is called without authentication.
     is_public: bool,
 }
 
@@ -94,7 +94,7 @@ const SETUP: Row = row("POST", "/api/auth/setup", &["password"], &["setup_code"]
 const KIND: Option<&str> = Some("application/json");
 const LIMIT: usize = 64 * 1024;
 
-/// A value of the right type for a field.
+/// A valid value for a field.
 fn right(field: &str) -> Value {
     match field {
         "scopes" => json!(["operator.read"]),
@@ -113,7 +113,7 @@ fn body_of(row: &Row) -> Value {
         .collect()
 }
 
-/// Something that may be called again and again: a caller in a window of its own.
+/// Creates callers that are never throttled.
 struct Callers {
     server: TestServer,
     owner: Actor,
@@ -121,7 +121,7 @@ struct Callers {
 }
 
 impl Callers {
-    /// Unknown callers come each from an address of its own, so that nothing is throttled.
+    /// Gives each unauthenticated caller its own address, so none is throttled.
     fn of(&self, row: &Row) -> Actor {
         if !row.is_public {
             return self.owner.clone();
@@ -155,10 +155,10 @@ fn every_endpoint_with_a_body_has_a_row() {
     let there: BTreeSet<(&str, String)> = ROUTES
         .iter()
         .filter(|route| matches!(route.verb, Verb::Post | Verb::Patch))
-        // RPC has its own envelope, and what senders of webhooks send is theirs to shape.
+        // RPC has its own envelope, and webhook senders choose their own body format.
         .filter(|route| route.path != "/api/rpc" && !route.path.contains("/ingest/"))
-        // Voice takes larger bodies and forms, and what follows OpenAI takes fields that nobody knows:
-        // their tests are in `audio`.
+        // Voice endpoints accept larger bodies and forms, and OpenAI-compatible ones accept unknown fields.
+        // Their tests are in `audio`.
         .filter(|route| !is_voice(route.path))
         .map(|route| (route.verb.name(), route.path.replace("{id}", "pk_none")))
         .collect();
@@ -230,7 +230,7 @@ async fn wrong_fields(callers: &Callers, row: &Row) {
         assert_eq!(said["field"], *field, "{what} without {field}: {said}");
     }
     for field in row.required.iter().chain(row.optional) {
-        // Whatever a passkey's answer is, it is looked at later.
+        // A passkey response is validated later.
         if *field == "credential" {
             continue;
         }
@@ -297,7 +297,7 @@ async fn every_way_to_be_wrong_is_said() {
     for row in ROWS {
         walk(&callers, row).await;
     }
-    // Nothing of it did anything.
+    // None of the requests had an effect.
     callers.owner.get("/api/gon").await.expect(200);
     assert_eq!(
         callers.owner.get("/api/auth/api-keys").await.expect(200)["api_keys"],

@@ -1,4 +1,4 @@
-//! Connections that are used again after a refusal, many at once, and both versions of HTTP.
+//! Connections reused after a refusal, many connections at once, and both HTTP versions.
 
 use gatehouse_testkit::{Options, TestServer};
 use gatehouse_web::ConnectionLimits;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Reads one answer with a Content-Length; its status line.
+/// Reads one response with a Content-Length and returns its status line.
 async fn answer(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -47,7 +47,7 @@ async fn a_connection_that_says_nothing_keeps_nobody_else_out() {
     drop(idle);
 }
 
-/// What an HTTP/2 client says first (RFC 9113, section 3.4): the preface, and empty settings.
+/// The start of an HTTP/2 connection (RFC 9113, section 3.4): the preface and empty settings.
 const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
 fn limits(total: usize, idle: Duration) -> Options {
@@ -58,7 +58,7 @@ fn limits(total: usize, idle: Duration) -> Options {
     })
 }
 
-/// A connection that has spoken, and then says nothing more.
+/// A connection that stays silent after its first bytes.
 async fn silent(server: &TestServer, first: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(first).await.unwrap();

@@ -1,5 +1,5 @@
-//! The whole server, spoken to as browsers, programs and attackers do: one binary, in a tree of URLs and
-//! methods. Each test has a server of its own and may run beside any other.
+//! End-to-end tests of the whole server in one binary, organized by URL and method. Each test has its own
+//! server and can run in parallel with any other.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,5 +1,5 @@
-//! Every route and every method × who asks × from where × what is set up × the vault: what happens equals
-//! one decision table, written here from the specification and not from the code.
+//! Tests every route and method for every caller, place, setup state and vault state against one decision
+//! table, which is derived from the specification and not from the code.
 
 pub mod table;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use table::{METHOD_TABLE, Needs, ROUTE_TABLE, UNKNOWN};
 
-/// Who asks.
+/// The tested callers.
 const CALLERS: [&str; 11] = [
     "anonymous",
     "session",
@@ -29,12 +29,12 @@ const CALLERS: [&str; 11] = [
 
 const PLACES: [&str; 3] = ["local", "remote", "behind_proxy"];
 
-/// What happens.
+/// The possible results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// It came to the handler, which may still dislike the probe's body.
+    /// The request reached the handler, which may still reject the probe's body.
     Passed,
-    /// A page: the shell, which is the same for everybody.
+    /// A page: the shell, which is identical for everyone.
     Shell,
     ToOnboarding,
     NotAuthenticated,
@@ -52,7 +52,7 @@ struct Cell {
     vault: Vault,
 }
 
-/// The decision table of `check_auth()`: `Ok` carries the scopes.
+/// The decision table of `check_auth()`. `Ok` contains the scopes.
 fn decide(cell: Cell) -> Result<Vec<&'static str>, Outcome> {
     let every = vec!["operator.admin"];
     match (cell.setup, cell.place, cell.caller) {
@@ -82,7 +82,7 @@ fn is_public(method: &str, path: &str) -> bool {
         || is_ingest(method, path)
 }
 
-/// It authenticates by its own mode, and says at its own place that the vault is sealed.
+/// Ingest authenticates in its own way and reports a sealed vault at its own point.
 fn is_ingest(method: &str, path: &str) -> bool {
     method == "POST" && path.starts_with("/api/webhooks/ingest/")
 }
@@ -118,7 +118,7 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
     } else {
         Outcome::Passed
     };
-    // The probe carries no code: from elsewhere that is refused before its body is looked at.
+    // The probe contains no code. Without the code, a remote request is refused before its body is read.
     let lacks_code = cell.setup != Setup::Complete && cell.place != "local";
     let scopes = match (needs, decision) {
         (Needs::SetupCode | Needs::AdminOrSetup, _) | (Needs::AdminAndSetupCode, Ok(_))
@@ -136,7 +136,8 @@ fn expected(method: &str, path: &str, needs: Needs, cell: Cell) -> Outcome {
         Needs::AdminAndSetupCode | Needs::AdminOrSetup if !holds("operator.admin") => {
             Outcome::Forbidden
         }
-        // The session of these tests confirmed an hour ago. Row 2 knows no session; nor does row 1.
+        // The session in these tests was confirmed an hour ago. Before setup and while auth is disabled,
+        // callers need no confirmation.
         Needs::Confirmed(_) | Needs::AdminOrSetup
             if cell.caller == "session" && cell.setup == Setup::Complete =>
         {
@@ -206,7 +207,7 @@ fn actor(server: &TestServer, cell: Cell, credentials: &Credentials) -> Actor {
     }
 }
 
-/// Asks everything of one server from one place; how many cells that were.
+/// Sends every request to one server from one place. Returns the number of tested cells.
 async fn walk(
     server: &TestServer,
     clock: &gatehouse_domain::ManualClock,
@@ -229,7 +230,7 @@ async fn walk(
             .iter()
             .map(|(method, path)| (*method, *path, *path, Needs::Identity));
         for (method, _, path, needs) in ROUTE_TABLE.iter().copied().chain(unknown) {
-            // A minute later nothing is throttled.
+            // Advancing the clock by a minute avoids throttling.
             clock.advance(Duration::from_secs(61));
             let body = (method != "GET").then(|| probe.clone());
             let reply = actor.send(method, path, body).await;

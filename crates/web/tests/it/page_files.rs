@@ -1,10 +1,10 @@
-//! The page's files: found, kept, compressed. They pass with the built page and without it: what a
-//! shell names is looked at, and a build without the page has one style sheet of its own.
+//! The page's files: lookup, caching and compression. The tests pass with and without the built page: they
+//! use the files that the shell names, and a build without the page has its own style sheet.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, TestServer};
 
-/// What the shell names below `/assets/`, each once.
+/// The distinct files below `/assets/` that the shell names.
 async fn assets(actor: &Actor) -> Vec<String> {
     let shell = actor.get("/onboarding").await;
     shell.expect(200);
@@ -20,12 +20,12 @@ async fn assets(actor: &Actor) -> Vec<String> {
     found
 }
 
-/// Without the page there is one file, and it says so in its name.
+/// A build without the page has exactly one file, with a distinctive name.
 fn is_built(assets: &[String]) -> bool {
     assets != ["/assets/unbuilt.css"]
 }
 
-/// Asks as `encodings` says, and decodes only what that names.
+/// Fetches a file with this `Accept-Encoding`, without decoding the body.
 async fn fetch(server: &TestServer, path: &str, encodings: &str) -> (reqwest::Response, String) {
     let client = reqwest::Client::builder()
         .no_proxy()
@@ -45,7 +45,7 @@ async fn fetch(server: &TestServer, path: &str, encodings: &str) -> (reqwest::Re
     (reply, encoding)
 }
 
-/// The bytes as a client reads them that undoes brotli or gzip by itself.
+/// Fetches the bytes with a client that decodes brotli or gzip automatically.
 async fn decoded(server: &TestServer, path: &str, encoding: &str) -> Vec<u8> {
     let client = reqwest::Client::builder()
         .no_proxy()
@@ -116,7 +116,8 @@ async fn what_the_shell_names_is_there() {
             _ => kind,
         };
         assert_eq!(kind, expected, "{path}");
-        // A built file's name changes with its content; the one of a build without a page does not.
+        // The name of a built file changes with its content. The file of a build without a page keeps its
+        // name.
         let keep = if is_built(&names) {
             "public, max-age=31536000, immutable"
         } else {
@@ -143,7 +144,7 @@ async fn a_build_without_the_page_says_so() {
         "{}",
         shell.text
     );
-    // The document as it is in the folder is no file of the page.
+    // The raw document in the folder is not served as a file.
     for path in ["/index.html", "/unbuilt.html"] {
         assert_eq!(server.remote().get(path).await.text, shell.text);
     }
@@ -167,7 +168,7 @@ async fn compressed_and_plain_are_the_same_bytes() {
             let (reply, encoding) = fetch(&server, path, accepted).await;
             assert_eq!(reply.headers()["vary"], "accept-encoding", "{path}");
             if encoding.is_empty() {
-                // Not smaller when compressed, or the page is not built.
+                // Compression does not make the file smaller, or the page is not built.
                 assert_eq!(reply.headers()["etag"], plain_tag, "{path}");
                 continue;
             }
@@ -176,7 +177,7 @@ async fn compressed_and_plain_are_the_same_bytes() {
             assert_ne!(plain_tag, tag, "{path}");
             assert!(reply.bytes().await.unwrap().len() < plain.len(), "{path}");
             assert_eq!(decoded(&server, path, wanted).await, plain, "{path}");
-            // The tag of one form says nothing about another.
+            // The tag of one encoding does not match another encoding.
             let again = server.remote().with("if-none-match", &tag);
             let known = again
                 .clone()
@@ -211,7 +212,7 @@ async fn unknown_files_are_404_and_never_the_shell() {
         "/assets/%00".to_owned(),
         "/icons/icon.svg%00".to_owned(),
     ];
-    // What lies beside a file is reached by asking for the file.
+    // Precompressed files are served only through the original file's path.
     for path in assets(&server.remote()).await {
         paths.extend([
             format!("{path}.br"),

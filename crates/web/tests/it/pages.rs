@@ -1,10 +1,10 @@
-//! Pages, their files, their headers.
+//! Pages, their files and their headers.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Options, Reply, TestServer, raw_request};
 use serde_json::{Value, json};
 
-/// What the shell carries.
+/// The data embedded in the shell.
 fn facts(page: &Reply) -> Value {
     assert_eq!(page.status, 200);
     assert_eq!(
@@ -147,7 +147,7 @@ async fn no_page_has_inline_script_or_style() {
     for handler in [" onclick=", " onload=", " onerror=", " onsubmit="] {
         assert!(!lower.contains(handler), "{handler}");
     }
-    // What it names exists.
+    // Every file that it names exists.
     for part in page
         .split(['"', '\''])
         .filter(|part| part.starts_with("/assets/") || part.starts_with("/icons/"))

@@ -1,4 +1,4 @@
-//! Servers in a given state, with credentials of every kind, made by rows alone.
+//! Servers in a given state with credentials of every kind, created directly in the database.
 
 use data_encoding::HEXLOWER;
 use gatehouse_domain::{
@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// What is set up.
+/// The setup state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setup {
     Incomplete,
@@ -19,7 +19,6 @@ pub enum Setup {
     AuthDisabled,
 }
 
-/// The vault's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vault {
     Sealed,
@@ -137,7 +136,7 @@ async fn fill(store: &Store, credentials: &Credentials, setup: Setup, vault: Vau
                 match setup {
                     Setup::Incomplete => {}
                     Setup::Complete => {
-                        // A hash that no password has: nobody logs in by it here.
+                        // A hash that no password matches, so password logins always fail here.
                         conn.insert_password_hash("$argon2id$v=19$m=65536,t=3,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", now()).await?;
                     }
                     Setup::AuthDisabled => {
@@ -170,7 +169,7 @@ fn vault_record() -> (VaultRow, SecretString) {
     (row, recovery.to_display())
 }
 
-/// A server in this state, its clock, and a credential of every kind.
+/// Starts a server in this state. Returns it with its clock and a credential of every kind.
 pub async fn start(
     setup: Setup,
     vault: Vault,

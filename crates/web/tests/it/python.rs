@@ -1,4 +1,4 @@
-//! A program of another language reads the database that this server wrote, with the password alone.
+//! A Python program reads the server's database with only the password.
 
 use crate::steps::set_up_with_vault;
 use gatehouse_testkit::{PASSWORD, TestServer};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The interpreter; without one the test is left out, loudly, unless the run is strict.
+/// The Python interpreter. Without one the test is skipped with a message; a strict run fails.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests are told by the environment what they have"
@@ -59,7 +59,7 @@ fn secrets(output: &Output) -> Value {
 async fn python_reads_what_the_server_wrote() {
     let Some(python) = interpreter() else { return };
     let mut server = TestServer::fresh().await;
-    // One variable is there before the vault and is migrated; the rest are written under it.
+    // One variable exists before the vault and is migrated. The rest are written with the vault.
     server
         .local()
         .rpc("env.set", json!({ "key": "EARLY", "value": "plain first" }))
@@ -115,7 +115,7 @@ async fn python_reads_what_the_server_wrote() {
     }
     let wrong = read(&python, &[], [&file, &keys], crate::steps::WRONG_PASSWORD);
     assert!(!wrong.status.success() && wrong.stdout.is_empty());
-    // After a rotation the password reads on, and the old recovery key does not.
+    // After a rotation the password still works, and the old recovery key does not.
     let server = TestServer::start(gatehouse_testkit::Options::default().database(database)).await;
     let owner = owner.at(server.address());
     owner

@@ -1,4 +1,4 @@
-//! Clients that take their time. The time-outs are real ones, so all of them are waited for at once.
+//! Slow clients. The timeouts are real, so the tests wait for all of them concurrently.
 
 use gatehouse_testkit::{TestServer, raw};
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ async fn slow_clients_are_cut_and_others_do_not_wait() {
             outcome.took
         );
     }
-    // Kept alive for a while after an answer, and then ended too.
+    // The connection is kept alive briefly after a response and then closed too.
     assert!(idle.answer.starts_with("HTTP/1.1 200"), "{}", idle.answer);
     assert!(idle.took < Duration::from_secs(20), "{:?}", idle.took);
     for (outcome, what) in [

@@ -1,4 +1,4 @@
-//! Where many tests begin: a server whose owner is there without Argon2id having run, times, passkeys.
+//! Shared test setup: a server with an owner, created without running Argon2id; clocks; passkeys.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use gatehouse_domain::{AuthSessionId, ManualClock, Random, SystemRandom, Timestamp};
@@ -13,15 +13,15 @@ use std::time::Duration;
 
 /// Another acceptable password.
 pub const NEW_PASSWORD: &str = "quite another staple, quite another battery";
-/// A password that is nobody's.
+/// A password that never matches.
 pub const WRONG_PASSWORD: &str = "not the password at all";
-/// A hash that no password has.
+/// A hash that no password matches.
 const NO_HASH: &str = "$argon2id$v=19$m=65536,t=3,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-/// Long enough for every window of the throttle to pass.
+/// Longer than every window of the throttle.
 pub const PATIENT: Duration = Duration::from_secs(61);
 const DAY: Duration = Duration::from_hours(24);
 
-/// A moment in the year 2027.
+/// A moment in 2027.
 pub fn start_of_tests() -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000)
 }
@@ -31,18 +31,18 @@ pub fn stopped_clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(start_of_tests()))
 }
 
-/// A server that counts its time by this clock.
+/// A server with this clock.
 pub async fn by_clock(clock: &Arc<ManualClock>) -> TestServer {
     TestServer::start(Options::default().clock(Arc::clone(clock))).await
 }
 
-/// Believes what a proxy on this machine says of the client's address.
+/// Trusts the client address reported by a proxy on this machine.
 pub fn behind_trusted_proxy() -> Options {
     Options::default().env("SERVICE_PROXY__TRUSTED_CIDRS", "127.0.0.0/8")
 }
 
-/// A server that is set up with a password nobody knows and no vault, and the owner, confirmed just now:
-/// by rows alone, so without the cost of a password.
+/// A server without a vault, set up with an unknown password, and its recently confirmed owner. Creates the
+/// rows directly, which avoids the cost of password hashing.
 pub async fn light_owner(options: Options) -> (TestServer, Actor) {
     let database = options.database.unwrap_or_else(sqlite);
     let clock = options.clock.unwrap_or_else(stopped_clock);
@@ -85,14 +85,14 @@ async fn insert_owner(database: &TestDatabase, now: Timestamp) -> String {
     cookie
 }
 
-/// Changes rows of a stopped server as a person with a database tool would; it starts again afterwards.
+/// Stops the server, changes rows with a database tool, and starts it again.
 pub async fn tampered(mut server: TestServer, sql: &str) -> TestServer {
     let database = server.stop().await;
     run_sql(&database.location, sql).await;
     TestServer::start(Options::default().database(database)).await
 }
 
-/// What a file holds.
+/// Reads a whole file.
 #[expect(
     clippy::disallowed_methods,
     reason = "a small file, and nobody else in this test waits"
@@ -101,21 +101,20 @@ pub fn file(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Logs in by password.
 pub async fn log_in(actor: &Actor, password: &str) -> Reply {
     actor
         .post("/api/auth/login", json!({ "password": password }))
         .await
 }
 
-/// Logs in from this machine with the tests' password; the session.
+/// Logs in from this machine with the tests' password and returns the session.
 pub async fn new_session(server: &TestServer) -> Actor {
     let reply = log_in(&server.local(), PASSWORD).await;
     reply.expect(200);
     server.local().session(&reply.session_cookie().unwrap())
 }
 
-/// Sets up from this machine; the owner, and the recovery key.
+/// Sets up from this machine and returns the owner and the recovery key.
 pub async fn set_up_with_vault(server: &TestServer) -> (Actor, String) {
     let reply = server
         .local()
@@ -131,7 +130,7 @@ pub async fn set_up_with_vault(server: &TestServer) -> (Actor, String) {
     )
 }
 
-/// What the vault says it is.
+/// The status that the vault reports.
 pub async fn vault_status(server: &TestServer) -> String {
     let status = server
         .local()
@@ -141,7 +140,7 @@ pub async fn vault_status(server: &TestServer) -> String {
     status["status"].as_str().unwrap().to_owned()
 }
 
-/// Asks for a passkey's registration, has it answered, sends the answer.
+/// Runs a complete passkey registration.
 pub async fn register_passkey(actor: &Actor, authenticator: &mut SoftAuthenticator) -> Reply {
     let begun = actor
         .post("/api/auth/passkey/register/begin", json!({}))
@@ -151,7 +150,7 @@ pub async fn register_passkey(actor: &Actor, authenticator: &mut SoftAuthenticat
     finish_registration(actor, &begun, &credential).await
 }
 
-/// Sends an authenticator's answer to a registration.
+/// Sends an authenticator's response to a registration.
 pub async fn finish_registration(actor: &Actor, begun: &Value, credential: &Value) -> Reply {
     let body = json!({
         "challenge_id": begun["challenge_id"], "name": "laptop", "credential": credential,
@@ -159,7 +158,6 @@ pub async fn finish_registration(actor: &Actor, begun: &Value, credential: &Valu
     actor.post("/api/auth/passkey/register/finish", body).await
 }
 
-/// Logs in by passkey.
 pub async fn log_in_by_passkey(actor: &Actor, authenticator: &mut SoftAuthenticator) -> Reply {
     let begun = actor
         .post("/api/auth/passkey/auth/begin", json!({}))
@@ -169,7 +167,7 @@ pub async fn log_in_by_passkey(actor: &Actor, authenticator: &mut SoftAuthentica
     finish_login(actor, &begun, &credential).await
 }
 
-/// Sends an authenticator's answer to a login.
+/// Sends an authenticator's response to a login.
 pub async fn finish_login(actor: &Actor, begun: &Value, credential: &Value) -> Reply {
     let body = json!({ "challenge_id": begun["challenge_id"], "credential": credential });
     actor.post("/api/auth/passkey/auth/finish", body).await

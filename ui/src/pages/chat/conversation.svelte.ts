@@ -1,4 +1,4 @@
-// A conversation as it is shown: what is stored, what comes in by events, and what was sent and not yet confirmed.
+// The state of a conversation: stored messages, live events, and messages that are not confirmed yet.
 import { SvelteMap } from 'svelte/reactivity';
 import { failureOf, isFailure, type Failure } from '../../client/failure';
 import { rpc, type EventParams, type Result } from '../../client/rpc';
@@ -9,13 +9,13 @@ const PAGE = 50;
 
 type Running = NonNullable<Result<'chat.history'>['running']>;
 
-/** What a person sends. */
+/** A message from the user. */
 export interface Input {
   text: string;
   audio_id?: string;
 }
 
-/** A text that the gateway did not confirm yet, or refused. */
+/** A message that the gateway has not confirmed yet, or has refused. */
 export class Pending {
   error = $state<Failure | null>(null);
   turn = $state<string | null>(null);
@@ -23,29 +23,29 @@ export class Pending {
   constructor(
     readonly key: number,
     readonly input: Input,
-    /** The messages that were there before. */
+    /** IDs of the messages loaded before it was sent. */
     readonly known: ReadonlySet<string>,
   ) {}
 }
 
 export class Conversation {
-  /** `null` until the first text made the session. */
+  /** `null` until the first message creates the session. */
   id = $state<string | null>(null);
   messages = $state.raw<readonly Message[]>([]);
   pending = $state.raw<readonly Pending[]>([]);
   readonly live = new SvelteMap<string, LiveTurn>();
-  /** Written and not sent. */
+  /** Unsent text. */
   draft = $state('');
-  /** Who shall answer from now on; the session's agent when `null`. */
+  /** The agent for further messages; `null` means the session's agent. */
   agent = $state<string | null>(null);
-  /** Which model shall answer what is sent from here; the agent's when `null`. */
+  /** The model for messages sent from here; `null` means the agent's model. */
   model = $state<string | null>(null);
   ready = $state(false);
   error = $state.raw<unknown>(null);
   olderError = $state.raw<unknown>(null);
   loadingOlder = $state(false);
   stopping = $state(false);
-  /** Where the older page begins. */
+  /** Cursor of the next older page. */
   #before = $state<string | null>(null);
   #shown: Turn[] = [];
   #arrived: Set<string> | null = null;
@@ -63,12 +63,12 @@ export class Conversation {
     return this.#before !== null;
   }
 
-  /** Nothing would be lost if it were forgotten. */
+  /** Whether discarding the conversation would lose nothing. */
   get idle(): boolean {
     return !this.busy && this.draft === '' && this.pending.length === 0;
   }
 
-  /** Asks for the newest messages, also again after the connection was lost. */
+  /** Loads the newest messages, initially and after a reconnect. */
   async load(): Promise<void> {
     if (this.id === null || this.#arrived) return;
     const arrived = (this.#arrived = new Set<string>());
@@ -105,19 +105,19 @@ export class Conversation {
     }
   }
 
-  /** Makes the session before anything is said: a recording has to belong to one. */
+  /** Creates the session without a message: a recording needs a session to belong to. */
   async make(): Promise<void> {
     if (this.id === null) this.id = (await rpc('sessions.create', { agent: this.agent })).id;
   }
 
-  /** Sends a text. What becomes of it is seen in the conversation. */
+  /** Sends a message. The result appears in the conversation. */
   async send(input: Input): Promise<void> {
     const pending = new Pending(this.#next++, input, new Set(this.messages.map((message) => message.id)));
     this.pending = [...this.pending, pending];
     await this.deliver(pending);
   }
 
-  /** Sends what was not taken, once more. */
+  /** Sends a pending message, also again after it failed. */
   async deliver(pending: Pending): Promise<void> {
     pending.error = null;
     try {
@@ -151,7 +151,7 @@ export class Conversation {
     }
   }
 
-  /** The connection is gone: what runs is not known any more. */
+  /** The connection is lost, so the state of running turns is unknown. */
   forget(): void {
     for (const [id, turn] of this.live) if (turn.running) this.live.delete(id);
   }
@@ -192,11 +192,11 @@ export class Conversation {
     return turn;
   }
 
-  /** The page came in the middle of a turn. */
+  /** Continues a turn that was already running when the page loaded. */
   #join({ turn_id, text }: Running, arrived: ReadonlySet<string>): void {
     const turn = this.#turn(turn_id);
     if (!turn.running) return;
-    // An answer that was stored since is not the one that is being given.
+    // If its answer has been stored since, `text` is an earlier state of that answer.
     const stored = this.messages.some(
       (one) => arrived.has(one.id) && one.turn_id === turn_id && one.role === 'assistant',
     );
@@ -205,7 +205,7 @@ export class Conversation {
     for (const waiting of this.turns.slice(at + 1)) if (!waiting.answered) this.#turn(waiting.id);
   }
 
-  /** Turns whose last answer is stored have ended; it may have been told while nobody listened. */
+  /** Ends turns whose final answer is stored; their `chat.done` event may have been missed. */
   #end(): void {
     for (const [id, turn] of this.live) {
       const last = this.messages.findLast((one) => one.turn_id === id);
@@ -215,13 +215,13 @@ export class Conversation {
     }
   }
 
-  /** What was sent stands in the conversation by now, and is no longer pending. */
+  /** Removes pending messages that have arrived in the conversation. */
   #settle(): void {
     if (this.pending.length === 0) return;
     const turns = new Set(this.messages.map((message) => message.turn_id));
     this.pending = this.pending.filter((one) => {
       if (one.turn !== null) return !turns.has(one.turn);
-      // Its confirmation is still under way, or was lost with the connection; any other refusal means that it was not taken.
+      // Not confirmed yet, or the answer was lost: compare by text. Any other error means it was refused.
       if (one.error && !isFailure(one.error, 'LOST', 'TIMED_OUT', 'OFFLINE')) return true;
       const { text } = one.input;
       return !this.messages.some(({ id, role, content }) => role === 'user' && content === text && !one.known.has(id));

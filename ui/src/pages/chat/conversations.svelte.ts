@@ -1,4 +1,4 @@
-// The conversations that are open in this window, and what is heard of all others: which work, which have something new.
+// The conversations open in this window, and which other sessions are working or have unread messages.
 import { SvelteSet } from 'svelte/reactivity';
 import type { EventName, EventParams } from '../../client/rpc';
 import { socket } from '../../client/socket';
@@ -7,13 +7,13 @@ import { Conversation } from './conversation.svelte';
 type Heard = { [E in EventName & `chat.${string}`]: { event: E; params: EventParams<E> } }[EventName &
   `chat.${string}`];
 
-/** How many are kept besides those with something in them that would be lost. */
+/** Number of conversations kept, not counting those with unsaved state. */
 const KEPT = 12;
 
 class Conversations {
-  /** Sessions in which an agent works. */
+  /** Sessions in which an agent is working. */
   readonly working = new SvelteSet<string>();
-  /** Sessions in which something was said that was not looked at. */
+  /** Sessions with messages that the user has not seen. */
   readonly unread = new SvelteSet<string>();
   #kept = new Map<string, Conversation>();
   #fresh = new Conversation(null);
@@ -36,12 +36,12 @@ class Conversations {
     });
   }
 
-  /** The conversation of a session, or the one that has none yet; its newest messages are asked for. */
+  /** Returns the conversation of a session, or the new one if `id` is null. The caller loads its messages. */
   open(id: string | null): Conversation {
     const there = id === null ? this.#fresh : this.#kept.get(id);
     const conversation = there ?? new Conversation(id);
     if (id !== null) {
-      // What was looked at last stands last.
+      // Reinsert it at the end: the map is ordered by last use.
       this.#kept.delete(id);
       this.#kept.set(id, conversation);
       if (!there) this.#tidy();
@@ -49,13 +49,13 @@ class Conversations {
     return conversation;
   }
 
-  /** What the person looks at; `null` when they left the page. */
+  /** Sets the conversation on screen; `null` after the user leaves the page. */
   look(conversation: Conversation | null): void {
     this.#visible = conversation;
     if (conversation?.id) this.unread.delete(conversation.id);
   }
 
-  /** Gives a new conversation its session, by its first text or without one; `null` when that was refused. */
+  /** Runs `make`, which creates the session. Returns the session ID, or `null` if it was refused. */
   async begin(conversation: Conversation, make: () => Promise<void>): Promise<string | null> {
     this.#beginning += 1;
     try {
@@ -64,7 +64,7 @@ class Conversations {
       if (id === null) return null;
       this.#kept.set(id, conversation);
       if (this.#fresh === conversation) this.#fresh = new Conversation(null);
-      // What was heard of it before its name was known.
+      // Replay the events that arrived before the session ID was known.
       for (const heard of this.#early) if (heard.params.session === id) this.#tell(conversation, heard);
       return id;
     } finally {
@@ -73,7 +73,7 @@ class Conversations {
     }
   }
 
-  /** The session was deleted. */
+  /** Removes a deleted session. */
   drop(id: string): void {
     this.#kept.delete(id);
     this.working.delete(id);
@@ -105,7 +105,7 @@ class Conversations {
     for (const conversation of this.#kept.values()) conversation.forget();
   }
 
-  /** Events were missed: what is looked at is asked anew now, the others when they are looked at. */
+  /** Events were missed while disconnected. Reloads the conversation on screen; others reload when opened. */
   #reload(): void {
     void this.#visible?.load();
   }

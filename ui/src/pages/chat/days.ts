@@ -1,4 +1,4 @@
-// Days and times of day as they stand between and beside what was said.
+// Formats the dates and times between messages.
 import { getLocale } from '../../paraglide/runtime.js';
 
 const DAY_MS = 86_400_000;
@@ -8,7 +8,7 @@ let words: Intl.RelativeTimeFormat | undefined;
 
 const midnight = (date: Date): number => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 
-/** "today", "yesterday", or the date; `null` for no moment at all. */
+/** "today", "yesterday" or the date; `null` without a time. */
 export function dayOf(at: string | undefined, today = new Date()): string | null {
   if (!at) return null;
   const date = new Date(at);
@@ -19,7 +19,7 @@ export function dayOf(at: string | undefined, today = new Date()): string | null
   return days.format(date);
 }
 
-/** "10:32". */
+/** Time of day, such as "10:32". */
 export function timeOf(at: string): string {
   times ??= new Intl.DateTimeFormat(getLocale(), { timeStyle: 'short' });
   return times.format(new Date(at));

@@ -1,4 +1,4 @@
-// A turn of which something was heard while the page is open: what is not stored yet, and how it ended.
+// A turn with live events: text that is not stored yet, tool states, and how the turn ended.
 import { SvelteMap } from 'svelte/reactivity';
 import type { Failure } from '../../client/failure';
 import type { EventParams } from '../../client/rpc';
@@ -7,9 +7,9 @@ type Progress = EventParams<'chat.tool'>;
 type Usage = EventParams<'chat.done'>['usage'];
 
 export class LiveTurn {
-  /** What the agent says at this moment, as far as it is known. */
+  /** The answer being written, as far as it is known. */
   text = $state('');
-  /** Where in the answer `text` begins: not at 0 when the page came in the middle. */
+  /** Offset of `text` in the answer; above 0 if the page connected while the answer was being written. */
   from = $state(0);
   running = $state(true);
   error = $state<Failure | null>(null);
@@ -18,7 +18,7 @@ export class LiveTurn {
   usage = $state<Usage | null>(null);
   readonly tools = new SvelteMap<string, Pick<Progress, 'state' | 'summary'>>();
 
-  /** A piece of the answer, which belongs at `at`; behind what is there when that is not told. */
+  /** Adds a delta at offset `at`; without an offset, appends it. */
   hear(text: string, at = this.from + this.text.length): void {
     if (at < this.from || this.text === '' || at > this.from + this.text.length) {
       this.from = at;
@@ -28,14 +28,14 @@ export class LiveTurn {
     }
   }
 
-  /** The answer from its beginning, as it was a moment ago: some of it may have been heard, and more. */
+  /** Merges the answer from its start up to a recent point with the deltas received in the meantime. */
   catchUp(beginning: string): void {
     const goesOn = this.text !== '' && this.from <= beginning.length && this.from + this.text.length > beginning.length;
     this.text = goesOn ? beginning.slice(0, this.from) + this.text : beginning;
     this.from = 0;
   }
 
-  /** The answer is stored: what comes next is another one. */
+  /** The answer is stored; the next delta starts another one. */
   clear(): void {
     this.text = '';
     this.from = 0;

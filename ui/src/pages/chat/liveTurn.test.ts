@@ -10,7 +10,7 @@ const heard = (...pieces: [string, number][]): LiveTurn => {
 describe('an answer that comes in pieces', () => {
   it('grows, wherever a piece says that it belongs', () => {
     expect(heard(['ab', 0], ['cd', 2]).text).toBe('abcd');
-    // The same again, as after a short loss.
+    // A repeated delta, as after a short disconnect.
     expect(heard(['ab', 0], ['b', 1], ['c', 2]).text).toBe('abc');
   });
 

@@ -1,4 +1,4 @@
-// What a session is called and what can be done with it, the same in the list and at the head of the conversation.
+// Names and actions of a session, shared by the list and the header of the conversation.
 import Link from '@lucide/svelte/icons/link';
 import Pencil from '@lucide/svelte/icons/pencil';
 import Trash from '@lucide/svelte/icons/trash-2';
@@ -10,13 +10,13 @@ import type { Asked } from './SessionDialogs.svelte';
 
 export type Session = Result<'sessions.get'>;
 
-/** The delivery that a webhook's session was made for, where each has one of its own. */
+/** Path of the delivery that a webhook session was created for, if it belongs to a single delivery. */
 export function deliveryOf({ key }: Session): string | null {
   const found = /^webhook:[^:]+:(del_[\w-]+)$/.exec(key);
   return found ? `/deliveries/${found[1]}` : null;
 }
 
-/** What people call it. A webhook's session that nobody named has its key as its name: said as what it is about. */
+/** Display name: the label, or the subject for a webhook session whose label is still its key. */
 export function nameOf({ key, label }: Session): string {
   if (label !== key || !key.startsWith('webhook:')) return label;
   const about = key.split(':').slice(2).join(':');

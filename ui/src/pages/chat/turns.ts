@@ -1,9 +1,9 @@
-// Messages as they are stored, put together as people see them: a question, and what came of it.
+// Groups stored messages into turns: a question and its answer.
 import type { EventParams } from '../../client/rpc';
 
 export type Message = EventParams<'chat.message'>;
 
-/** A call of a tool, and what it gave, once it gave something. */
+/** A tool call and its output, if it has arrived. */
 export interface Call {
   id: string;
   name: string;
@@ -15,17 +15,17 @@ export type Part = { kind: 'text'; key: string; message: Message } | { kind: 'ca
 
 export interface Turn {
   id: string;
-  /** `null` while it stands on an older page that is not loaded. */
+  /** `null` while the question is on an older page that is not loaded. */
   question: Message | null;
   parts: Part[];
-  /** The agent said its last word. */
+  /** The agent has given its final answer. */
   answered: boolean;
   began_at: string;
-  /** How many messages it is made of. */
+  /** Number of messages in the turn. */
   size: number;
 }
 
-/** The turns of a conversation, in order. Those that have nothing new are taken from `before`, so that they are not drawn again. */
+/** Groups messages into turns, in order. Reuses unchanged turns from `before` to avoid rendering. */
 export function turnsOf(messages: readonly Message[], before: readonly Turn[] = []): Turn[] {
   const groups = new Map<string, Message[]>();
   for (const message of messages) {
@@ -49,7 +49,7 @@ function turnOf(id: string, group: Message[]): Turn {
     if (message.role !== 'assistant') continue;
     if (message.content.trim()) parts.push({ kind: 'text', key: message.id, message });
     for (const call of message.tool_calls ?? []) {
-      // Providers may use an id again in a later answer of the same turn.
+      // Providers may reuse a call ID in a later answer of the same turn.
       const output = outputs.find((one) => one.tool_call_id === call.id && !taken.has(one)) ?? null;
       if (output) taken.add(output);
       parts.push({ kind: 'call', key: `${message.id} ${call.id}`, call: { ...call, output } });
@@ -66,11 +66,11 @@ function turnOf(id: string, group: Message[]): Turn {
   };
 }
 
-/** What the agent said in a turn, for copying. */
+/** The agent's text in a turn, for copying. */
 export const textOf = (turn: Turn): string =>
   turn.parts.flatMap((part) => (part.kind === 'text' ? [part.message.content] : [])).join('\n\n');
 
-/** A newer page put behind what is there. `arrived` came by itself since the page was asked for. */
+/** Appends a newer page. `arrived` contains IDs of messages received by event since the request. */
 export function merge(
   there: readonly Message[],
   page: readonly Message[],

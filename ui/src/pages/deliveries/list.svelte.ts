@@ -1,5 +1,6 @@
-// The live list: pages by cursor, kept true by events. It is no TanStack query because ten thousand rows are patched one by one, many times a
-// second when a sender is busy, and a query would be asked for all its pages again.
+// The live list of deliveries: cursor pages, updated by events. It is not a TanStack query because a busy
+// sender causes many single-row updates per second in up to 10,000 rows, and invalidating a query would fetch
+// all its pages again.
 import { rpc } from '../../client/rpc';
 import { socket } from '../../client/socket';
 import { ASKED_AGAIN_MS } from '../../state/live.svelte';
@@ -11,19 +12,19 @@ const FURTHER = 500;
 
 export class DeliveryList {
   rows = $state.raw<readonly Row[]>([]);
-  /** What came while the person was reading further down. */
+  /** New rows that arrived while the user was scrolled down. */
   fresh = $state.raw<readonly Row[]>([]);
   loading = $state(true);
   loadingMore = $state(false);
   error = $state.raw<unknown>(null);
   moreError = $state.raw<unknown>(null);
   #cursor = $state.raw<string | null>(null);
-  /** Told by the list's own view: the first row is out of sight. */
+  /** Set by the list component while the first row is out of view. */
   hold = false;
   #filters: Filters = NO_FILTERS;
   #asked = 0;
   #came: Change[] = [];
-  /** What came while a page was asked for, whose answer may be older. */
+  /** Changes received during a page request, whose answer may be older than they are. */
   #meanwhile: Change[] = [];
   #frame = 0;
 
@@ -31,7 +32,7 @@ export class DeliveryList {
     return this.#cursor === null;
   }
 
-  /** Shows what these filters let through. */
+  /** Replaces the filters and reloads the list. */
   show(filters: Filters): void {
     this.#filters = filters;
     this.rows = [];
@@ -39,7 +40,7 @@ export class DeliveryList {
     void this.reload();
   }
 
-  /** Asks for the newest rows again; those that are loaded further down stay. */
+  /** Fetches the newest rows again and keeps rows loaded further down. */
   async reload(): Promise<void> {
     const asked = ++this.#asked;
     this.error = null;
@@ -97,13 +98,13 @@ export class DeliveryList {
     void this.more();
   }
 
-  /** Puts what waited into the list. */
+  /** Moves the new rows into the list. */
   showFresh(): void {
     this.rows = merge(this.fresh, this.rows);
     this.fresh = [];
   }
 
-  /** Follows what happens. Gives the function that ends it. */
+  /** Subscribes to live changes. Returns a function that unsubscribes. */
   follow(): () => void {
     let wasLost = false;
     const again = throttle(() => void this.reload(), ASKED_AGAIN_MS);
@@ -111,14 +112,15 @@ export class DeliveryList {
       socket.on('webhooks.delivery', (delivery) => {
         this.#came.push(delivery);
         this.#frame ||= requestAnimationFrame(() => this.#arrive());
-        // A search also looks into the beginning of the body, which only the gateway knows.
+        // A search also covers the start of the body, which events do not include.
         if (this.#filters.q) again();
       }),
-      // Under load not each change is told.
+      // Under load the gateway sends this event instead of one per delivery.
       socket.on('records.changed', ({ what }) => what === 'deliveries' && again()),
       socket.watch((state) => {
         if (state === 'lost') wasLost = true;
-        // What happened meanwhile was not told; and what HTTP refuses while the vault is sealed, the live line answers.
+        // Events were missed; or HTTP refused the list because the vault is sealed, which the socket does
+        // not.
         else if (state === 'open' && (wasLost || this.error)) void this.reload();
       }),
     ];
@@ -133,7 +135,7 @@ export class DeliveryList {
     this.#frame = 0;
     const came = this.#came.splice(0);
     if (this.loading || this.loadingMore) this.#meanwhile.push(...came);
-    // Before the first page is there, nobody knows which rows stand between these.
+    // Until the first page is loaded, there may be unknown rows between these.
     if (!this.loading || this.rows.length > 0) this.#join(came);
   }
 
@@ -144,7 +146,7 @@ export class DeliveryList {
     this.fresh = after.fresh;
   }
 
-  /** A page that has rows, or the end: a search may come back from a stretch where nothing matched. */
+  /** Fetches pages until one has rows or the list ends: a page of a search may be empty. */
   async #page(cursor: string | null, limit: number): Promise<{ rows: Row[]; cursor: string | null }> {
     const { webhook, status, event, q } = this.#filters;
     const asked = this.#asked;

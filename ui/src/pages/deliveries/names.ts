@@ -1,4 +1,4 @@
-// The webhooks by name, as the list, the filter and the detail call them.
+// The webhooks by name, for the list, the filters and the detail.
 import { keys } from '../../client/keys';
 import { rpc } from '../../client/rpc';
 

@@ -1,12 +1,12 @@
-// Asks for what a delivery brought. Over HTTP and as text: it may be large, and what is shown as raw is what was sent, to the letter.
+// Fetches a payload over HTTP, as text: it may be large, and the raw view shows exactly what was sent.
 import { failureOf, notTheGateway, type Details } from '../../client/failure';
 import { send } from '../../client/http';
 import { parseExactly } from './tree';
 
 export interface Payload {
-  /** As it was sent. */
+  /** Exactly as sent. */
   text: string;
-  /** Absent when it is not JSON. */
+  /** Absent if the payload is not JSON. */
   json?: { value: unknown };
 }
 
@@ -30,7 +30,7 @@ export async function loadPayload(id: string, signal: AbortSignal): Promise<Payl
   return { text, json: { value: parseExactly(text) } };
 }
 
-/** The payload's own text within the answer, or null where the answer is built differently. */
+/** Extracts the payload's text from the answer; null if the answer has an unexpected structure. */
 function cut(answered: string): string | null {
   const at = answered.indexOf(BEFORE);
   if (at < 0) return null;

@@ -1,4 +1,4 @@
-// Why a delivery was refused: the gateway's labels in words. What an agent or a channel says is shown as it is.
+// Texts for the gateway's refusal reasons. Messages of agents and channels are shown unchanged.
 import { m } from '../../paraglide/messages.js';
 
 const REASONS: Record<string, () => string> = {

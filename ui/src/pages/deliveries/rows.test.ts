@@ -47,7 +47,7 @@ describe('what comes live', () => {
     const filters = { ...NO_FILTERS, q: 'PUS', status: 'queued' as const };
     expect(matches(delivery(1), filters)).toBe(true);
     expect(matches(delivery(1, 'failed'), filters)).toBe(false);
-    // A change does not tell how the body begins.
+    // Events do not include the start of the body.
     expect(matches(delivery(1), { ...NO_FILTERS, q: 'ada' })).toBe(false);
     expect(matches(delivery(1), { ...NO_FILTERS, webhook: 'hook_b' })).toBe(false);
     expect(matches(delivery(1), { ...NO_FILTERS, event: 'pus' })).toBe(false);

@@ -1,10 +1,10 @@
-// The rows of the list as data: what is kept of a delivery, which ones a filter shows, and how what comes live is joined in. Pure.
+// The rows of the list as data: their fields, the filters, and merging live changes. Pure functions.
 import type { Delivery, Status } from './status';
 
-/** What is told live of a delivery: the record without what may be long. */
+/** A delivery as sent by events, without the fields that may be large. */
 export type Change = Omit<Delivery, 'headers' | 'body_preview' | 'response_actions'>;
 
-/** What a row shows. Previews and headers are not kept: a long list would hold megabytes that nobody sees. */
+/** The fields that a row shows. Previews and headers would take megabytes in a long list. */
 export interface Row {
   id: string;
   webhook_id: string;
@@ -38,7 +38,7 @@ export const rowOf = (delivery: Change): Row => ({
   error: delivery.error ?? null,
 });
 
-/** Whether the gateway would list it under these filters; of a search, as far as a change tells. It does not tell how the body begins. */
+/** Whether a delivery matches the filters. A search misses matches in the body, which events lack. */
 export function matches(delivery: Change, { webhook, status, event, q }: Filters): boolean {
   if (webhook && delivery.webhook_id !== webhook) return false;
   if (status && delivery.status !== status) return false;
@@ -49,7 +49,7 @@ export function matches(delivery: Change, { webhook, status, event, q }: Filters
   return searched.some((text) => text?.toLowerCase().includes(wanted));
 }
 
-/** Where a row stands, the newest first: ids sort by time. -1 when it is not there. */
+/** Index of a row by binary search, newest first (IDs sort by time); -1 if absent. */
 export function indexOf(rows: readonly Row[], id: string): number {
   const at = placeOf(rows, id);
   return rows[at]?.id === id ? at : -1;
@@ -68,13 +68,14 @@ function placeOf(rows: readonly Row[], id: string): number {
 
 export interface Joined {
   rows: Row[];
-  /** What the list does not show yet, the newest first. */
+  /** New rows that the list does not show yet, newest first. */
   fresh: Row[];
 }
 
 /**
- * Joins what came live into the list. Known rows are changed in place. New ones go to their places, or, while the person reads further
- * down (`hold`), to `fresh`, so that nothing moves under them. Older ones than the oldest loaded row come with their page.
+ * Merges live changes into the list. Known rows are replaced in place. New rows are inserted, or added to
+ * `fresh` while the user is scrolled down (`hold`), so that nothing moves. Rows older than the last loaded
+ * one are skipped: their page will include them.
  */
 export function join(
   before: Joined,
@@ -103,7 +104,7 @@ export function join(
   return { rows, fresh };
 }
 
-/** Two runs of rows as one, the newest first; of a row in both, that of `newer` stays. */
+/** Merges two lists of rows, newest first. Rows in both are taken from `newer`. */
 export function merge(newer: readonly Row[], older: readonly Row[]): Row[] {
   const known = new Set(newer.map((row) => row.id));
   return [...newer, ...older.filter((row) => !known.has(row.id))].sort((a, b) =>

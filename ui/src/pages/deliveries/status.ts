@@ -1,4 +1,4 @@
-// What each status is called and looks like, and how the timeline groups them.
+// Label and look of each status, and the groups in the timeline.
 import Ban from '@lucide/svelte/icons/ban';
 import CircleCheck from '@lucide/svelte/icons/circle-check';
 import CircleX from '@lucide/svelte/icons/circle-x';
@@ -31,14 +31,14 @@ export const STATUS: Record<Status, Looks> = {
   deduplicated: { label: m.deliveries_status_deduplicated, kind: 'neutral', icon: CopyCheck },
 };
 
-/** A status that this page does not know yet. */
+/** A status that is unknown to this version of the web UI. */
 const UNKNOWN: Looks = { label: m.deliveries_status_unknown, kind: 'neutral', icon: Ban };
 
 export const looks = (status: Status): Looks => STATUS[status] ?? UNKNOWN;
 export const STATUSES = Object.keys(STATUS) as Status[];
 
 const WAITING: Status[] = ['received', 'queued', 'processing'];
-/** Whether nothing more becomes of a delivery. */
+/** Whether the status is final. */
 export const isOver = (status: Status): boolean => !WAITING.includes(status);
 
 export const isStatus = (text: string): text is Status => text in STATUS;

@@ -1,2 +1,2 @@
-// What a delivery is about, as a person reads it: "codehost_a:house/gateway:pr:482" is "house/gateway pr 482".
+// The readable form of an entity key: "codehost_a:house/gateway:pr:482" becomes "house/gateway pr 482".
 export const subjectOf = (entity: string): string => entity.replace(/^[a-z_]+:(?=.)/, '').replaceAll(':', ' ');

@@ -1,4 +1,4 @@
-// The counts of the timeline: hours put together into bars. Pure.
+// Groups the hourly counts of the timeline into bars. Pure functions.
 import type { Result } from '../../client/rpc';
 import { OUTCOMES, type OutcomeId } from './status';
 
@@ -13,7 +13,7 @@ export interface Bar {
 
 const HOUR_MS = 3_600_000;
 
-/** Bars of so many hours each; the newest bar ends with the newest hour. */
+/** Groups buckets into bars of `hours` hours each; the newest bar ends with the newest bucket. */
 export function barsOf(buckets: readonly Bucket[], hours: number): Bar[] {
   const bars: Bar[] = [];
   const first = buckets.length % hours;
@@ -37,7 +37,7 @@ export function barsOf(buckets: readonly Bucket[], hours: number): Bar[] {
   return bars;
 }
 
-/** The top of the scale: the next of 1, 2, 5, 10, 20, 50 … that holds the highest bar. */
+/** The top of the scale: the smallest of 1, 2, 5, 10, 20, 50 … that is at least `highest`. */
 export function scaleTop(highest: number): number {
   if (highest <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(highest));

@@ -1,24 +1,24 @@
-// A payload as lines that open and close. Only what is open becomes lines, and long lists come in groups of a hundred, so that a payload of a
-// mebibyte costs no more than what is looked at. Pure.
+// A payload as collapsible lines. Only open branches produce lines, and long branches are split into groups
+// of 100, so a payload of 1 MiB costs no more than its visible part. Pure functions.
 
 export type Path = readonly (string | number)[];
 
 export interface Line {
   id: string;
   depth: number;
-  /** The key or index; null for the whole payload. */
+  /** The key or index; null for the root and for groups. */
   label: string | number | null;
   path: Path;
   value: unknown;
-  /** How many children it has; 0 for a plain value. */
+  /** Number of children; 0 for a plain value. */
   size: number;
   kind: 'object' | 'array' | 'group' | 'value';
   open: boolean;
-  /** Which children a group stands for: from the first to before the second. */
+  /** The children in a group, as start and exclusive end. */
   range?: readonly [number, number];
 }
 
-/** A number that JavaScript cannot hold: shown as it was sent. */
+/** A number that JavaScript cannot represent exactly; shown as it was sent. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 }
@@ -37,14 +37,14 @@ const keysOf = (value: object): (string | number)[] =>
 
 const childOf = (value: object, key: string | number): unknown => (value as Record<string | number, unknown>)[key];
 
-/** How many children each group of a run has: the smallest power of a hundred that leaves at most a hundred groups. */
+/** Number of children per group: the smallest power of 100 that gives at most 100 groups. */
 function stepOf(count: number): number {
   let step = 1;
   while (count / step > GROUP) step *= GROUP;
   return step;
 }
 
-/** The lines to show, from the top. */
+/** The visible lines, from the top. */
 export function linesOf(root: unknown, open: ReadonlySet<string>): Line[] {
   const lines: Line[] = [];
   const add = (value: unknown, label: Line['label'], path: Path, depth: number): void => {
@@ -88,7 +88,7 @@ export function linesOf(root: unknown, open: ReadonlySet<string>): Line[] {
   return lines;
 }
 
-/** What has to be open so that `path` is a line. */
+/** IDs of the branches that must be open to show `path`. */
 export function openFor(root: unknown, path: Path): string[] {
   const ids: string[] = [];
   let value = root;
@@ -109,7 +109,7 @@ export function openFor(root: unknown, path: Path): string[] {
   return ids;
 }
 
-/** What is open at first: level by level as long as the lines stay few. */
+/** The initially open branches: level by level while the number of lines stays within `budget`. */
 export function openAtFirst(root: unknown, budget = 60): Set<string> {
   const open = new Set<string>();
   let level: { value: unknown; path: Path }[] = [{ value: root, path: [] }];
@@ -130,7 +130,7 @@ export function openAtFirst(root: unknown, budget = 60): Set<string> {
   return open;
 }
 
-/** Where keys or plain values contain the text, from the top, at most so many. */
+/** Paths of keys and plain values that contain `text`, in document order, at most `most`. */
 export function search(root: unknown, text: string, most = 500): Path[] {
   const wanted = text.toLowerCase();
   const found: Path[] = [];
@@ -145,19 +145,19 @@ export function search(root: unknown, text: string, most = 500): Path[] {
   return found;
 }
 
-/** A plain value as JSON writes it. */
+/** A plain value as JSON. */
 export const plain = (value: unknown): string => (value instanceof ExactNumber ? value.text : JSON.stringify(value));
 
-/** A path as templates name it: `items.0.name`. */
+/** A path in template syntax, such as `items.0.name`. */
 export const nameOf = (path: Path): string => path.join('.');
 
 interface Context {
   source?: string;
 }
 
-/** Parses JSON; numbers that JavaScript would change are kept as they were written, where the browser tells how. */
+/** Parses JSON. Keeps the source text of inexact numbers, if the browser's reviver provides it. */
 export function parseExactly(text: string): unknown {
-  // Reading each value twice costs time, so only where there is a number so long.
+  // A reviver is slow, so use it only if the text has such a long number.
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   const reviver = (_: string, value: unknown, context?: Context): unknown =>
     typeof value === 'number' && !Number.isSafeInteger(value) && context?.source && String(value) !== context.source
@@ -166,7 +166,7 @@ export function parseExactly(text: string): unknown {
   return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
 }
 
-/** Any part of a payload as indented JSON. */
+/** Formats any part of a payload as indented JSON. */
 export function write(value: unknown, indent = ''): string {
   if (!isBranch(value)) return plain(value);
   const keys = keysOf(value);

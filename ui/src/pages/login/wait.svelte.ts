@@ -1,4 +1,4 @@
-// A pause that the gateway asked for: how many seconds are left, counted down by the clock.
+// A pause required by the gateway's rate limit, with the remaining seconds.
 export class Wait {
   #until = $state(0);
   #now = $state(Date.now());

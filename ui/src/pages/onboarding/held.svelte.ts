@@ -1,10 +1,10 @@
-// What the answer to the setup tells this once. The recovery key between the answer that shows it and "I stored it". It lives in memory alone, outlasts a gateway that is away for a
-// moment, and the browser asks before a reload or a closed window loses it.
+// One-time data from the setup: the recovery key until the user confirms that they stored it, and the reset
+// settings. It is kept in memory only. The browser warns before a reload or a closed window loses it.
 
 export const held = $state<{
   key: string | null;
   stored: boolean;
-  /** Settings that a remote caller had changed before the setup, and that the setup reset. */
+  /** Settings that a remote caller changed before the setup, and that the setup reset. */
   reverted: readonly string[];
 }>({ key: null, stored: false, reverted: [] });
 

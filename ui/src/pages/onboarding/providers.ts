@@ -1,14 +1,14 @@
-// Which model providers are offered on a first visit, and how one of a person's own is called.
+// Which model providers onboarding offers, and IDs for custom servers.
 import type { ModelInfo, Provider } from '../../client/generated/rpc';
 import { isModelProvider } from '../settings/providers/names';
 
-/** What can be used at once stands first: found by itself, then configured; the vendors that want a key follow. */
+/** Sorts providers: detected and ready first, then configured, then those that need a key. */
 export function inOrder(providers: readonly Provider[]): Provider[] {
   const rank = ({ detected, configured }: Provider) => (configured ? (detected ? 0 : 1) : 2);
   return providers.filter(isModelProvider).toSorted((a, b) => rank(a) - rank(b) || a.id.localeCompare(b.id));
 }
 
-/** An id for a server of one's own, from its address: `openrouter` for openrouter.ai, `local` for a number or this machine. */
+/** An ID from a server's URL: `openrouter` for openrouter.ai, `local` for IPs and localhost. */
 export function idFor(address: string, taken: readonly string[]): string {
   const base = nameIn(address);
   if (!taken.includes(base)) return base;
@@ -31,7 +31,7 @@ function hostOf(address: string): string | null {
   }
 }
 
-/** An address as people say it, with what a browser would put before it. */
+/** Adds the scheme to a URL without one: http for localhost and IPv4 addresses, otherwise https. */
 export function complete(text: string): string {
   if (!/^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/|$)/.test(text)) return text;
   return (/^(localhost|[\d.]+)(:|\/|$)/.test(text) ? 'http://' : 'https://') + text;
@@ -42,7 +42,7 @@ export const isAddress = (text: string): boolean => /^https?:\/\//.test(text) &&
 const OTHER_TRADES =
   /embed|whisper|tts|dall-e|moderation|rerank|transcri|realtime|image|audio|sora|davinci|babbage|guard/i;
 
-/** A provider's models, those that chat first. */
+/** A provider's models, chat models first. */
 export function chatting(models: readonly ModelInfo[], provider: string): ModelInfo[] {
   const own = models.filter((model) => model.provider === provider);
   return [...own.filter(({ name }) => !OTHER_TRADES.test(name)), ...own.filter(({ name }) => OTHER_TRADES.test(name))];

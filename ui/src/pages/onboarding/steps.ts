@@ -1,19 +1,19 @@
-// The steps of the first visit, in order, and where they stand in the address.
+// The steps of onboarding, in order, and their URLs.
 
 export const STEPS = ['access', 'recovery', 'passkey', 'model', 'channel', 'webhook', 'done'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** What a person sees of the order: three steps make one stage. */
+/** The stages shown to the user; the first one covers 3 steps. */
 export const STAGES = ['access', 'model', 'channel', 'webhook'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Which stage a step belongs to; null when all are behind. */
+/** The stage of a step; null after the last one. */
 export function stageOf(step: Step): Stage | null {
   if (step === 'done') return null;
   return step === 'model' || step === 'channel' || step === 'webhook' ? step : 'access';
 }
 
-/** The step that the address names; null when it names none. Before setup it is `access`, whatever the address says. */
+/** The step in the URL; null if it has none. Before setup, always `access`. */
 export function stepOf(query: string, setupRequired: boolean): Step | null {
   if (setupRequired) return 'access';
   const named = new URLSearchParams(query).get('step');
@@ -24,7 +24,7 @@ export function stepOf(query: string, setupRequired: boolean): Step | null {
 
 export const addressOf = (step: Step): string => `/onboarding?step=${step}`;
 
-/** The step after this one. A passkey is offered only where one can be made and none is there. */
+/** The step after this one. A passkey is offered only if one can be created and none exists. */
 export function after(step: Step, passkeyOffered: boolean): Step {
   const next = STEPS[STEPS.indexOf(step) + 1] ?? 'done';
   return next === 'passkey' && !passkeyOffered ? 'model' : next;

@@ -1,4 +1,4 @@
-// The sections of the settings: their paths, names, signs, and what is loaded for each.
+// The sections of the settings.
 import type { Component } from 'svelte';
 import Bell from '@lucide/svelte/icons/bell';
 import Bot from '@lucide/svelte/icons/bot';
@@ -19,7 +19,7 @@ export interface Section {
   label: () => string;
   icon: Component<{ size?: number; 'aria-hidden'?: boolean | 'true' | 'false' }>;
   load: () => Promise<{ default: PageComponent }>;
-  /** Only in a gateway that was built with voice. */
+  /** Only in gateways built with voice support. */
   voice?: true;
 }
 

@@ -1,9 +1,8 @@
-// A setting of the gateway: whether it can be changed here, and changing it.
 import { rpc } from '../../client/rpc';
 
-/** Whether nobody can change it here: it was given when the gateway was started, by the environment or the command line. */
+/** Whether the setting comes from the environment or the command line and cannot be changed here. */
 export const isFixed = (setting: { origin: string } | undefined): boolean =>
   setting?.origin === 'environment' || setting?.origin === 'command_line';
 
-/** Changes a setting; null takes the change back. */
+/** Changes a setting; null resets it. */
 export const setSetting = (key: string, value: unknown) => rpc('config.set', { key, value });

@@ -1,30 +1,27 @@
-//! The table of the settings of voice. What several providers have in common is written once.
+//! The table of the voice settings. Definitions that several providers share are written once.
 
 use super::providers::{Named, STT_PROVIDERS, TTS_PROVIDERS};
 use crate::key::{Change, Guard, Initial, KeySpec, Kind, Rule};
 
 pub(super) const AUTO: &[&str] = &["always", "off", "inbound", "tagged"];
-/// The most bytes that a limit on kept audio may allow: 1 TiB.
+/// The maximum for a limit on stored audio: 1 TiB.
 const MOST_BYTES: i64 = 1 << 40;
 
 impl KeySpec {
-    /// Gives a setting its key.
     const fn at(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// Gives a setting another guard.
     const fn guarded(self, guard: Guard) -> Self {
         Self { guard, ..self }
     }
 
-    /// Gives a setting another explanation.
     const fn doc(self, doc: &'static str) -> Self {
         Self { doc, ..self }
     }
 }
 
-/// A setting that needs an example, as it has no default.
+/// A setting without a default; it needs an example.
 const fn unset(kind: Kind, example: &'static str, doc: &'static str) -> KeySpec {
     KeySpec {
         key: "",
@@ -61,7 +58,7 @@ const fn base_url(example: &'static str) -> KeySpec {
     unset(Kind::Text(Rule::BaseUrl), example, doc).guarded(Guard::StepUp)
 }
 
-/// A number with its bounds in thousandths.
+/// A number; the bounds are in thousandths.
 const fn number(bounds: (i32, i32), example: &'static str, doc: &'static str) -> KeySpec {
     let kind = Kind::Number {
         min_thousandths: bounds.0,
@@ -101,7 +98,7 @@ const SHARE: (i32, i32) = (0, 1000);
 const LANGUAGE: KeySpec = line("\"en\"", "The language to expect, as ISO 639-1.");
 const BINARY: &str = "The program; searched for on PATH when unset, or when it is a bare name.";
 
-/// Tables with their keys, each key once.
+/// Expands tables of settings and adds the table name to each key.
 macro_rules! keys {
     ($($table:literal { $($name:literal: $spec:expr),+ $(,)? })+) => {
         &[$($($spec.at(concat!($table, ".", $name))),+),+]

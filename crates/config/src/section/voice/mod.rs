@@ -1,5 +1,5 @@
-//! `[voice]`, `[voice.tts]`, `[voice.stt]` and the tables of their providers. Who is configured well
-//! enough to be used is not decided here: the parts may be set one after the other.
+//! `[voice]`, `[voice.tts]`, `[voice.stt]` and the tables of their providers. Does not check
+//! whether a provider's configuration is complete: the parts may be set one at a time.
 
 mod keys;
 pub(crate) mod providers;
@@ -20,82 +20,69 @@ use url::Url;
 /// `[voice]`
 #[derive(Clone, Debug)]
 pub struct Voice {
-    /// How many programs run at a time.
+    /// How many local programs run concurrently.
     pub local_concurrency: usize,
-    /// How much speech is kept to be given out again; 0 keeps none.
+    /// Maximum size of the speech cache; 0 disables it.
     pub cache_max_bytes: u64,
-    /// How much audio of conversations is kept.
+    /// Maximum size of the stored conversation audio.
     pub audio_max_bytes: u64,
-    /// `[voice.tts]`
     pub tts: VoiceTts,
-    /// `[voice.stt]`
     pub stt: VoiceStt,
 }
 
-/// `[voice.tts]`. Providers stand here by their ids, whatever they were called.
+/// `[voice.tts]`. Providers are listed by id, even if the settings use the vendor's name.
 #[derive(Clone, Debug)]
 pub struct VoiceTts {
-    /// Whether text is spoken.
     pub enabled: bool,
-    /// Who speaks.
     pub provider: Option<&'static str>,
-    /// Who is shown; all when empty.
+    /// The providers to show; all if empty.
     pub shown: Vec<&'static str>,
-    /// Which answers are spoken unasked.
+    /// Which answers are spoken automatically.
     pub auto: AutoSpeak,
-    /// The longest text, in characters.
+    /// In characters.
     pub max_text_length: usize,
-    /// Who speaks when one fails.
+    /// The providers to try when one fails.
     pub fallback: Vec<&'static str>,
     /// Each provider's own table.
     pub providers: BTreeMap<&'static str, VoiceProvider>,
 }
 
-/// `[voice.stt]`, in the same way.
+/// `[voice.stt]`, with the same structure.
 #[derive(Clone, Debug)]
 pub struct VoiceStt {
-    /// Whether speech is understood.
     pub enabled: bool,
-    /// Who listens.
     pub provider: Option<&'static str>,
-    /// Who is shown; all when empty.
+    /// The providers to show; all if empty.
     pub shown: Vec<&'static str>,
-    /// Who listens when one fails.
+    /// The providers to try when one fails.
     pub fallback: Vec<&'static str>,
     /// Each provider's own table.
     pub providers: BTreeMap<&'static str, VoiceProvider>,
 }
 
-/// `[voice.tts.<provider>]` or `[voice.stt.<provider>]`: what the provider's table does not have is none.
+/// `[voice.tts.<provider>]` or `[voice.stt.<provider>]`. Keys that the provider's table lacks are
+/// `None`.
 #[derive(Clone, Debug, Default)]
 pub struct VoiceProvider {
-    /// `api_key`
     pub api_key: Option<SecretString>,
-    /// `base_url`, or `endpoint`; without a slash at the end.
+    /// `base_url` or `endpoint`; no trailing slash.
     pub base_url: Option<Url>,
-    /// `voice`, or `voice_id`.
+    /// `voice` or `voice_id`.
     pub voice: Option<String>,
-    /// `model`
     pub model: Option<String>,
-    /// `language`, or `language_code`.
+    /// `language` or `language_code`.
     pub language: Option<String>,
-    /// `speed`, or `speaking_rate`.
+    /// `speed` or `speaking_rate`.
     pub speed: Option<f64>,
-    /// `stability`
     pub stability: Option<f64>,
-    /// `similarity_boost`
     pub similarity_boost: Option<f64>,
-    /// `smart_format`
     pub smart_format: Option<bool>,
-    /// `binary_path`; a bare name is left as it is, to be searched for on `PATH`.
+    /// A bare name is kept unchanged and later searched for on `PATH`.
     pub binary_path: Option<PathBuf>,
-    /// `model_path`, or `model_dir`.
+    /// `model_path` or `model_dir`.
     pub model_path: Option<PathBuf>,
-    /// `config_path`
     pub config_path: Option<PathBuf>,
-    /// `speaker_id`
     pub speaker_id: Option<u32>,
-    /// `length_scale`
     pub length_scale: Option<f64>,
 }
 
@@ -140,7 +127,7 @@ fn tables(
 }
 
 impl VoiceProvider {
-    /// A key that a provider does not have is not among the merged ones, and so not set.
+    /// A key that a provider lacks is absent from the merged values and reads as unset.
     fn read(reader: &Reader<'_>, table: &str) -> Result<Self, Bad> {
         let key = |name: &str| format!("{table}.{name}");
         let text = |name: &str| reader.text(&key(name)).map(str::to_owned);
@@ -189,7 +176,7 @@ fn one(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Option<&'static s
     .transpose()
 }
 
-/// A provider that is named twice counts once, where it comes first.
+/// Reads a list of providers. Drops later duplicates.
 fn several(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Vec<&'static str>, Bad> {
     let mut ids = Vec::new();
     for name in reader.list::<String>(key)? {
@@ -204,16 +191,16 @@ fn several(reader: &Reader<'_>, of: &[Named], key: &str) -> Result<Vec<&'static 
     Ok(ids)
 }
 
-/// Which answers of agents are spoken unasked.
+/// Which of the agents' answers are spoken automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoSpeak {
     /// All.
     Always,
     /// None.
     Off,
-    /// Answers to what was spoken.
+    /// Answers to spoken messages.
     Inbound,
-    /// Answers with `[[tts]]` in them.
+    /// Answers that contain `[[tts]]`.
     Tagged,
 }
 

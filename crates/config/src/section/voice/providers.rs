@@ -1,13 +1,13 @@
-//! Which providers of voice there are, as settings name them: by id, or by the vendor's name. The room
-//! `voice` has its own table, which this room may not see; a test in `rpc` compares the two.
+//! The voice providers as named in settings: by id, or by the vendor's name. The crate `voice` has
+//! its own table, which this crate cannot import; a test in `rpc` compares the two.
 
 use crate::suggest;
 use crate::value::InvalidValue;
 
-/// An id and the vendor's name, which is taken for it.
+/// An id and the vendor's name, which is an alias of it.
 pub type Named = (&'static str, &'static str);
 
-/// Who speaks.
+/// The text-to-speech providers.
 pub const TTS_PROVIDERS: &[Named] = &[
     ("tts_cloud_1", "elevenlabs"),
     ("tts_cloud_2", "openai"),
@@ -16,7 +16,7 @@ pub const TTS_PROVIDERS: &[Named] = &[
     ("tts_local_2", "coqui"),
 ];
 
-/// Who listens.
+/// The speech-to-text providers.
 pub const STT_PROVIDERS: &[Named] = &[
     ("stt_cloud_1", "whisper"),
     ("stt_cloud_2", "groq"),
@@ -28,11 +28,11 @@ pub const STT_PROVIDERS: &[Named] = &[
     ("stt_local_3", "sherpa-onnx"),
 ];
 
-/// The sections whose tables are named after providers.
+/// The sections with a table for each provider.
 pub(crate) const SECTIONS: [(&str, &[Named]); 2] =
     [("voice.tts", TTS_PROVIDERS), ("voice.stt", STT_PROVIDERS)];
 
-/// The id that a name stands for.
+/// Resolves an id or a vendor's name to the id.
 pub(crate) fn id_of(providers: &[Named], name: &str) -> Result<&'static str, InvalidValue> {
     let found = providers
         .iter()

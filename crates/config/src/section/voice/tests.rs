@@ -1,3 +1,5 @@
+//! Keys, names and values of the voice settings.
+
 use super::*;
 use crate::tests::{Start, map, shown};
 use crate::{
@@ -28,7 +30,7 @@ fn the_defaults_are_the_contract_s() {
     assert_eq!((tts.providers.len(), stt.providers.len()), (5, 8));
 }
 
-/// The keys of each table, as the specification lists them; `base_url` besides for what is hosted.
+/// The keys of each table, as listed in the specification, plus `base_url` for hosted providers.
 #[rstest]
 #[case(
     "tts.tts_cloud_1",
@@ -169,7 +171,7 @@ fn each_provider_is_read_whole() {
     assert!(model.is_absolute() && model.ends_with("a/b.onnx"));
     assert_eq!(piper.config_path.as_deref(), Some(Path::new("/c")));
     assert_eq!((piper.speaker_id, piper.length_scale), (Some(0), Some(0.5)));
-    // A server of one's own is taken as it is written; a base is completed.
+    // The URL of a self-hosted server is kept unchanged; a base URL gets its version segment.
     assert_eq!(
         tts["tts_local_2"].base_url.as_ref().unwrap().as_str(),
         "http://h:5002/"
@@ -224,7 +226,7 @@ fn the_vendor_s_name_is_the_id_everywhere() {
             assert_eq!(resolved.origin(&other).as_str(), "environment");
             let layers = start.load().unwrap();
             assert!(layers.fixed_by(spec.key).is_some() && layers.fixed_by(&other).is_some());
-            // Shown under the id, whichever spelling was asked for.
+            // Shown under the id, regardless of the requested spelling.
             for asked in [other.as_str(), spec.key] {
                 let values = resolved.values(Some(&[asked.to_owned()]));
                 assert_eq!(values.len(), 1);
@@ -270,7 +272,7 @@ fn both_spellings_in_one_source_are_an_error_that_names_both() {
         "gatehouse.toml line 6: `voice.stt.stt_local_2.model_path` and \
          `voice.stt.whisper-cli.model_path` are one setting: keep one of them"
     );
-    // Different keys of one provider may stand in two tables.
+    // Different keys of one provider may be in two tables.
     let apart =
         "[voice.stt.whisper-cli]\nmodel_path = \"a\"\n[voice.stt.stt_local_2]\nlanguage = \"en\"\n";
     assert!(Start::with_toml(apart).load().is_ok());
@@ -287,7 +289,7 @@ fn both_spellings_in_one_source_are_an_error_that_names_both() {
         format!("environment: `{one}` and `{other}` are one setting: keep one of them")
     );
     assert!(Start::empty().var(one, "x").var(other, " ").load().is_ok());
-    // Of two sources the higher one wins as always.
+    // Precedence between two sources applies across spellings.
     let start = Start::with_toml("[voice.tts.elevenlabs]\nmodel = \"a\"\n")
         .var("SERVICE_VOICE__TTS__TTS_CLOUD_1__MODEL", "b");
     let resolved = start.resolve(&[]);

@@ -1,4 +1,4 @@
-//! The agent's socket: for its owner alone, in a folder for its owner alone.
+//! The agent's socket. Only its owner can access it and its directory.
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::geteuid;
@@ -20,7 +20,7 @@ impl Drop for Socket {
 }
 
 impl Socket {
-    /// Listens at the path. Its folder is made if it is missing, and must be its owner's alone.
+    /// Listens at the path. The directory is created if missing; it must be accessible only by its owner.
     pub fn bind(path: &Path) -> Result<Self> {
         let folder = match path.parent() {
             Some(folder) if folder != Path::new("") => folder,
@@ -45,7 +45,7 @@ impl Socket {
         })
     }
 
-    /// The next connection; nothing if it is another user's.
+    /// Accepts a connection; `None` if the peer is a different user. Root is allowed.
     pub async fn accept(&self) -> Result<Option<UnixStream>> {
         let (stream, _) = self.listener.accept().await?;
         let own = geteuid().as_raw();
@@ -67,7 +67,7 @@ fn remove_stale(path: &Path) -> Result<()> {
     Ok(std::fs::remove_file(path)?)
 }
 
-/// The program at the other end, as far as the system tells: its name and process id.
+/// The name and process id of the connected program, as far as the system reports them.
 pub async fn program_of(stream: &UnixStream) -> String {
     let Some(id) = stream.peer_cred().ok().and_then(|peer| peer.pid()) else {
         return "a program".to_owned();

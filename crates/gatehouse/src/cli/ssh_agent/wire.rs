@@ -1,5 +1,5 @@
-//! The messages of the agent protocol (draft-ietf-sshm-ssh-agent, section 3) that are answered here. Lengths
-//! of whole messages are read and written elsewhere.
+//! The messages of the agent protocol (draft-ietf-sshm-ssh-agent, section 3) that this agent supports,
+//! without their length prefix.
 
 use anyhow::{Context, Result};
 
@@ -12,33 +12,32 @@ const IDENTITIES_ANSWER: u8 = 12;
 const SIGN_REQUEST: u8 = 13;
 const SIGN_RESPONSE: u8 = 14;
 
-/// A key that the agent shows.
+/// A key that the agent offers.
 pub struct Key {
-    /// Its name, which becomes its comment.
+    /// Sent as the key's comment.
     pub name: String,
-    /// The public key in SSH's binary form.
+    /// The public key in SSH's binary format.
     pub blob: Vec<u8>,
 }
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Request<'a> {
-    /// All keys.
+    /// List all keys.
     Identities,
-    /// A signature.
+    /// Sign data.
     Sign {
-        /// The public key in SSH's binary form.
+        /// The public key in SSH's binary format.
         key: &'a [u8],
-        /// What is signed.
         data: &'a [u8],
-        /// How an RSA key signs.
+        /// Selects the signature algorithm of an RSA key.
         flags: u32,
     },
-    /// Something that is not served.
+    /// Any unsupported request.
     Other,
 }
 
-/// Reads a message without its length.
+/// Parses a message without its length prefix.
 pub fn parse(message: &[u8]) -> Result<Request<'_>> {
     let (kind, mut rest) = message.split_first().context("an empty message")?;
     match *kind {
@@ -69,12 +68,12 @@ fn string<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
     Ok(string)
 }
 
-/// It was not done.
+/// The failure message.
 pub fn failure() -> Vec<u8> {
     vec![FAILURE]
 }
 
-/// The keys.
+/// The answer that lists the keys.
 pub fn identities(keys: &[Key]) -> Vec<u8> {
     let mut message = vec![IDENTITIES_ANSWER];
     put_number(&mut message, keys.len());
@@ -85,7 +84,7 @@ pub fn identities(keys: &[Key]) -> Vec<u8> {
     message
 }
 
-/// A signature in SSH's binary form.
+/// The answer with a signature in SSH's binary format.
 pub fn signature(signature: &[u8]) -> Vec<u8> {
     let mut message = vec![SIGN_RESPONSE];
     put_string(&mut message, signature);

@@ -1,4 +1,4 @@
-//! `voice doctor`: what is set, and whether it works.
+//! `voice doctor`: checks the configuration, and optionally calls the providers.
 
 use super::is_configured;
 use crate::cli::client::Client;
@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// What doctor has said and understood. A number follows, another one each time: what was spoken before would
-/// come out of the cache, and nobody would have been tried.
+/// The test sentence. A number that differs each time follows it; otherwise the audio would come from the
+/// cache without calling a provider.
 const SENTENCE: &str = "The gate is open. Number";
 
-/// What is set, and with `--try` whether it works. Fails when something configured does not.
+/// Checks the configuration, and with `--try` calls the providers. Fails when a configured provider does not
+/// work.
 pub(super) async fn run(client: &Client, out: &Output, is_tried: bool) -> Result<ExitCode> {
     let mut checks = vec![chosen(client, "tts").await?, chosen(client, "stt").await?];
     if is_tried {
@@ -37,7 +38,7 @@ pub(super) async fn run(client: &Client, out: &Output, is_tried: bool) -> Result
     })
 }
 
-/// What came of having everybody speak, and of having everybody listen to what was spoken first.
+/// Calls every provider of speech, then has every provider of transcription listen to the first recording.
 async fn tried(client: &Client) -> Result<Vec<Value>> {
     let (mut checks, mut recording) = (Vec::new(), None);
     for id in usable(client, "tts").await? {
@@ -60,7 +61,7 @@ async fn tried(client: &Client) -> Result<Vec<Value>> {
     Ok(checks)
 }
 
-/// Those that are configured, of those that are shown; and the chosen one, which may be hidden.
+/// The ids of the visible, configured providers, and of the chosen one, which may be hidden.
 async fn usable(client: &Client, section: &str) -> Result<Vec<String>> {
     let list = client
         .rpc(&format!("{section}.providers"), json!({}))
@@ -76,7 +77,7 @@ async fn usable(client: &Client, section: &str) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// Who is chosen. That nobody is, or that it is off, is no failure: not everybody wants voice.
+/// Checks the chosen provider. No provider, or disabled voice, is not a failure: voice is optional.
 async fn chosen(client: &Client, section: &str) -> Result<Value> {
     let status = client.rpc(&format!("{section}.status"), json!({})).await?;
     let does = if section == "tts" {
@@ -98,7 +99,7 @@ async fn chosen(client: &Client, section: &str) -> Result<Value> {
     Ok(json!({ "id": section, "ok": ok, "message": message }))
 }
 
-/// Calls a provider, and says how that went.
+/// Calls a provider and returns the result as a check.
 async fn call(client: &Client, method: &str, params: Value, id: &str) -> (Value, Option<Value>) {
     let begun = Instant::now();
     let answer = client.rpc(method, params).await;

@@ -1,4 +1,4 @@
-//! `voice say`: a text into a file.
+//! `voice say`: speaks a text into a file.
 
 use super::params;
 use crate::cli::Cli;
@@ -14,38 +14,38 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What can be asked for, and what files of it end with.
+/// The formats, which are also the file extensions.
 const FORMATS: [&str; 6] = ["mp3", "opus", "ogg", "aac", "pcm", "wav"];
 
 /// `gatehouse voice say`
 #[derive(Debug, clap::Args)]
 pub struct Say {
-    /// The text; from standard input when left out
+    /// The text; read from standard input when omitted
     text: Option<String>,
-    /// Where the audio goes; - is standard output
+    /// The output file; - is standard output
     #[arg(long, short)]
     output: Option<PathBuf>,
-    /// mp3, opus, ogg, aac, pcm or wav; by the ending of --output when left out
+    /// mp3, opus, ogg, aac, pcm or wav; from the extension of --output when omitted
     #[arg(long, value_parser = FORMATS)]
     format: Option<String>,
-    /// Who speaks
+    /// The provider
     #[arg(long)]
     provider: Option<String>,
-    /// In whose persona
+    /// The persona
     #[arg(long)]
     persona: Option<String>,
-    /// Whose voice, by the provider's id of it
+    /// The provider's id of the voice
     #[arg(long)]
     voice: Option<String>,
-    /// Which model
+    /// The model
     #[arg(long)]
     model: Option<String>,
-    /// 0.25 to 4
+    /// Speed, 0.25 to 4
     #[arg(long)]
     speed: Option<f64>,
 }
 
-/// The line is looked at as a whole first: what is wrong with it is a usage error, as clap's own.
+/// Checks the arguments first: errors are reported as usage errors, like those of clap.
 pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<ExitCode> {
     let wrong = if say.output.is_none() && !out.is_json() {
         let message = "name a file for the audio: --output speech.mp3 (or - for standard output)";
@@ -65,11 +65,11 @@ pub(super) async fn run(client: &Client, out: &Output, mut say: Say) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// The format that is asked for, or else that the file's ending names. Neither is no format: the server's.
+/// The requested format, otherwise the one of the file extension; `None` leaves the choice to the server.
 fn format_of(output: Option<&Path>, asked: Option<String>) -> Result<Option<String>, String> {
     let ending = output.and_then(Path::extension).map(|ending| {
         let ending = ending.to_string_lossy().to_ascii_lowercase();
-        // The registered ending of audio in Ogg (RFC 5334).
+        // The registered extension for audio in Ogg (RFC 5334).
         if ending == "oga" {
             "ogg".to_owned()
         } else {

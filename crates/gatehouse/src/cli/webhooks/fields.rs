@@ -1,5 +1,4 @@
-//! What `webhooks create` and `webhooks update` can say of a webhook: one flag a field, as the API
-//! names it.
+//! The flags of `webhooks create` and `webhooks update`: one per field of the API.
 
 use anyhow::{Context, Result};
 use secrecy::{ExposeSecret, SecretString};
@@ -8,10 +7,10 @@ use serde_json::{Map, Value, json};
 /// The fields of a webhook.
 #[derive(Debug, clap::Args)]
 pub struct Fields {
-    /// How it is verified; what the source profile says when left out
+    /// How deliveries are verified; from the source profile when omitted
     #[arg(long, value_name = "MODE")]
     auth_mode: Option<String>,
-    /// The secret that the sender signs with; made when left out
+    /// The secret that the sender signs with; generated when omitted
     #[arg(long, value_name = "SECRET")]
     secret: Option<SecretString>,
     #[arg(
@@ -23,16 +22,16 @@ pub struct Fields {
     /// The header that names the event (generic)
     #[arg(long, value_name = "NAME")]
     event_header: Option<String>,
-    /// Event types to accept, separated by commas; all when left out
+    /// Event types to accept, separated by commas; all when omitted
     #[arg(long, value_delimiter = ',', value_name = "TYPE,…")]
     events: Option<Vec<String>>,
-    /// Event types to leave out, separated by commas
+    /// Event types to ignore, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "TYPE,…")]
     deny_events: Option<Vec<String>>,
-    /// The agent that works on deliveries
+    /// The agent that processes deliveries
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// Its model, as provider/model
+    /// The agent's model, as provider/model
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// Added to the agent's system prompt
@@ -68,13 +67,13 @@ pub struct Fields {
         help = "What the channel needs besides, such as chat_id=42; may be repeated"
     )]
     deliver_extra: Vec<String>,
-    /// Deliveries per minute
+    /// Maximum deliveries per minute
     #[arg(long, value_name = "NUMBER")]
     rate_limit: Option<u32>,
-    /// The largest body, in bytes
+    /// Maximum body size in bytes
     #[arg(long, value_name = "BYTES")]
     max_body_bytes: Option<u64>,
-    /// Where deliveries may come from, as networks separated by commas
+    /// Networks that deliveries may come from, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "CIDR,…")]
     allowed_cidrs: Option<Vec<String>>,
     #[arg(
@@ -85,7 +84,7 @@ pub struct Fields {
                 what the profile proposes when left out"
     )]
     replay_guard: Option<String>,
-    /// Run a delivery that failed again when its sender repeats it, at most 5 times
+    /// When the sender repeats a failed delivery, run it again, at most 5 times
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     redeliver_failed: Option<bool>,
     /// Over the rate limit: answer 429, or store the delivery and run it at that rate
@@ -94,7 +93,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Those that were given, under the API's names.
+    /// The given fields under their API names.
     pub fn into_params(self) -> Result<Map<String, Value>> {
         let secret = self.secret.as_ref().map(|s| json!(s.expose_secret()));
         let extra = match self.deliver_extra.as_slice() {
@@ -126,7 +125,7 @@ impl Fields {
             ("redeliver_failed", self.redeliver_failed.map(Value::from)),
             ("on_limit", self.on_limit.map(Value::from)),
         ];
-        // An empty text takes a field back.
+        // An empty text clears a field.
         let cleared = |value: Value| {
             if value == json!("") {
                 Value::Null
@@ -148,7 +147,7 @@ fn lists(
     second: Option<Vec<String>>,
 ) -> Option<Value> {
     let given = first.is_some() || second.is_some();
-    // `--events ""` takes the list back.
+    // `--events ""` clears the list.
     let filled = |list: Option<Vec<String>>| -> Vec<String> {
         let texts = list.unwrap_or_default().into_iter();
         texts

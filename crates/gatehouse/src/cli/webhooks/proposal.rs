@@ -1,10 +1,10 @@
-//! The replay guard that `webhooks create` chooses when none is given: what the profile proposes.
+//! Chooses the replay guard for `webhooks create` when none is given: the one that the profile proposes.
 
 use super::super::client::Client;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-/// Adds the guard; what to tell the user when it is not the API's default.
+/// Adds the guard. Returns a note for the user if it is not the API's default.
 pub(super) async fn add(
     client: &Client,
     params: &mut Map<String, Value>,
@@ -21,7 +21,7 @@ pub(super) async fn add(
     Ok(Some(told))
 }
 
-/// What the profile proposes, where it is not the default and the auth mode does not sign the id.
+/// The profile's proposal, unless it is the default or the auth mode signs the id.
 fn proposed(answer: &Value, params: &Map<String, Value>) -> Option<(String, String)> {
     let text = |name: &str| params.get(name).and_then(Value::as_str);
     if matches!(text("auth_mode"), Some("standard_webhooks" | "none")) {

@@ -1,5 +1,5 @@
-//! `webhooks tail`: deliveries as they come. Asks again and again rather than listening, so that it
-//! works through TLS and proxies and goes on when the server was started anew.
+//! `webhooks tail`: shows deliveries as they arrive. Polls instead of listening, so that it works through TLS
+//! and proxies and survives a server restart.
 
 use crate::cli::client::{Client, ClientError};
 use crate::cli::output::{Output, field, line, warn};
@@ -9,15 +9,15 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 const EVERY: Duration = Duration::from_millis(500);
-/// Looked at each time; more than come in between on a server of this size.
+/// How many deliveries each poll reads; more than arrive between polls on a server of this size.
 const NEWEST: usize = 200;
 
-/// What was last told of each delivery.
+/// The last reported status of each delivery.
 #[derive(Default)]
 struct Told(HashMap<String, String>);
 
 impl Told {
-    /// Those that are new or stand elsewhere now, the oldest first.
+    /// The new deliveries and those with a changed status, oldest first.
     fn news<'a>(&mut self, page: &'a [Value]) -> Vec<&'a Value> {
         let mut seen = HashMap::with_capacity(page.len());
         let mut news = Vec::new();
@@ -33,14 +33,14 @@ impl Told {
     }
 }
 
-/// Runs until it is interrupted.
+/// Runs until interrupted.
 pub async fn run(client: &Client, out: &Output, webhook: Option<&str>) -> Result<()> {
     let mut params = json!({ "limit": NEWEST });
     if let (Some(params), Some(id)) = (params.as_object_mut(), webhook) {
         params.insert("id".to_owned(), json!(id));
     }
     let mut told = Told::default();
-    // What was there before is not news, but its end may be.
+    // Skip older deliveries, except those that are still open.
     let mut page = client.rpc("webhooks.deliveries", params.clone()).await?;
     let open = |item: &&Value| matches!(field(item, "status").as_str(), "queued" | "processing");
     told.news(items(&page));

@@ -1,4 +1,4 @@
-//! `OpenAI`'s own clients, for Python and for Node: the base URL and the key are all that is set.
+//! `OpenAI`'s own clients for Python and Node: only the base URL and the key are set.
 
 use super::House;
 use super::vendor::{REFUSAL, REFUSED, TRANSCRIPT, Vendor, audio_of};
@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A status, and the class that a client makes of it.
+/// A status, and the client's error class for it.
 type Told = (u16, &'static str);
 
 /// A client in its language.
@@ -21,7 +21,7 @@ struct Client {
     folder: PathBuf,
 }
 
-/// The clients; without them the tests are left out, loudly, unless the run is strict.
+/// The clients. Without them the tests are skipped with a message, or fail in a strict run.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests are told by the environment what they have"
@@ -49,7 +49,7 @@ fn clients() -> Vec<Client> {
 }
 
 impl Client {
-    /// Does these jobs with this key; what came of each.
+    /// Runs these jobs with this key; returns the result of each.
     async fn run(&self, house: &House, key: &str, jobs: &[Value]) -> Vec<Value> {
         let order =
             json!({ "base_url": format!("{}/v1", house.server.url), "key": key, "jobs": jobs });
@@ -63,7 +63,7 @@ impl Client {
         for name in ["API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID", "LOG"] {
             command.env_remove(format!("OPENAI_{name}"));
         }
-        // The vendor answers on this thread meanwhile.
+        // Meanwhile the vendor answers on this thread.
         let ended = tokio::task::spawn_blocking(move || {
             let mut child = command.spawn().unwrap();
             let mut input = child.stdin.take().unwrap();
@@ -78,7 +78,7 @@ impl Client {
         answers
     }
 
-    /// Does jobs that are refused, which both clients tell by classes of the same meaning; their words.
+    /// Runs jobs that must fail. Both clients report equivalent error classes. Returns the messages.
     async fn refused(&self, house: &House, key: &str, jobs: &[(Value, Told)]) -> Vec<String> {
         let orders: Vec<Value> = jobs.iter().map(|(job, _)| job.clone()).collect();
         let answers = self.run(house, key, &orders).await;
@@ -95,7 +95,7 @@ impl Client {
         messages
     }
 
-    /// What a client makes of a status that has no class of its own.
+    /// The client's error class for a status without its own class.
     fn any_status(&self) -> &'static str {
         match self.language {
             "Python" => "APIStatusError",
@@ -282,7 +282,7 @@ async fn what_is_refused_is_an_error_of_the_clients_own() {
             models,
         ]
     };
-    // As long as nobody has logged in, the key is known and the vault is sealed.
+    // Until somebody logs in, the key is known and the vault is sealed.
     for client in &clients {
         let jobs = everything().map(|job| (job, (423, client.any_status())));
         client.refused(&house, &house.key, &jobs).await;

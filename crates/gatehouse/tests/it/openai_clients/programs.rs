@@ -1,18 +1,20 @@
-//! What programs send that are made for `OpenAI`'s audio API, when their base URL is the gateway's.
+//! The requests of programs written for `OpenAI`'s audio API, with the gateway as base URL.
 //!
-//! Read in November 2026:
+//! Sources, as of November 2026:
 //! - Open `WebUI`: `backend/open_webui/routers/audio.py` (`POST {base}/audio/speech` with the page's `input`
 //!   and `voice`, the setting `model`, and what `AUDIO_TTS_OPENAI_PARAMS` adds; `POST
-//!   {base}/audio/transcriptions` as a form of `file`, `model` and sometimes `language`, a second time
-//!   without `language` if that was refused; `GET {base}/audio/voices` and `/audio/models`, without a key
-//!   and with names of its own if they fail), `src/lib/apis/audio/index.ts`, and
+//!   {base}/audio/transcriptions` as a form of `file`, `model` and sometimes `language`, repeated without
+//!   `language` if that was refused; `GET {base}/audio/voices` and `/audio/models`, without a key and with
+//!   built-in names if they fail), `src/lib/apis/audio/index.ts`, and
 //!   <https://docs.openwebui.com/features/chat-conversations/audio/speech-to-text/env-variables/>.
 //! - Home Assistant, the integration `openai_tts`: `openaitts_engine.py`, `api_validation.py` of
-//!   <https://github.com/sfortis/openai_tts>. It is given the whole address.
+//!   <https://github.com/sfortis/openai_tts>. It is configured with the full URL.
 //! - Home Assistant, the integration `openai_whisper_cloud`: `stt.py`, `config_flow.py` of
-//!   <https://github.com/fabio-garavini/ha-openai-whisper-stt-api>, with its provider `Custom`, which is given the whole address.
+//!   <https://github.com/fabio-garavini/ha-openai-whisper-stt-api>, with its provider `Custom`, which is
+//!   configured with the full URL.
 //! - Home Assistant's own `openai_conversation`: `tts.py` and `stt.py` of
-//!   <https://github.com/home-assistant/core>. It has no setting for the base URL; others send what it does.
+//!   <https://github.com/home-assistant/core>. It has no setting for the base URL; other programs send the
+//!   same requests.
 
 use super::vendor::{TRANSCRIPT, audio_of, sound};
 use super::{House, wav};
@@ -26,7 +28,7 @@ impl House {
         client.request(method, format!("{}/v1{path}", self.server.url))
     }
 
-    /// Speaks as this program does; the answer, and what the vendor was asked.
+    /// Requests speech as this program does; returns the response, and the request that the vendor received.
     async fn speak(&self, agent: &str, body: &Value) -> (Response, Value) {
         let request = self.request(Method::POST, "/audio/speech");
         let answer = request.bearer_auth(&self.key).header("user-agent", agent);
@@ -40,7 +42,7 @@ const OPENAI_TTS: &str = "HomeAssistant-OpenAI-TTS";
 const OPENAI_PYTHON: &str = "AsyncOpenAI/Python 2.21.0";
 const REQUESTS: &str = "python-requests/2.32.5";
 
-/// Who sends what to be spoken; what the vendor is asked, besides what was sent.
+/// Program, user agent and request body, and the fields that the vendor receives in addition.
 fn speeches() -> Vec<(&'static str, &'static str, Value, Value)> {
     let with_mp3 = json!({ "response_format": "mp3" });
     vec![
@@ -121,7 +123,7 @@ async fn what_they_send_is_spoken() {
         fields.retain(|_, value| !value.is_null());
         assert_eq!(asked, expected, "{who}");
     }
-    // Names of users, which Open WebUI adds if it is told to, go nowhere.
+    // User names, which Open WebUI can add, are not forwarded.
     let body = json!({ "input": "Read this aloud.", "voice": "alloy", "model": "tts-1" });
     let request = house
         .request(Method::POST, "/audio/speech")
@@ -133,7 +135,7 @@ async fn what_they_send_is_spoken() {
     house.check_keys();
 }
 
-/// A form as these programs write it (RFC 7578): fields, then the file, by its name and media type.
+/// A form as these programs encode it (RFC 7578): the fields, then the file with its name and media type.
 fn form(fields: &[(&str, &str)], file: (&str, &str), audio: &[u8]) -> Vec<u8> {
     let mut form = Vec::new();
     let disposition = "--0f1e2d\r\nContent-Disposition: form-data; name=";
@@ -151,7 +153,7 @@ fn form(fields: &[(&str, &str)], file: (&str, &str), audio: &[u8]) -> Vec<u8> {
     form
 }
 
-/// Who sends what to be understood: the fields, the file's name and media type.
+/// Program, user agent, form fields, and the file's name and media type.
 type Recording = (
     &'static str,
     &'static str,
@@ -240,7 +242,7 @@ async fn what_they_send_is_understood() {
             }
         }
     }
-    // Open WebUI asks again without the language when the first answer is no success.
+    // Open WebUI retries without the language when the first request fails.
     let fields = [("model", "whisper-1"), ("language", "auto")];
     let file = ("a.wav", "");
     let refused = post(REQUESTS, form(&fields, file, &wav())).await;
@@ -262,7 +264,7 @@ async fn what_they_ask_before_is_answered() {
         let answer = request.send().await.unwrap();
         (answer.status(), answer.json::<Value>().await.unwrap())
     };
-    // openai_whisper_cloud looks for its model in the list, and tells a wrong key by 401.
+    // openai_whisper_cloud looks for its model in the list, and recognizes a wrong key by 401.
     let (status, list) = get("/models", &house.reader).await;
     assert_eq!(status, StatusCode::OK);
     let models = list["data"].as_array().unwrap();
@@ -271,7 +273,7 @@ async fn what_they_ask_before_is_answered() {
         "{list}"
     );
     assert_eq!(get("/models", "mk_wrong").await.0, StatusCode::UNAUTHORIZED);
-    // Open WebUI takes OpenAI's names of voices and models when there is no list.
+    // Open WebUI falls back to OpenAI's voice and model names when there is no list.
     for path in ["/audio/voices", "/audio/models"] {
         assert_eq!(get(path, "").await.0, StatusCode::UNAUTHORIZED, "{path}");
         assert_eq!(
@@ -280,7 +282,7 @@ async fn what_they_ask_before_is_answered() {
             "{path}"
         );
     }
-    // openai_tts tells a wrong key, and one that may not speak, from the rest.
+    // openai_tts distinguishes a wrong key, and one that may not speak, from other errors.
     let (_, _, body, _) = speeches().remove(2);
     for (key, status) in [("mk_wrong", 401), (&house.reader, 403)] {
         let request = house

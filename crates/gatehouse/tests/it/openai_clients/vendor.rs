@@ -1,6 +1,6 @@
 //! A vendor of speech and transcripts, after `OpenAI`'s reference
-//! (<https://platform.openai.com/docs/api-reference/audio>). It refuses what the vendor would, and keeps
-//! every byte that it was sent.
+//! (<https://platform.openai.com/docs/api-reference/audio>). It refuses what the vendor would, and records
+//! every byte that it receives.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{DefaultBodyLimit, Multipart, Request, State};
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 pub const KEY: &str = "sk-vendor-4711";
-/// What it understands of every recording.
+/// The transcript of every recording.
 pub const TRANSCRIPT: &str = "Hello there.";
-/// What it answers to this with 429.
+/// The input that it answers with 429.
 pub const REFUSED: &str = "Refuse this.";
-/// What it says then.
+/// The error message for that input.
 pub const REFUSAL: &str = "Rate limit reached for org-secret";
 
-/// The fields of a form, of the file its name.
+/// The fields of a form; for the file, its name.
 pub type Form = BTreeMap<String, Vec<String>>;
 
 #[derive(Default)]
@@ -60,22 +60,22 @@ impl Vendor {
         self.seen.lock().unwrap()
     }
 
-    /// Bodies of the requests for speech, since this was asked last.
+    /// Takes the bodies of the speech requests since the last call.
     pub fn spoken(&self) -> Vec<Value> {
         std::mem::take(&mut self.seen().spoken)
     }
 
-    /// Forms of the requests for transcripts, since this was asked last.
+    /// Takes the forms of the transcription requests since the last call.
     pub fn heard(&self) -> Vec<Form> {
         std::mem::take(&mut self.seen().heard)
     }
 
-    /// How many requests came.
+    /// The number of requests.
     pub fn requests(&self) -> usize {
         self.seen().raw.len()
     }
 
-    /// In how many of them these bytes were.
+    /// The number of requests that contain these bytes.
     pub fn requests_with(&self, bytes: &str) -> usize {
         let has = |one: &&Vec<u8>| {
             let mut parts = one.windows(bytes.len());
@@ -85,7 +85,7 @@ impl Vendor {
     }
 }
 
-/// What it gives for a text.
+/// The audio it returns for a text.
 pub fn audio_of(text: &str, format: &str) -> Vec<u8> {
     encode(
         &sound(2400 + 240 * text.len()),
@@ -94,7 +94,7 @@ pub fn audio_of(text: &str, format: &str) -> Vec<u8> {
     .unwrap()
 }
 
-/// So many samples at 24 kHz.
+/// Audio with this many samples at 24 kHz.
 pub fn sound(samples: usize) -> Sound {
     let wave = |n: usize| i16::try_from(n % 200).unwrap() * 100 - 10_000;
     Sound {
@@ -109,7 +109,7 @@ fn refuse(status: u16, message: &str) -> Response {
     (StatusCode::from_u16(status).unwrap(), Json(error)).into_response()
 }
 
-/// Writes down what came, and asks for the key.
+/// Records the request and checks the key.
 async fn admit(State(vendor): State<Vendor>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let bytes = to_bytes(body, 30 << 20).await.unwrap();
@@ -124,7 +124,7 @@ async fn admit(State(vendor): State<Vendor>, request: Request, next: Next) -> Re
         .await
 }
 
-/// Why the vendor would not speak.
+/// The vendor's error for a speech request, if any.
 fn fault_of_speech(body: &Value) -> Option<(u16, &'static str)> {
     let is = |name: &str, list: &str| {
         let value = body[name].as_str();
@@ -173,7 +173,7 @@ async fn speak(State(vendor): State<Vendor>, Json(body): Json<Value>) -> Respons
     ([("content-type", media_type)], audio).into_response()
 }
 
-/// Why the vendor would not listen.
+/// The vendor's error for a transcription request, if any.
 fn fault_of_recording(form: &Form) -> Option<(u16, &'static str)> {
     let known = "file model language prompt response_format temperature include[] \
         timestamp_granularities[]";

@@ -1,4 +1,4 @@
-//! How long texts and how large numbers of a persona may be. Pure.
+//! Limits for the texts and numbers of a persona.
 
 use crate::VoiceError;
 use std::ops::RangeInclusive;
@@ -7,13 +7,12 @@ use std::ops::RangeInclusive;
 pub(super) const MAX_LABEL: usize = 200;
 /// The longest voice or model.
 const MAX_WORD: usize = 200;
-/// The longest description or field of a prompt.
+/// The longest description or prompt field.
 pub(super) const MAX_TEXT: usize = 4000;
-/// The most bindings.
 pub(super) const MAX_BINDINGS: usize = 20;
-/// Of speed and speaking rate.
+/// Speed and speaking rate.
 pub(super) const SPEED: RangeInclusive<f64> = 0.25..=4.0;
-/// Of stability and similarity boost.
+/// Stability and similarity boost.
 pub(super) const UNIT: RangeInclusive<f64> = 0.0..=1.0;
 /// In semitones.
 pub(super) const PITCH: RangeInclusive<f64> = -20.0..=20.0;
@@ -24,7 +23,7 @@ pub(super) fn invalid<T>(field: &'static str, reason: impl Into<String>) -> Chec
     Err(VoiceError::invalid(field, reason))
 }
 
-/// A text of one line that is not blank, without white space around it.
+/// A non-empty single line, trimmed.
 pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<String> {
     let text = text.trim();
     if text.is_empty() {
@@ -39,13 +38,13 @@ pub(super) fn line(field: &'static str, text: &str, max: usize) -> Checked<Strin
     Ok(text.to_owned())
 }
 
-/// A name at a vendor; an empty one is none.
+/// A vendor's name for a voice or model. Empty means absent.
 pub(super) fn word(field: &'static str, word: Option<String>) -> Checked<Option<String>> {
     let word = word.filter(|word| !word.is_empty());
     word.map(|word| line(field, &word, MAX_WORD)).transpose()
 }
 
-/// A text of any lines; NUL is refused because PostgreSQL cannot store it.
+/// A text of any number of lines. NUL is rejected because PostgreSQL cannot store it.
 pub(super) fn text(field: &'static str, text: Option<String>) -> Checked<String> {
     let text = text.unwrap_or_default();
     if text.chars().count() > MAX_TEXT {

@@ -1,4 +1,4 @@
-//! The members of a persona as callers write them, and putting them in place. Pure.
+//! Parses the fields of a persona and applies them.
 
 #![expect(
     clippy::option_option,
@@ -14,19 +14,19 @@ use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-/// What a caller says of a persona. `null` clears a member, an absent one stays.
+/// The fields of a persona. `null` clears a field; an absent field is unchanged.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PersonaInput {
-    /// Its name, one line of 1 to 200 characters.
+    /// The name, one line of 1 to 200 characters.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "String")]
     pub(super) label: Option<Option<String>>,
-    /// What it is for.
+    /// The purpose of the persona.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     description: Option<Option<String>>,
-    /// Who speaks for it, by id or vendor's name.
+    /// The provider that speaks for it, by ID or vendor name.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     provider: Option<Option<String>>,
@@ -34,7 +34,7 @@ pub(super) struct PersonaInput {
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<PromptInput>")]
     prompt: Option<Option<PromptInput>>,
-    /// What it is at each provider; replaces all there were.
+    /// Its voice settings per provider. Replaces all existing bindings.
     #[serde(
         default,
         rename = "providerBindings",
@@ -43,7 +43,7 @@ pub(super) struct PersonaInput {
     )]
     #[schemars(with = "Option<Vec<BindingInput>>")]
     bindings: Option<Option<Vec<BindingInput>>>,
-    /// What happens at a provider for which it has no binding; `preserve-persona` when absent.
+    /// What to do at a provider without a binding; `preserve-persona` by default.
     #[serde(
         default,
         rename = "fallbackPolicy",
@@ -52,7 +52,7 @@ pub(super) struct PersonaInput {
     )]
     #[schemars(with = "Option<FallbackPolicy>")]
     fallback: Option<Option<FallbackPolicy>>,
-    /// Whether a model may choose it although another provider speaks for it than without it.
+    /// Whether a model may choose it even if that changes the provider.
     #[serde(
         default,
         rename = "allow_markup",
@@ -61,7 +61,7 @@ pub(super) struct PersonaInput {
     )]
     #[schemars(with = "Option<bool>")]
     allow_markup: Option<Option<bool>>,
-    /// Taken so that a record can be sent back; it cannot be changed here.
+    /// Accepted so that a record can be sent back, but cannot be changed here.
     #[serde(default)]
     #[schemars(skip)]
     active: Option<bool>,
@@ -75,69 +75,69 @@ pub(super) struct PersonaInput {
     _updated_at: IgnoredAny,
 }
 
-/// How a persona speaks: each at most 4,000 characters; `null` clears.
+/// How a persona speaks. Each field has at most 4,000 characters; `null` clears it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PromptInput {
-    /// Who speaks.
+    /// Who the speaker is.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     profile: Option<Option<String>>,
-    /// In which manner.
+    /// The manner of speaking.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     style: Option<Option<String>>,
-    /// With which accent.
+    /// The accent.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     accent: Option<Option<String>>,
-    /// How fast, and with which pauses.
+    /// The pace and the pauses.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     pacing: Option<Option<String>>,
-    /// Where.
+    /// The setting of the scene.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     scene: Option<Option<String>>,
-    /// What it must not do.
+    /// What the speaker must not do.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Option<String>")]
     constraints: Option<Option<String>>,
 }
 
-/// What a persona is at one provider.
+/// The voice settings of a persona at one provider.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BindingInput {
-    /// Which provider, by id or vendor's name.
+    /// The provider, by ID or vendor name.
     provider: String,
-    /// The voice, by its name or id there.
+    /// The provider's name or ID of the voice.
     #[serde(default, alias = "voiceId")]
     voice_id: Option<String>,
-    /// The same.
+    /// An alias of `voice_id`.
     voice: Option<String>,
     /// The model.
     model: Option<String>,
-    /// 1 is as usual.
+    /// The speed; 1 is normal.
     #[schemars(range(min = 0.25, max = 4.0))]
     speed: Option<f64>,
-    /// How steady.
+    /// The stability of the voice.
     #[schemars(range(min = 0.0, max = 1.0))]
     stability: Option<f64>,
-    /// How close to the original.
+    /// The similarity to the original voice.
     #[serde(default, alias = "similarityBoost")]
     #[schemars(range(min = 0.0, max = 1.0))]
     similarity_boost: Option<f64>,
-    /// Another name of `speed`.
+    /// An alias of `speed`.
     #[serde(default, alias = "speakingRate")]
     #[schemars(range(min = 0.25, max = 4.0))]
     speaking_rate: Option<f64>,
-    /// Semitones.
+    /// The pitch in semitones.
     #[schemars(range(min = -20.0, max = 20.0))]
     pitch: Option<f64>,
 }
 
-/// Tells `null`, which clears, from an absent field.
+/// Distinguishes `null`, which clears a field, from an absent field.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -145,7 +145,7 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 }
 
 impl PersonaInput {
-    /// Puts what is said in place.
+    /// Applies the given fields.
     pub(super) fn apply(self, persona: &mut Persona) -> Checked<()> {
         if let Some(label) = self.label {
             persona.label = line("label", label.as_deref().unwrap_or_default(), MAX_LABEL)?;

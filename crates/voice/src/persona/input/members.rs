@@ -1,5 +1,5 @@
-//! The members of a request, before anybody knows which persona they speak of: flat or under `persona`,
-//! the id under any of its names.
+//! The fields of a request before they are parsed: at the top level or under `persona`, with any accepted
+//! name of the ID.
 
 use gatehouse_domain::{Problem, input};
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The names of the id; `persona` is one too when it is a text.
+/// The names of the ID. `persona` is another one if its value is a string.
 const ID_NAMES: [&str; 3] = ["id", "persona_id", "personaId"];
 
-/// The members of an object, none given twice.
+/// The fields of an object, without duplicates.
 #[derive(Debug)]
 pub(super) struct Members(Map<String, Value>);
 
-/// A field that is not as it should be, and why.
+/// An invalid field, with the reason.
 pub(super) struct Refusal {
     pub(super) field: String,
     pub(super) reason: String,
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for Members {
 }
 
 impl Members {
-    /// The id, if there is one, and the rest. A member that nobody knows is named whatever else is wrong.
+    /// The ID, if present, and the parsed fields. An unknown field is reported before any other error.
     pub(super) fn read<T: DeserializeOwned>(self) -> Result<(Option<String>, T), Refusal> {
         let mut members = self.0;
         let mut ids = Vec::new();

@@ -1,4 +1,4 @@
-//! The whole matrix: every provider, every policy, and every field said by any of the three.
+//! Tests every combination of provider, policy, and source of each field.
 
 use super::*;
 use crate::persona::PersonaPrompt;
@@ -78,8 +78,8 @@ fn choose(
     apply(persona, provider, request, settings, &provider.capability()).unwrap()
 }
 
-/// Which fields of requests and bindings each provider takes: voice, model, speed, stability, pitch,
-/// prompt. Written out here, so that the table of capabilities is not its own judge.
+/// The fields that each provider supports: voice, model, speed, stability, pitch, prompt. Spelled out here,
+/// so that the capability table is not tested against itself.
 const TAKES: [(TtsId, [bool; 6]); 5] = [
     (TtsId::ElevenLabs, [true, true, true, true, false, false]),
     (TtsId::OpenAi, [true, true, true, false, false, true]),

@@ -1,4 +1,4 @@
-//! What is refused, and which field is named.
+//! Tests which input is rejected, and which field the error names.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Where programs work, and what they leave there.
+//! Tests for workspaces and the files that programs write in them.
 
 use super::*;
 
@@ -22,7 +22,7 @@ async fn workspaces_are_private_and_short_lived() {
 async fn what_was_left_behind_is_removed() {
     let place = Place::new();
     let work = place.path("work");
-    // Nothing was.
+    // The directory does not exist yet.
     empty(&work);
     let programs = with_directory(&patient(), &work);
     // As if the server had been killed.

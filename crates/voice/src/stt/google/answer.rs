@@ -1,11 +1,12 @@
-//! What Google answers, and how the answers of one recording's pieces become one.
+//! Parses Google's responses, and merges those for the pieces of one recording.
 
 use super::super::{Heard, Segment, Word, language, reading};
 use crate::VoiceError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What an answer may have beside `results`: an answer without them is silence only if it has nothing else.
+/// Fields that a response may have besides `results`. A response without results counts as silence only if it
+/// has no other fields.
 const BESIDE: [&str; 4] = [
     "totalBilledTime",
     "speechAdaptationInfo",
@@ -22,7 +23,7 @@ pub(super) struct Answer {
     beside: Map<String, Value>,
 }
 
-/// `SpeechRecognitionResult`: a stretch of speech.
+/// `SpeechRecognitionResult`: a portion of speech.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Said {
@@ -51,12 +52,12 @@ struct SaidWord {
     end_time: Value,
 }
 
-/// What was heard in one piece.
+/// The result of one piece.
 #[derive(Default)]
 pub(super) struct Part {
     words: Vec<Word>,
     segments: Vec<Segment>,
-    /// How sure, and how many letters that is said of.
+    /// Confidences, weighted by their number of letters.
     confidences: Vec<(f64, f64)>,
     language: Option<String>,
 }
@@ -72,7 +73,7 @@ impl Answer {
         Ok(answer)
     }
 
-    /// What was heard, with all times `shift` seconds later.
+    /// The result, with `shift` seconds added to all times.
     pub(super) fn part(self, shift: f64) -> Part {
         let mut part = Part::default();
         let mut before = Value::Null;
@@ -104,7 +105,7 @@ impl Answer {
     }
 }
 
-/// The pieces of one recording, in order, as one.
+/// Merges the pieces of one recording, in order.
 pub(super) fn together(parts: impl IntoIterator<Item = Part>) -> Heard {
     let mut heard = Heard::default();
     let mut confidences = Vec::new();
@@ -124,7 +125,7 @@ pub(super) fn together(parts: impl IntoIterator<Item = Part>) -> Heard {
     heard
 }
 
-/// What stands between two sentences of a language.
+/// The separator between sentences in a language.
 fn between(language: Option<&str>) -> &'static str {
     match language {
         Some("ja" | "km" | "lo" | "my" | "th" | "zh") => "",

@@ -1,9 +1,9 @@
-//! Languages as Google wants them: with a region.
+//! Adds the region that Google requires to languages.
 
 use super::super::language;
 
-/// The region that a language has when only the language is said: where most of those live who speak it, as
-/// far as Google lists it (<https://cloud.google.com/speech-to-text/docs/speech-to-text-supported-languages>).
+/// The default region of a language: the one with most speakers among those that Google lists
+/// (<https://cloud.google.com/speech-to-text/docs/speech-to-text-supported-languages>).
 const LOCALES: &[(&str, &str)] = &[
     ("af", "af-ZA"),
     ("am", "am-ET"),
@@ -83,8 +83,7 @@ const LOCALES: &[(&str, &str)] = &[
     ("zu", "zu-ZA"),
 ];
 
-/// The locale of a language. What has a region already stays as it is, and so does what Google may know
-/// and this table does not.
+/// The locale of a language. Values with a region, and languages missing from the table, are passed through.
 pub(super) fn locale(said: &str) -> String {
     if said.contains('-') {
         return said.to_owned();

@@ -1,41 +1,41 @@
-//! A recording in pieces that Google takes: short enough, and cut where it is quiet. It reads WAV of 16-bit
-//! samples and one channel, which is what recordings are made into before they come here.
+//! Splits a recording into pieces that Google accepts: short enough, and cut where it is quiet. The input is
+//! WAV with 16-bit mono samples, to which recordings are converted first.
 //!
 //! RIFF WAVE: <https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html>.
 
 use bytes::{Buf, Bytes};
 use std::ops::Range;
 
-/// The longest piece: Google takes "about one minute".
+/// The longest piece. Google accepts "about one minute".
 const MAX_SECONDS: usize = 55;
-/// How far before that a quiet place is looked for.
+/// How far before the maximum to search for a quiet position.
 const SEARCH_SECONDS: usize = 10;
-/// Parts of a second whose loudness is compared: 20 milliseconds.
+/// Frames per second whose loudness is compared: 20 milliseconds each.
 const FRAMES_A_SECOND: usize = 50;
-/// The rates that Google takes.
+/// The sample rates that Google accepts.
 const RATES: std::ops::RangeInclusive<u32> = 8_000..=48_000;
 const BYTES_A_SAMPLE: usize = 2;
 
 /// A recording.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// Samples a second.
+    /// Samples per second.
     pub(super) rate: u32,
-    /// How long it is in all.
+    /// The total duration.
     pub(super) seconds: f64,
     pub(super) all: Vec<Piece>,
 }
 
-/// A part of it.
+/// A part of a recording.
 #[derive(Debug)]
 pub(super) struct Piece {
-    /// Where it begins, in seconds.
+    /// The start, in seconds.
     pub(super) start: f64,
-    /// Signed 16-bit little-endian samples, without a header.
+    /// Raw signed 16-bit little-endian samples.
     pub(super) samples: Bytes,
 }
 
-/// The pieces of a WAV file of 16-bit mono; `None` for everything else. A file without samples has no pieces.
+/// The pieces of a 16-bit mono WAV file; `None` for anything else. A file without samples has no pieces.
 pub(super) fn of_wav(wav: &Bytes) -> Option<Pieces> {
     let (rate, samples) = samples(wav)?;
     let per_second = usize::try_from(rate).ok()?;
@@ -54,7 +54,7 @@ pub(super) fn of_wav(wav: &Bytes) -> Option<Pieces> {
     })
 }
 
-/// The rate and the samples of a WAV file.
+/// The sample rate and the samples of a WAV file.
 fn samples(wav: &Bytes) -> Option<(u32, Bytes)> {
     let mut rest = wav.clone();
     if rest.len() < 12 || !rest.starts_with(b"RIFF") || rest.get(8..12)? != b"WAVE" {
@@ -66,7 +66,7 @@ fn samples(wav: &Bytes) -> Option<(u32, Bytes)> {
         let mut header = rest.split_to(8);
         let name = header.split_to(4);
         let size = usize::try_from(header.get_u32_le()).ok()?;
-        // A recorder that writes into a pipe does not know the size: it says 0 or all ones.
+        // A recorder that writes to a pipe does not know the size, and writes 0 or all ones.
         let is_open = size > rest.len();
         let mut chunk = rest.split_to(size.min(rest.len()));
         match name.as_ref() {
@@ -82,7 +82,7 @@ fn samples(wav: &Bytes) -> Option<(u32, Bytes)> {
     None
 }
 
-/// The rate of a format that is 16-bit linear samples of one channel.
+/// The sample rate of a 16-bit linear mono format.
 fn mono_rate(mut format: Bytes) -> Option<u32> {
     const LINEAR: u16 = 1;
     const EXTENSIBLE: u16 = 0xFFFE;
@@ -102,7 +102,7 @@ fn mono_rate(mut format: Bytes) -> Option<u32> {
     fits.then_some(rate)
 }
 
-/// Where the pieces are, in bytes.
+/// The byte ranges of the pieces.
 fn cut(samples: &Bytes, rate: usize) -> Vec<Range<usize>> {
     let most = MAX_SECONDS * rate * BYTES_A_SAMPLE;
     let search = SEARCH_SECONDS * rate * BYTES_A_SAMPLE;
@@ -120,7 +120,7 @@ fn cut(samples: &Bytes, rate: usize) -> Vec<Range<usize>> {
     pieces
 }
 
-/// The middle of the quietest frame, in bytes; the last of equals, so that pieces are long.
+/// The middle of the quietest frame, in bytes. The last one of equals, for longer pieces.
 fn quietest(samples: &[u8], rate: usize) -> usize {
     let frame = (rate / FRAMES_A_SECOND).max(1) * BYTES_A_SAMPLE;
     let loudness = |frame: &[u8]| -> u64 {
@@ -152,7 +152,7 @@ mod tests {
         wav.into()
     }
 
-    /// Loud, but for 100 ms from each of these seconds on.
+    /// A loud recording with 100 ms of silence at each of these seconds.
     fn recording(seconds: usize, quiet: &[usize]) -> Vec<u8> {
         let loud = |n: usize| {
             let is_quiet = quiet

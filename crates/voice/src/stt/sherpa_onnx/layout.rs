@@ -1,31 +1,30 @@
-//! Which model lies in a directory: told by the names of its files, as the project publishes them.
+//! Recognizes the model in a directory by its file names, as the project publishes them.
 //!
-//! * `x-encoder.onnx`, `x-decoder.onnx`, `x-tokens.txt`: Whisper.
-//! * `encoder….onnx`, `decoder….onnx`, `joiner….onnx`, `tokens.txt`: a transducer.
-//! * the same without a joiner: Canary if the encoder says so, otherwise `FireRedASR`.
-//! * `preprocess.onnx`, `encode.onnx`, `uncached_decode.onnx`, `cached_decode.onnx`: Moonshine.
-//! * one other `.onnx` (`model…` before `ctc…` before the rest): what it says of itself in its metadata
-//!   (`model_type`, as sherpa-onnx itself decides), else what the directory's name says, else `NeMo` CTC.
+//! - `x-encoder.onnx`, `x-decoder.onnx`, `x-tokens.txt`: Whisper.
+//! - `encoder….onnx`, `decoder….onnx`, `joiner….onnx`, `tokens.txt`: a transducer.
+//! - The same without a joiner: Canary if the encoder's metadata says so, otherwise `FireRedASR`.
+//! - `preprocess.onnx`, `encode.onnx`, `uncached_decode.onnx`, `cached_decode.onnx`: Moonshine.
+//! - One other `.onnx` (`model…` before `ctc…` before the rest): by its metadata (`model_type`, as in
+//!   sherpa-onnx itself), else by the directory's name, else `NeMo` CTC.
 //!
-//! Where a file is there as it is and quantised (`.int8`, `.fp16`), the first counts: whoever wants the
-//! small one keeps only that.
+//! If a file exists both plain and quantized (`.int8`, `.fp16`), the plain one is used. To use the quantized
+//! one, keep only that.
 
 use super::metadata;
 use std::path::{Path, PathBuf};
 
-/// A model and the options for it.
+/// A model with its options.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// For `--tokens`.
     pub(super) tokens: PathBuf,
     /// Options without their dashes, and their values.
     pub(super) files: Vec<(&'static str, PathBuf)>,
-    /// The option for a language, if there is one.
+    /// The language option, if the model has one.
     pub(super) language: Option<&'static str>,
 }
 
-/// What models say of themselves, a word in the directory's name, and the option. The first line is also
-/// what is meant when nothing says anything.
+/// Model types from metadata, a word in the directory's name, and the option. The first entry is the default.
 const SINGLE: &[(&[&str], &str, &str)] = &[
     (
         &[
@@ -48,13 +47,13 @@ const SINGLE: &[(&[&str], &str, &str)] = &[
     (&[], "fire-red-asr2-ctc", "fire-red-asr-ctc"),
 ];
 const SENSE_VOICE: &str = "sense-voice-model";
-/// What Canary says of itself.
+/// Canary's model type.
 const CANARY: &str = "EncDecMultiTaskModel";
 
 type Found = Result<Layout, &'static str>;
 
 impl Layout {
-    /// Looks at a directory; the error is a sentence for whoever set it. It blocks.
+    /// Examines a directory. The error is a message for the person who configured it. Blocking.
     pub(super) fn find(directory: &Path) -> Found {
         let entries = directory.read_dir();
         let entries = entries.map_err(|_error| "There is no such directory.")?;
@@ -72,7 +71,7 @@ struct Files<'a> {
     names: Vec<String>,
 }
 
-/// A model's name without what says how it is stored.
+/// A model's file name without its extensions and quantization.
 fn stem(name: &str) -> Option<&str> {
     let stem = name.strip_suffix(".onnx")?;
     let plain = stem.strip_suffix(".int8");
@@ -80,7 +79,7 @@ fn stem(name: &str) -> Option<&str> {
 }
 
 impl Files<'_> {
-    /// The model whose stem is such; the plain one before the quantised.
+    /// The model whose stem matches, with the plain file before the quantized one.
     fn model(&self, is: impl Fn(&str) -> bool) -> Option<PathBuf> {
         let fits = |name: &&String| stem(name).is_some_and(&is);
         let models = self.names.iter().filter(fits);
@@ -116,7 +115,7 @@ impl Files<'_> {
         Ok(first)
     }
 
-    /// Models of more than one file, other than Whisper.
+    /// Models of several files, except Whisper.
     fn several(&self) -> Option<Layout> {
         let tokens = self.exact("tokens.txt")?;
         let plain = |files: Vec<(&'static str, PathBuf)>, language| {

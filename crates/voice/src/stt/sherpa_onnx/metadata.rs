@@ -1,8 +1,8 @@
-//! What an ONNX model says of itself: `model_type`, out of its metadata.
+//! Reads `model_type` from the metadata of an ONNX model.
 //!
-//! A model is a Protocol Buffers message (<https://protobuf.dev/programming-guides/encoding/>), of which
-//! field 14 is `metadata_props`, repeated, with key (1) and value (2)
-//! (<https://github.com/onnx/onnx/blob/main/onnx/onnx.proto>). Everything else is passed over.
+//! A model is a Protocol Buffers message (<https://protobuf.dev/programming-guides/encoding/>) in which field
+//! 14 is `metadata_props`, repeated, with key (1) and value (2)
+//! (<https://github.com/onnx/onnx/blob/main/onnx/onnx.proto>). Everything else is skipped.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek};
@@ -11,12 +11,12 @@ use std::path::Path;
 const METADATA: u64 = 14;
 const KEY: u64 = 1;
 const VALUE: u64 = 2;
-/// The longest property that is read.
+/// The longest property to read.
 const MAX_PROPERTY_BYTES: u64 = 1 << 16;
-/// Fields that are looked at; a real model has some dozens at its top.
+/// The most fields to examine. A real model has a few dozen at the top level.
 const MAX_FIELDS: usize = 10_000;
 
-/// The model's type; nothing when it says none or is no model. It blocks.
+/// The model's type; `None` if it has none or is not a model. Blocking.
 pub(super) fn model_type(model: &Path) -> Option<String> {
     let file = File::open(model).ok()?;
     find(&mut BufReader::new(file), "model_type").ok()?
@@ -47,7 +47,7 @@ fn find(model: &mut (impl Read + Seek), wanted: &str) -> io::Result<Option<Strin
     Ok(None)
 }
 
-/// A property's value, if it has this key.
+/// The value of a property, if it has this key.
 fn value(property: &[u8], wanted: &str) -> Option<String> {
     let mut rest = property;
     let (mut key, mut value) = (None, None);
@@ -68,7 +68,7 @@ fn value(property: &[u8], wanted: &str) -> Option<String> {
     String::from_utf8(value.to_vec()).ok()
 }
 
-/// Seven bits a byte, the lowest first; nothing at the end of the input.
+/// Seven bits per byte, lowest first; `None` at the end of the input.
 fn varint(input: &mut impl Read) -> io::Result<Option<u64>> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {

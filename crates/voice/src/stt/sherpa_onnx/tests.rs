@@ -2,7 +2,7 @@ use super::*;
 use crate::stt::Word;
 use proptest::prelude::*;
 
-/// As sherpa-onnx 2.0 says it.
+/// Output of sherpa-onnx 2.0.
 const SAID: &str = r#"/tmp/x/audio.wav
 {"lang": "<|en|>", "emotion": "", "event": "", "text": " hello real", "timestamps": [0.10, 0.20, 0.30, 3.00, 3.25], "durations": [], "tokens":["<|en|>", " he", "llo", "▁re", "al"], "ys_log_probs": [], "words": []}
 ----
@@ -21,7 +21,7 @@ fn the_result_is_found_among_other_lines() {
     let heard = heard(SAID.as_bytes(), 3.5).unwrap();
     assert_eq!(heard.text, "hello real");
     assert_eq!(heard.language.as_deref(), Some("en"));
-    // A word does not last through the silence after it, nor longer than the audio.
+    // A word does not extend through the silence after it, nor beyond the audio.
     let words = [("hello", 0.2, 0.8), ("real", 3.0, 3.5)];
     assert_eq!(shown(&heard.words), words);
 }

@@ -1,4 +1,4 @@
-//! The JSON file that `whisper-cli -ojf` writes: segments, and the tokens that they are made of.
+//! Parses the JSON file that `whisper-cli -ojf` writes: segments and their tokens.
 
 use crate::stt::language::primary;
 use crate::stt::words::{Piece, words};
@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::time::Duration;
 
-/// What the program writes, as far as it is needed. Its strings need not be UTF-8: a token can be a part
-/// of a letter.
+/// The fields of the output that are used. Its strings need not be UTF-8, because a token can be part of a
+/// letter.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -32,7 +32,7 @@ struct WrittenSegment {
 #[derive(Deserialize)]
 struct WrittenToken {
     text: Raw,
-    /// Absent when the program was told so by its build.
+    /// Absent in some builds of the program.
     offsets: Option<Offsets>,
 }
 
@@ -51,9 +51,9 @@ impl Offsets {
     }
 }
 
-/// What was heard; nothing when the text is no result.
+/// The transcription; `None` if the text is not a valid result.
 pub(super) fn heard(mut text: Vec<u8>) -> Option<Heard> {
-    // The program escapes quotes and backslashes, and no line breaks.
+    // The program escapes quotes and backslashes, but not line breaks.
     for byte in text.iter_mut().filter(|byte| **byte < b' ') {
         *byte = b' ';
     }
@@ -79,13 +79,13 @@ pub(super) fn heard(mut text: Vec<u8>) -> Option<Heard> {
 
 fn piece(token: WrittenToken) -> Option<Piece> {
     let bytes = token.text.0;
-    // `[_BEG_]`, `[_TT_150]` and the like are not text.
+    // `[_BEG_]`, `[_TT_150]` and similar tokens are not text.
     let is_mark = bytes.starts_with(b"[_") && bytes.ends_with(b"]");
     let (start, end) = token.offsets?.seconds();
     (!is_mark).then_some(Piece { bytes, start, end })
 }
 
-/// A string of bytes.
+/// A byte string.
 struct Raw(Vec<u8>);
 
 impl Raw {

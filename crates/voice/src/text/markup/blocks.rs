@@ -1,50 +1,51 @@
-//! Where a line stands in the structure of `CommonMark` blocks, a character at a time: whether it is in a
-//! fenced block, whether a fence may begin, and where a paragraph ends. Pure.
+//! Tracks the `CommonMark` block structure, one character at a time: whether a line is in a fenced block,
+//! whether a fence may begin, and where a paragraph ends.
 
 mod fence;
 
 use fence::Fence;
 
-/// What a character did.
+/// The effect of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Nothing,
-    /// The paragraph before it has ended.
+    /// The preceding paragraph has ended.
     ParagraphEnds,
-    /// What the fenced block stood in has ended before it, and with it the block. It is to be fed again.
+    /// The container of the fenced block has ended before this character, and with it the block. Feed the
+    /// character again.
     LeftFence,
 }
 
-/// What is known of the beginning of a line.
+/// The parse state at the beginning of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Line {
-    /// White space, marks of quotes and list items so far.
+    /// Only white space and markers of quotes and list items so far.
     #[default]
     Start,
     /// One of `-`, `*` and `+`.
     Bullet(char),
     /// Digits of a list item.
     Number { digits: usize, is_one: bool },
-    /// Digits and the mark behind them.
+    /// Digits followed by their delimiter.
     NumberMark { is_one: bool },
-    /// So many `#`.
+    /// A number of `#`.
     Hashes(usize),
-    /// So many `~`.
+    /// A number of `~`.
     Tildes(usize),
-    /// So many of one mark, and white space.
+    /// A number of equal rule characters, and white space.
     Rule(char, usize),
     /// Text.
     Rest,
-    /// A heading's text.
+    /// The text of a heading.
     Heading,
 }
 
-/// Whether a marker was taken out of a line.
+/// Whether a marker was removed from a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mark {
     #[default]
     None,
-    /// It began the line: the white space behind it is taken out as well.
+    /// It began the line. The white space after it is removed too.
     Before,
     Seen,
 }
@@ -54,18 +55,18 @@ enum Mark {
 pub(super) struct Blocks {
     line: Line,
     column: usize,
-    /// Where the content of what the line stands in begins.
+    /// The column where the content of the line's container begins.
     base: usize,
-    /// Where the contents of the list items begin that are open, the outer ones first.
+    /// Content columns of the open list items, outermost first.
     items: Vec<usize>,
     quotes: usize,
-    /// How many quotes the paragraph before stands in, and how many marks the line before had.
+    /// The quote depth of the preceding paragraph, and the number of quote markers on the preceding line.
     quotes_before: usize,
     quotes_of_line_before: usize,
-    /// Whether items of lines before this one have been compared with its indent.
+    /// Whether open list items have been compared with this line's indent.
     is_placed: bool,
     mark: Mark,
-    /// Whether the line before belongs to a paragraph.
+    /// Whether the preceding line belongs to a paragraph.
     in_paragraph: bool,
     fence: Option<Fence>,
 }
@@ -75,7 +76,7 @@ impl Blocks {
         self.fence.is_some()
     }
 
-    /// Whether backticks that come now may be a fence.
+    /// Whether backticks at this position may begin a fence.
     pub(super) fn may_begin_fence(&mut self) -> bool {
         if self.line != Line::Start {
             return false;
@@ -84,12 +85,12 @@ impl Blocks {
         self.indent() <= 3
     }
 
-    /// Whether whatever comes now makes the tildes before it a fence, and is behind it.
+    /// Whether any following character turns the preceding tildes into a fence.
     pub(super) const fn is_behind_tildes(&self) -> bool {
         matches!(self.line, Line::Tildes(3..))
     }
 
-    /// A marker stands here, which is taken out.
+    /// Records a marker that is removed at this position.
     pub(super) fn marker(&mut self, is_first: bool) {
         self.mark = Mark::Seen;
         if self.line == Line::Start {
@@ -100,7 +101,7 @@ impl Blocks {
         }
     }
 
-    /// A line that began with so many backticks is a fence; its end has been fed.
+    /// Opens a fence of this many backticks. The end of its line has been fed already.
     pub(super) fn open_backtick_fence(&mut self, length: usize) {
         let base = self.items.last().copied().unwrap_or(0);
         self.fence = Some(Fence::new('`', length, base, self.quotes_of_line_before));
@@ -108,7 +109,7 @@ impl Blocks {
         self.quotes_before = self.quotes_of_line_before;
     }
 
-    /// Takes the next character.
+    /// Processes the next character.
     pub(super) fn feed(&mut self, character: char) -> Step {
         if let Some(fence) = &mut self.fence {
             match fence.feed(character) {
@@ -159,7 +160,7 @@ impl Blocks {
         self.column.saturating_sub(self.base)
     }
 
-    /// Ends the list items that the line is not part of.
+    /// Ends the list items that the line does not belong to.
     fn place(&mut self) {
         if !self.is_placed {
             self.is_placed = true;
@@ -219,7 +220,7 @@ impl Blocks {
             _ if self.indent() > 3 => Line::Rest,
             '>' => {
                 self.quotes += 1;
-                // The blank behind it is part of the mark; one too much does no harm.
+                // The space after the marker is part of it. Counting one too many is harmless.
                 self.base = self.column + 2;
                 if self.quotes > self.quotes_before {
                     return Step::ParagraphEnds;
@@ -239,7 +240,7 @@ impl Blocks {
         Step::Nothing
     }
 
-    /// A list item begins; the white space behind its mark is here.
+    /// Begins a list item. The current character is the white space after its marker.
     fn item(&mut self) -> Step {
         self.line = Line::Start;
         self.base = self.column + 1;
@@ -281,7 +282,7 @@ impl Blocks {
 
     fn new_line(&mut self, in_paragraph: bool) {
         self.in_paragraph = in_paragraph;
-        // A line without its quote's mark goes on with the paragraph, if there is one.
+        // A line without a quote marker continues the paragraph, if there is one.
         self.quotes_before = if in_paragraph {
             self.quotes.max(self.quotes_before)
         } else {

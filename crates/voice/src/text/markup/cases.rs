@@ -1,12 +1,12 @@
-//! Texts with markers, what is visible of them, and what their markers say.
+//! Test texts with their visible text and the tag that they yield.
 
-/// A persona, and parts.
+/// A persona and parts.
 pub(super) type Says = Option<(Option<&'static str>, &'static [&'static str])>;
 
-/// The whole text, in any voice.
+/// The whole text, without a persona.
 const PLAIN: Says = Some((None, &[]));
 
-/// The text, what is visible, what it says.
+/// The text, its visible part, and its tag.
 pub(super) const CASES: &[(&str, &str, Says)] = &[
     ("Hello", "Hello", None),
     ("", "", None),
@@ -77,7 +77,7 @@ pub(super) const CASES: &[(&str, &str, Says)] = &[
         "a `[[/tts]]` b",
         Some((None, &["a `[[/tts]]` b"])),
     ),
-    // What only looks like a marker.
+    // Text that only resembles a marker.
     (
         "[[ttsx]] [[tts:persona=]] [[tts:persona=a b]]",
         "[[ttsx]] [[tts:persona=]] [[tts:persona=a b]]",
@@ -93,7 +93,7 @@ pub(super) const CASES: &[(&str, &str, Says)] = &[
     ("[[\ntts]]", "[[\ntts]]", None),
     ("[[[tts]]]", "[]", PLAIN),
     ("[[tts[[tts]]", "[[tts", PLAIN),
-    // Joined around one that was taken out.
+    // Markers formed by removing another one.
     ("[[t[[tts]]ts]]", "[[tts]", PLAIN),
     ("[[ [[tts]] tts ]] x", "[[ tts ] x", PLAIN),
     // Spans.

@@ -1,8 +1,8 @@
-//! What a marker looks like. Pure.
+//! Parses markers.
 
-/// The longest text that may be a marker, in bytes: white space is tolerated, but not without end.
+/// The longest marker, in bytes. It bounds the white space inside.
 const MAX_BYTES: usize = 128;
-/// The longest id of a persona.
+/// The longest persona ID.
 const MAX_PERSONA: usize = 64;
 
 /// A marker.
@@ -18,16 +18,16 @@ pub(super) enum Marker {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Match {
     Yes(Marker),
-    /// It may become one.
+    /// The text is the beginning of a marker.
     Maybe,
     No,
 }
 
-/// Why reading stopped.
+/// Why parsing stopped.
 enum Stop {
     /// The text ended.
     End,
-    /// It is no marker.
+    /// It is not a marker.
     Wrong,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What comes after white space.
+    /// The next character that is not white space.
     fn next(&mut self) -> Result<char, Stop> {
         self.0 = self.0.trim_start_matches([' ', '\t']);
         self.0.chars().next().ok_or(Stop::End)
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether this is a marker. It is read again with each character that comes, so it ends with the marker.
+/// Whether `text` is a marker. Called again for each new character, so a match ends at the end of `text`.
 pub(super) fn read(text: &str) -> Match {
     match Reader(text).marker() {
         Ok(marker) => Match::Yes(marker),

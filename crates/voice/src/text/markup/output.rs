@@ -1,19 +1,19 @@
-//! What becomes visible: markers taken out, and the white space around them put right. Pure.
+//! Builds the visible text: removes markers and normalizes the white space around them.
 
 use super::Tag;
 use super::marker::{self, Marker, Match};
 
-/// The most white space that waits, in bytes.
+/// The most white space to hold back, in bytes.
 const MAX_WHITE: usize = 1024;
 
-/// Visible text, and what the markers said.
+/// The visible text and the content of the markers.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     ready: String,
     last: Option<char>,
-    /// White space that waits for what follows.
+    /// White space that is held back until the next character.
     white: String,
-    /// White space before a marker that was taken out and after which nothing visible came.
+    /// White space before a removed marker that no visible text has followed yet.
     before: Option<String>,
     /// The end of the visible text that may become a marker.
     tail: String,
@@ -24,7 +24,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The text that is ready.
+    /// Takes the text that is ready.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.ready)
     }
@@ -34,7 +34,7 @@ impl Output {
         self.last.is_none()
     }
 
-    /// A character outside code.
+    /// Adds a character outside code.
     pub(super) fn text(&mut self, character: char) {
         if matches!(character, ' ' | '\t' | '\n' | '\r') {
             self.white.push(character);
@@ -47,14 +47,14 @@ impl Output {
         self.guarded(character);
     }
 
-    /// A character of code.
+    /// Adds a character of code.
     pub(super) fn code(&mut self, character: char) {
         self.pass_white();
         self.tail.clear();
         self.show(character);
     }
 
-    /// A marker, which goes.
+    /// Removes a marker and records its content.
     pub(super) fn marker(&mut self, marker: Marker) {
         let white = self.settled_white();
         self.before = Some(white);
@@ -94,13 +94,13 @@ impl Output {
         }
     }
 
-    /// What stays of the white space before this place.
+    /// The white space that remains before this position.
     fn settled_white(&mut self) -> String {
         let white = std::mem::take(&mut self.white);
         match self.before.take() {
             None => white,
             Some(_) if self.is_empty() => String::new(),
-            // The line's beginning has been shown already.
+            // The start of the line is in the output already.
             Some(before) if self.last == Some('\n') => {
                 let joined = joined(&format!("\n{before}"), &white);
                 let rest = joined.split_once('\n');
@@ -110,8 +110,8 @@ impl Output {
         }
     }
 
-    /// Shows a character, unless it would complete a marker: those that were there have been taken out, so
-    /// this one came together around them.
+    /// Shows a character unless it would complete a marker. Real markers are removed already, so such a
+    /// marker was formed by their removal.
     fn guarded(&mut self, character: char) {
         if self.tail.is_empty() && character != '[' {
             self.show(character);
@@ -147,14 +147,14 @@ impl Output {
     }
 }
 
-/// White space before and after a marker, in one.
+/// Merges the white space before and after a marker.
 fn joined(before: &str, after: &str) -> String {
     let lines = |text: &str| text.matches('\n').count();
     let upto_last = |text: &str| -> String {
         let end = text.rfind('\n').map_or(0, |at| at + 1);
         text.get(..end).unwrap_or_default().to_owned()
     };
-    // From the first line's end, be it one character or two.
+    // Starts at the first line ending, which may be one or two characters.
     let from_first = after.trim_start_matches([' ', '\t']);
     match (lines(before), lines(after)) {
         (0, 0) if before.is_empty() && after.is_empty() => String::new(),

@@ -1,5 +1,4 @@
-//! Code spans: which runs of backticks belong together, and the markers that wait until that is known.
-//! Pure.
+//! Code spans: matches runs of backticks, and holds markers back until the match is known.
 
 use super::marker::Marker;
 use super::output::Output;
@@ -9,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) length: usize,
-    /// A backslash takes the first backtick away, when the run begins a span.
+    /// If the run opens a span, a preceding backslash excludes its first backtick.
     pub(super) is_escaped: bool,
 }
 
@@ -23,32 +22,32 @@ impl Run {
     }
 }
 
-/// What waits.
+/// A held-back item.
 #[derive(Debug)]
 pub(super) enum Item {
     Text(String),
-    /// Its backticks are text beside it.
+    /// Only the length; the backticks themselves are in the adjacent text.
     Run(Run),
     Marker(Marker, String),
 }
 
-/// The span that is open, if one is.
+/// The open span, if any.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
-    /// How long a run must be to close it.
+    /// The length of the run that closes the span.
     open: Option<usize>,
-    /// The runs since then; and from the first marker on everything else.
+    /// The runs since the opening one, and everything else from the first marker on.
     items: Vec<Item>,
     is_holding: bool,
-    /// A run that began this line, which is a fence if no other follows on the line.
+    /// A run that began this line. It is a fence if no other run follows on the line.
     fence: Option<FenceLine>,
 }
 
-/// What was when a line began with a run.
+/// The state when a line began with a run.
 #[derive(Clone, Copy, Debug)]
 struct FenceLine {
     run: Run,
-    /// How many items there were.
+    /// The number of items at that time.
     items: usize,
     was_holding: bool,
 }
@@ -59,7 +58,7 @@ impl Spans {
             output.text(character);
             return;
         }
-        // A fence's line is cut off from what was before it.
+        // Keep the text of a possible fence line separate from the text before it.
         let is_cut = self
             .fence
             .is_some_and(|fence| fence.items == self.items.len());
@@ -92,7 +91,7 @@ impl Spans {
         }
     }
 
-    /// A run that may be a fence has begun a line.
+    /// Records that a run which may be a fence began a line.
     pub(super) fn fence_line(&mut self, run: Run) {
         self.fence = Some(FenceLine {
             run,
@@ -101,7 +100,7 @@ impl Spans {
         });
     }
 
-    /// Another backtick came on its line: it was none.
+    /// Another backtick on the line shows that it is not a fence.
     pub(super) fn no_fence_line(&mut self, output: &mut Output) {
         let Some(fence) = self.fence.take() else {
             return;
@@ -118,7 +117,7 @@ impl Spans {
         }
     }
 
-    /// The line has ended: it was a fence, if this gives back its length.
+    /// Ends the line. Returns the length of the fence if the line was one.
     pub(super) fn end_of_fence_line(&mut self, output: &mut Output) -> Option<usize> {
         let fence = self.fence.take()?;
         let behind = self.items.split_off(fence.items.min(self.items.len()));
@@ -129,7 +128,7 @@ impl Spans {
         Some(fence.run.length)
     }
 
-    /// The span was none; those that begin behind it are looked for.
+    /// Treats the open span as text, and looks for spans after its first run.
     pub(super) fn end_of_paragraph(&mut self, output: &mut Output) {
         self.open = None;
         self.is_holding = false;
@@ -154,7 +153,7 @@ impl Spans {
     }
 }
 
-/// Where the next run of this length is, behind `at`.
+/// The index of the next run of this length after `at`.
 fn next_run(runs: &mut HashMap<usize, VecDeque<usize>>, length: usize, at: usize) -> Option<usize> {
     let places = runs.get_mut(&length)?;
     while places.front().is_some_and(|place| *place <= at) {

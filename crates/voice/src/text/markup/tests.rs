@@ -1,4 +1,4 @@
-//! Markers in every place that matters, cut in every place.
+//! Tests for markers in all relevant positions, split at every position.
 
 use super::cases::{CASES, Says};
 use super::{MarkupFilter, Tag};
@@ -16,7 +16,7 @@ fn whole(text: &str) -> (String, Option<Tag>) {
     filter(&[text])
 }
 
-/// What a case says, as a tag.
+/// The tag that a case expects.
 fn said(says: Says) -> Option<Tag> {
     let (persona, parts) = says?;
     Some(Tag {
@@ -78,7 +78,7 @@ fn text_passes_at_once() {
         filter.push("\n```rust\nlet x = 1;\n"),
         "\n```rust\nlet x = 1;\n"
     );
-    // A marker in a span that is open: what is behind it waits, and no longer than for the span.
+    // A marker in an open span: the text after it is held back until the span is resolved.
     let mut filter = MarkupFilter::new();
     assert_eq!(filter.push("a ` b [[tts]] c"), "a ` b");
     assert_eq!(filter.push(" d\n"), "");
@@ -142,7 +142,7 @@ fn long_texts_take_one_pass() {
     }
 }
 
-/// Texts of the parts that matter.
+/// Texts composed of the relevant parts.
 fn marked_up() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => Just("[[tts]]"),
@@ -206,7 +206,7 @@ proptest! {
             rest = rest.replace(marker, "");
         }
         prop_assume!(!rest.contains("tts]"));
-        // Every visible character outside markers is there, in its order.
+        // All visible characters outside markers are present and in order.
         let mut all = visible.chars();
         prop_assert!(rest.chars().all(|c| all.any(|other| other == c)), "{}", visible);
     }

@@ -1,7 +1,6 @@
-//! Tags of HTML, which are not said. Pure.
+//! HTML tags, which are not spoken.
 
-/// The elements of HTML that texts have in them
-/// (<https://html.spec.whatwg.org/multipage/indices.html#elements-3>).
+/// The HTML elements that occur in texts (<https://html.spec.whatwg.org/multipage/indices.html#elements-3>).
 const ELEMENTS: &[&str] = &[
     "a",
     "abbr",
@@ -115,17 +114,17 @@ const ELEMENTS: &[&str] = &[
     "wbr",
 ];
 
-/// What is said of something in angle brackets.
+/// How to speak text in angle brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spoken {
     Nothing,
-    /// A new line begins.
+    /// A line break.
     Break,
-    /// It is no tag.
+    /// It is not a tag.
     AsText,
 }
 
-/// What is said of `<…>`.
+/// How to speak `<…>`.
 pub(super) fn spoken(tag: &str) -> Spoken {
     let Some(inside) = tag.strip_prefix('<') else {
         return Spoken::AsText;
@@ -147,7 +146,7 @@ pub(super) fn spoken(tag: &str) -> Spoken {
     }
 }
 
-/// The text of a block of HTML: tags, comments, scripts and styles taken out.
+/// The text of an HTML block without tags, comments, scripts and styles.
 pub(super) fn without_tags(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut rest = html;
@@ -164,7 +163,7 @@ pub(super) fn without_tags(html: &str) -> String {
             (end, spoken(tag))
         };
         let Some(length) = length else {
-            // It is not closed: so are all that follow.
+            // It is not closed, and neither are any that follow.
             rest = if comment.is_some() { "" } else { found };
             break;
         };
@@ -183,7 +182,7 @@ pub(super) fn without_tags(html: &str) -> String {
         .collect()
 }
 
-/// What follows a tag; of a script or a style, what follows its end.
+/// The text after a tag; for a script or style, the text after its end.
 fn behind_raw<'a>(tag: &str, behind: &'a str) -> &'a str {
     for (open, close) in [("<script", "</script"), ("<style", "</style")] {
         if tag.to_ascii_lowercase().starts_with(open) {

@@ -1,4 +1,4 @@
-//! What is said within a line: hosts instead of whole addresses, and stops at ends. Pure.
+//! Text within a line: replaces web addresses with their hosts, and adds stops.
 
 use url::Url;
 
@@ -12,7 +12,7 @@ pub(super) fn host(address: &str) -> Option<String> {
     Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
 }
 
-/// Appends a text, with the host in place of each web address.
+/// Appends a text, with each web address replaced by its host.
 pub(super) fn push_with_hosts(said: &mut String, text: &str) {
     let mut rest = text;
     while let Some(start) = next_address(rest) {
@@ -34,7 +34,7 @@ pub(super) fn push_with_hosts(said: &mut String, text: &str) {
     said.push_str(rest);
 }
 
-/// Marks that stand behind an address rather than in it.
+/// Punctuation that follows an address instead of being part of it.
 const fn is_mark_behind(c: char) -> bool {
     matches!(
         c,
@@ -51,7 +51,7 @@ fn next_address(text: &str) -> Option<usize> {
     })
 }
 
-/// Ends what was said with a stop, unless it ends in a mark at which a voice pauses anyway.
+/// Appends a stop, unless the text ends in punctuation that makes a voice pause.
 pub(super) fn push_stop(said: &mut String) {
     let is_closing = |c: char| "\"')]}”’»)」』".contains(c);
     let last = said.trim_end_matches(is_closing).chars().next_back();

@@ -1,4 +1,4 @@
-//! What is said of every construct, and of texts that have none.
+//! Tests for every Markdown construct, and for texts without any.
 
 use super::speakable;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Cuts at the places a speaker would pause, and properties of every cut.
+//! Tests for cuts at pauses, and properties of every cut.
 
 use super::pieces;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn what_fits_is_one_piece_and_nothing_is_none() {
 #[test]
 fn a_cut_is_made_at_the_last_best_place_that_fits() {
     for (text, max, expected) in [
-        // A sentence's end beats a later comma and a later space.
+        // A sentence end wins over a later comma and a later space.
         (
             "One is here. Two, three four",
             24,
@@ -31,14 +31,14 @@ fn a_cut_is_made_at_the_last_best_place_that_fits() {
             16,
             vec!["It is. We go. ", "You see. So."],
         ),
-        // A clause's end beats a later space.
+        // A clause end wins over a later space.
         (
             "one two, three four five",
             20,
             vec!["one two, ", "three four five"],
         ),
         ("one two three four", 10, vec!["one two ", "three four"]),
-        // Right at the limit, the white space behind it goes on.
+        // At the limit, the white space after it moves to the next piece.
         (
             "Ends here. Then more words.",
             10,
@@ -83,7 +83,7 @@ fn stops_within_a_sentence_do_not_end_it() {
         let comma = text.find(", ").unwrap() + 2;
         assert_eq!(cut(text, max).first().unwrap(), &text[..comma], "{text}");
     }
-    // A year and two marks do end one.
+    // A year, and two marks, do end a sentence.
     assert_eq!(cut("It was 2024. Then, it was", 20)[0], "It was 2024. ");
     assert_eq!(cut("Is it Dr.? Yes, it is him", 18)[0], "Is it Dr.? ");
 }
@@ -112,7 +112,7 @@ fn what_a_reader_sees_as_one_character_is_not_cut() {
         cut("e\u{301}e\u{301}e\u{301}", 3),
         ["e\u{301}", "e\u{301}", "e\u{301}"]
     );
-    // One that does not fit is cut all the same.
+    // A grapheme cluster that does not fit is split.
     assert_eq!(cut(family, 4).concat(), family);
     assert_eq!(pieces("ä", 1, 1), ["ä"]);
     assert_eq!(cut("ab", 0), ["a", "b"]);
@@ -123,7 +123,7 @@ fn white_space_stays_with_a_word() {
     assert_eq!(cut("abcd ", 4), ["abc", "d "]);
     assert_eq!(cut(" abcd", 4), [" abc", "d"]);
     assert_eq!(cut("Hi there.  \n ", 10), ["Hi ", "there.  \n "]);
-    // There is no place for all of it.
+    // Not all of the white space fits.
     assert_eq!(cut("a         b", 4), ["a   ", "    ", "  b"]);
 }
 

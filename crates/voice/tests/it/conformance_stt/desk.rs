@@ -1,4 +1,4 @@
-//! Where a listener is tried: a room, and the vendor or program that it asks.
+//! The test bench of a speech-to-text provider: a `Voice`, and the fake vendor or program that it calls.
 
 use crate::harness::{Home, problem, stt_with};
 use crate::stt_cloud::{self, Listener};
@@ -16,7 +16,7 @@ enum Vendor {
     Here(Program),
 }
 
-/// A room with one listener.
+/// A `Voice` with one speech-to-text provider.
 pub struct Desk {
     pub id: SttId,
     pub voice: Voice,
@@ -33,7 +33,7 @@ impl Desk {
         Self::open(id, |_| ()).await
     }
 
-    /// One that loses patience soon; programs have time to be started on a busy machine.
+    /// A bench with short timeouts. Programs have enough time to start on a busy machine.
     pub async fn hasty(id: SttId) -> Self {
         Self::open(id, |settings| {
             settings.patience.answer = Duration::from_millis(400);
@@ -43,7 +43,7 @@ impl Desk {
         .await
     }
 
-    /// With settings besides address and key.
+    /// A bench with provider settings besides address and key.
     pub async fn with(id: SttId, change: impl FnOnce(&mut SttProviderSettings)) -> Self {
         Self::open(id, |settings| {
             change(settings.stt.providers.get_mut(&id).unwrap());
@@ -51,7 +51,7 @@ impl Desk {
         .await
     }
 
-    /// Where there are several models, with one that tells times.
+    /// If there are several models, uses one that reports timestamps.
     pub async fn with_times(id: SttId) -> Self {
         Self::with(id, |settings| {
             if id == SttId::SherpaOnnx {
@@ -62,7 +62,7 @@ impl Desk {
         .await
     }
 
-    /// It waits longer than any test, unless that is changed.
+    /// A bench with timeouts longer than any test, unless `change` shortens them.
     pub async fn open(id: SttId, change: impl FnOnce(&mut VoiceSettings)) -> Self {
         let vendor = match id {
             SttId::WhisperCli => Vendor::Here(Program::whisper_cli()),
@@ -111,7 +111,7 @@ impl Desk {
         }
     }
 
-    /// What is answered from now on to whatever is not refused.
+    /// Sets the response to all requests that are not rejected.
     pub fn answer_with(&self, said: Value) {
         match &self.vendor {
             Vendor::Hosted(listener) => listener.answer_with(said),
@@ -119,7 +119,7 @@ impl Desk {
         }
     }
 
-    /// How often the vendor was asked.
+    /// The number of calls to the vendor.
     pub fn calls(&self) -> usize {
         match &self.vendor {
             Vendor::Hosted(listener) => listener.server.requests().len(),
@@ -127,7 +127,7 @@ impl Desk {
         }
     }
 
-    /// Waits until the vendor was asked so often.
+    /// Waits for this number of calls to the vendor.
     pub async fn asked(&self, times: usize) {
         match &self.vendor {
             Vendor::Hosted(listener) => listener.server.asked(times).await,
@@ -135,7 +135,7 @@ impl Desk {
         }
     }
 
-    /// Whether within a second the connection, or the program, was ended before the answer's end.
+    /// Whether the connection or the program was ended within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
         match &self.vendor {
             Vendor::Hosted(listener) => listener.server.was_left().await,
@@ -147,7 +147,7 @@ impl Desk {
         self.voice.transcribe(request).await
     }
 
-    /// What was heard, or why the vendor refused.
+    /// Transcribes and asserts that the vendor had no complaints.
     pub async fn heard(&self, request: TranscribeRequest) -> Transcript {
         let heard = self.hear(request).await;
         let complaints = match &self.vendor {
@@ -158,7 +158,7 @@ impl Desk {
         heard.unwrap_or_else(|error| panic!("{}: {error}", self.id))
     }
 
-    /// What a caller is told.
+    /// The error reported to the caller.
     pub async fn refused(&self, request: TranscribeRequest) -> Problem {
         match self.hear(request).await {
             Ok(heard) => panic!("{} heard {heard:?}", self.id),
@@ -166,7 +166,7 @@ impl Desk {
         }
     }
 
-    /// The values of a field of the last request that brought audio, or of an option of the last run.
+    /// The values of a field in the last request with audio, or of an option in the last run.
     pub async fn sent(&self, name: &str) -> Vec<String> {
         match &self.vendor {
             Vendor::Hosted(listener) => stt_cloud::sent(self.id, listener, name).await,
@@ -177,7 +177,7 @@ impl Desk {
         }
     }
 
-    /// The last request's body, or the file that the last run was given.
+    /// The body of the last request, or the input file of the last run.
     pub fn last_body(&self) -> Vec<u8> {
         match &self.vendor {
             Vendor::Hosted(listener) => {

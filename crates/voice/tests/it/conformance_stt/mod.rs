@@ -1,6 +1,6 @@
-//! The same cases for everybody who listens, against vendors and programs that refuse what the documents
-//! would refuse. Each case at each provider is a test of its own, named by both. What a provider lacks is
-//! declared, with the reason, in the table of capabilities; [`needs`] says which cases that leaves out.
+//! The same cases for all speech-to-text providers, with fake vendors and programs that reject whatever the
+//! documentation excludes. Each case is a separate test per provider, named after both. The capability table
+//! declares what a provider lacks and why; [`needs`] lists the cases to skip.
 
 mod cases;
 pub mod desk;
@@ -10,10 +10,10 @@ use gatehouse_voice::SttId;
 use needs::NEEDS;
 use std::collections::HashSet;
 
-/// How many cases each provider must hold.
+/// The minimum number of cases per provider.
 const ENOUGH: usize = 40;
 
-/// Hands all cases to a macro.
+/// Passes all cases to a macro.
 macro_rules! with_cases {
     ($then:ident $($arguments:tt)*) => {
         $then! { [$($arguments)*]
@@ -101,7 +101,7 @@ macro_rules! with_cases {
     };
 }
 
-/// Makes a module of tests.
+/// Defines a module of tests.
 macro_rules! tests_of {
     ([$module:ident $id:ident] $($group:ident :: $case:ident),+ $(,)?) => {
         mod $module {
@@ -134,7 +134,7 @@ with_cases!(tests_of voxtral Voxtral);
 with_cases!(tests_of whisper_cli WhisperCli);
 with_cases!(tests_of sherpa_onnx SherpaOnnx);
 
-/// Whether it is declared that this provider lacks what the case is about.
+/// Whether the capability table declares that the provider lacks the subject of the case.
 fn is_left_out(id: SttId, case: &str) -> bool {
     let can = id.capability();
     let mut needs = NEEDS.iter().filter(|(_, cases)| cases.contains(&case));

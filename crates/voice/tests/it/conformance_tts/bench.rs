@@ -1,4 +1,5 @@
-//! Where a provider is tried: a room, the vendor it calls, and what is known of both.
+//! The test bench of a text-to-speech provider: a `Voice`, the fake vendor that it calls, and facts about
+//! both.
 
 use super::facts::{Facts, facts};
 use super::said::Said;
@@ -17,7 +18,7 @@ use secrecy::SecretString;
 use std::time::Duration;
 use url::Url;
 
-/// What everybody says here.
+/// The text of most cases.
 pub const TEXT: &str = "Hello, world. How are you today?";
 
 enum Vendor {
@@ -28,7 +29,7 @@ enum Vendor {
     Piper(Program),
 }
 
-/// A room and a vendor.
+/// A `Voice` and a vendor.
 pub struct Bench {
     pub id: TtsId,
     pub home: Home,
@@ -111,7 +112,7 @@ impl Bench {
         }
     }
 
-    /// How often the vendor was asked.
+    /// The number of calls to the vendor.
     pub fn calls(&self) -> usize {
         match &self.vendor {
             Vendor::Piper(program) => program.runs().len(),
@@ -119,7 +120,7 @@ impl Bench {
         }
     }
 
-    /// Why the vendor refused what it refused.
+    /// The reasons for the vendor's rejections.
     pub fn complaints(&self) -> Vec<String> {
         match &self.vendor {
             Vendor::Piper(program) => program.complaints(),
@@ -127,7 +128,7 @@ impl Bench {
         }
     }
 
-    /// Waits until the vendor was asked so often.
+    /// Waits for this number of calls to the vendor.
     pub async fn asked(&self, times: usize) {
         match &self.vendor {
             Vendor::Piper(program) => program.asked(times).await,
@@ -135,7 +136,7 @@ impl Bench {
         }
     }
 
-    /// Whether within a second the connection, or the program, was ended before the answer's end.
+    /// Whether the connection or the program was ended within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
         match &self.vendor {
             Vendor::Piper(program) => program.was_left().await,
@@ -152,7 +153,7 @@ impl Bench {
         }
     }
 
-    /// The name of the header that the key is in.
+    /// The name of the header that contains the key.
     pub fn key_header(&self) -> &'static str {
         match self.vendor {
             Vendor::ElevenLabs(_) => "xi-api-key",
@@ -166,7 +167,7 @@ impl Bench {
         facts(self.id)
     }
 
-    /// The provider's own settings, to be changed before the room is opened.
+    /// The provider's settings, to be changed before the `Voice` is opened.
     pub fn provider(&mut self) -> &mut TtsProviderSettings {
         self.settings.tts.providers.get_mut(&self.id).unwrap()
     }
@@ -179,7 +180,8 @@ impl Bench {
         self.voice().await.convert(request).await
     }
 
-    /// Says it, and shows the one request that the vendor got. Fails with what the vendor complains of.
+    /// Synthesizes, and returns the single request that the vendor received. Panics if the vendor has
+    /// complaints.
     pub async fn heard(&self, request: SpeechRequest) -> (Converted, Said) {
         let result = self.say(request).await;
         assert_eq!(self.complaints(), Vec::<String>::new());
@@ -200,7 +202,7 @@ impl Bench {
         }
     }
 
-    /// All that the vendor was told, in order.
+    /// All requests that the vendor received, in order.
     pub fn all_said(&self) -> Vec<Said> {
         if let Vendor::Piper(program) = &self.vendor {
             return program.runs().iter().map(Said::to_piper).collect();
@@ -209,8 +211,8 @@ impl Bench {
         requests.iter().map(|seen| self.said(seen)).collect()
     }
 
-    /// What the caller is told of this error, which must have nothing in it of the vendor's answer, the
-    /// key or the text.
+    /// The error reported to the caller. Asserts that it contains nothing of the vendor's response, the key
+    /// or the text.
     pub fn told(&self, error: VoiceError) -> Problem {
         let shown = format!("{error} {error:?}");
         let problem = problem(error);
@@ -227,12 +229,12 @@ impl Bench {
         problem
     }
 
-    /// Nobody was called.
+    /// Whether the vendor was not called.
     pub fn is_untouched(&self) -> bool {
         self.calls() == 0
     }
 
-    /// An address where nobody is.
+    /// An address without a server.
     pub async fn nowhere() -> Url {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

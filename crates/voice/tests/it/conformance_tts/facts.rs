@@ -1,31 +1,30 @@
-//! What is known of speakers by their vendors' documents and the specification. It is written out here, so that
-//! the table of capabilities is not its own judge.
+//! Facts about the providers from their vendors' documentation and the specification. Spelled out here, so
+//! that the capability table is not tested against itself.
 
 use crate::vendor::coqui::Coqui;
 use crate::vendor::elevenlabs::ElevenLabs;
 use crate::vendor::google_tts::GoogleTts;
 use gatehouse_voice::TtsId;
 
-/// What is known of one.
+/// The facts about one provider.
 pub struct Facts {
-    /// A voice that is not the usual one, and one more.
+    /// Two voices other than the default.
     pub voices: [&'static str; 2],
-    /// What is asked for when nothing is set.
+    /// The default voice.
     pub usual_voice: Option<&'static str>,
     pub usual_model: Option<&'static str>,
-    /// A model that is not the usual one.
+    /// A model other than the default.
     pub model: &'static str,
-    /// Characters, which are bytes here, of one request.
+    /// The limit per request in characters, which equal bytes in these tests.
     pub most: usize,
-    /// A format that it makes itself.
+    /// A format that the provider returns natively.
     pub native: &'static str,
     /// A speed within its range.
     pub speed: f64,
-    /// The least and the greatest.
+    /// The lowest and the highest speed.
     pub speeds: Option<[f64; 2]>,
-    /// Whether its first bytes come before the last are made.
     pub streams: bool,
-    /// Members of a request that it does not follow.
+    /// Request fields that it does not support.
     pub ignores: &'static [&'static str],
 }
 
@@ -67,7 +66,7 @@ pub const fn facts(id: TtsId) -> Facts {
             streams: false,
             ignores: &["model", "stability", "similarityBoost", "instructions"],
         },
-        // What it does not follow has names that are never looked at.
+        // The values of unsupported fields are not examined.
         TtsId::Piper => Facts {
             voices: ["-", "-"],
             usual_voice: None,

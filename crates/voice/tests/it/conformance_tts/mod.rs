@@ -1,6 +1,6 @@
-//! The same cases for everybody who speaks, against vendors and programs that refuse what the documents
-//! would refuse. Each case at each provider is a test of its own, named by both. What a provider lacks is
-//! declared, with the reason, in the table of capabilities; [`needs`] says which cases that leaves out.
+//! The same cases for all text-to-speech providers, with fake vendors and programs that reject whatever the
+//! documentation excludes. Each case is a separate test per provider, named after both. The capability table
+//! declares what a provider lacks and why; [`needs`] lists the cases to skip.
 
 mod bench;
 mod cases;
@@ -13,10 +13,10 @@ use gatehouse_voice::{Lack, TtsId};
 use needs::NEEDS;
 use std::collections::HashSet;
 
-/// How many cases each provider must hold.
+/// The minimum number of cases per provider.
 const ENOUGH: usize = 40;
 
-/// Hands all cases to a macro.
+/// Passes all cases to a macro.
 macro_rules! with_cases {
     ($then:ident $($arguments:tt)*) => {
         $then! { [$($arguments)*]
@@ -115,7 +115,7 @@ macro_rules! with_cases {
     };
 }
 
-/// Makes a module of tests.
+/// Defines a module of tests.
 macro_rules! tests_of {
     ([$module:ident $id:ident] $($group:ident :: $case:ident),+ $(,)?) => {
         mod $module {
@@ -145,7 +145,7 @@ with_cases!(tests_of google Google);
 with_cases!(tests_of piper Piper);
 with_cases!(tests_of coqui Coqui);
 
-/// A bench, unless it is declared that this provider lacks what the case is about.
+/// A bench, or `None` if the capability table declares that the provider lacks the subject of the case.
 async fn bench_for(id: TtsId, case: &str) -> Option<Bench> {
     if is_left_out(id, case) {
         None
@@ -174,7 +174,7 @@ fn what_is_lacking_leaves_enough_and_is_about_cases() {
         let held = CASES.iter().filter(|case| !is_left_out(*id, case)).count();
         assert!(held >= ENOUGH, "{id} holds {held} cases only");
         for (lack, why) in id.capability().lacks {
-            // A case for everybody compares it with what the vendor's documents say.
+            // A case for all providers compares it with the vendor's documentation.
             let is_compared = *lack == Lack::Streaming;
             let is_needed = NEEDS.iter().any(|(each, _)| each == lack);
             assert!(

@@ -1,4 +1,4 @@
-//! Which cases a provider cannot hold that lacks something.
+//! The cases to skip for each missing capability.
 
 use gatehouse_voice::Lack;
 

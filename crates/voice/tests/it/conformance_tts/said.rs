@@ -1,14 +1,14 @@
-//! What a vendor was told, wherever it has its place for it.
+//! The content of a vendor's request, in a form common to all vendors.
 
 use crate::vendor::mood::Seen;
 use crate::vendor::program::Run;
 use serde_json::Value;
 
-/// A request, in words that fit every vendor.
+/// A request in common terms.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
     pub text: String,
-    /// Its name as requests have it; `None` where nothing is asked for.
+    /// The format's name as in our API; `None` if none is requested.
     pub format: Option<String>,
     pub voice: Option<String>,
     pub model: Option<String>,
@@ -89,7 +89,7 @@ impl Said {
         };
         Self {
             text: parameter("text").unwrap_or_default(),
-            // It has no other.
+            // The only format.
             format: Some("wav".to_owned()),
             voice: parameter("speaker_id"),
             model: parameter("model_name"),

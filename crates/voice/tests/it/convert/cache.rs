@@ -1,4 +1,4 @@
-//! What was spoken before is not asked for again.
+//! Tests that cached speech is not requested again.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Another speaker is asked only where the settings say so, and that is said.
+//! Tests that fallbacks are used only if configured, and that they are reported.
 
 use crate::harness::{Home, problem, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;
@@ -53,7 +53,7 @@ async fn the_one_that_failed_is_named_and_its_voice_stays_with_it() {
     for _ in 0..2 {
         let spoken = voice.convert(hello()).await.unwrap();
         assert_eq!(spoken.provider, TtsId::OpenAi);
-        // What a fallback spoke is not kept.
+        // The output of a fallback is not cached.
         assert!(!spoken.cached);
         let attempts = serde_json::to_value(&spoken.attempts).unwrap();
         assert_eq!(attempts[0]["provider"], "tts_cloud_1");

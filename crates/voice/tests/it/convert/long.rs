@@ -1,4 +1,4 @@
-//! Texts that are longer than a provider takes: said in pieces, heard as one.
+//! Tests that texts longer than the provider's limit are synthesized in pieces and joined.
 
 use super::about;
 use crate::harness::{Home, tts_at};
@@ -10,7 +10,7 @@ use crate::vendor::tone;
 use gatehouse_voice::{SpeechRequest, TtsId};
 use std::fmt::Write;
 
-/// Sentences of some length, each different.
+/// Distinct sentences of this total length.
 fn prose(characters: usize) -> String {
     let mut text = String::new();
     let mut number = 0;

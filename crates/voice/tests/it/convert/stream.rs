@@ -1,4 +1,4 @@
-//! Speech is handed on as it comes.
+//! Tests that speech is forwarded as it arrives.
 
 use super::openai;
 use crate::harness::problem;

@@ -1,4 +1,4 @@
-//! Programs that are not there, fail, hang, or are left.
+//! Tests with programs that are missing, fail, hang or are abandoned.
 
 use super::{Place, assert_gone, assert_removed, silence};
 use crate::harness::{Home, problem};
@@ -191,7 +191,7 @@ async fn the_largest_audio_goes_through() {
     let script = "stat -c %s \"$4\" >\"$place/size\"; echo '{\"transcription\":[]}' >\"$9.json\"";
     let home = Home::new().await;
     let voice = home.voice(place.listener(SttId::WhisperCli, script)).await;
-    // 25 MiB, of 24 kHz; the program gets two thirds of it.
+    // 25 MiB at 24 kHz; the program gets two thirds of it.
     let samples = vec![0_i16; (25 << 19) - 22];
     let audio = Bytes::from(super::wav(24_000, 1, &samples));
     assert_eq!(audio.len(), 25 << 20);
@@ -202,7 +202,7 @@ async fn the_largest_audio_goes_through() {
     assert_eq!(heard.text, "");
     let size: usize = place.read("size").unwrap().trim_end().parse().unwrap();
     assert!(size.abs_diff((25 << 20) * 2 / 3) < 10_000, "{size}");
-    // Slow samples become more: two thirds of an hour.
+    // Audio at a low rate grows when it is resampled: 20 minutes at 8 kHz.
     let audio = Bytes::from(super::wav(8000, 1, &vec![0; 8000 * 60 * 20]));
     assert!(
         voice
@@ -262,7 +262,7 @@ async fn who_waits_has_nothing_on_the_disk_and_only_eight_may() {
         let voice = home.voice(settings).await;
         let listen = |_| voice.transcribe(TranscribeRequest::new(silence().into()));
         let mut all: FuturesUnordered<_> = (0..10).map(listen).collect();
-        // One listens, eight wait, and one is told at once.
+        // One runs, eight wait, and one is rejected at once.
         let refused = problem(all.next().await.unwrap().unwrap_err());
         assert_eq!(refused.code, ErrorCode::RateLimited, "{refused:?}");
         assert!(refused.details["retry_after_seconds"].as_u64().unwrap() > 0);

@@ -1,4 +1,4 @@
-//! The real programs, each for itself.
+//! Tests of each real program.
 
 use super::{Kit, Place, silence, wav};
 use crate::harness::{Home, problem};
@@ -6,7 +6,7 @@ use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId, VoiceSettings};
 use std::process::Command;
 
-/// What the Whisper model always says.
+/// The constant output of the Whisper model.
 const SENTENCE: &str = "this sentence is said by a small model that was made without any training.";
 
 async fn lasts(settings: VoiceSettings, speed: Option<f64>) -> u64 {
@@ -51,7 +51,7 @@ async fn whisper_tells_text_words_and_segments() {
     assert_eq!(segments, [SENTENCE]);
     assert_eq!(heard.words.len(), SENTENCE.split(' ').count());
     assert!((0.99..1.01).contains(&heard.duration_seconds));
-    // To this model what was said before is a part of the sentence.
+    // This model treats the prompt as the beginning of the sentence.
     request.prompt = Some("--help, $(x)".to_owned());
     let heard = voice.transcribe(request).await.unwrap().text;
     assert!(
@@ -65,12 +65,12 @@ async fn programs_get_the_samples_that_they_can_read() {
     let Some(kit) = Kit::find() else { return };
     let home = Home::new().await;
     let voice = home.voice(kit.settings()).await;
-    // The command refuses everything but 16 kHz mono.
+    // The program accepts only 16 kHz mono.
     let stereo = wav(44_100, 2, &vec![100; 88_200]);
     let mut request = TranscribeRequest::new(stereo.into());
     request.provider = Some("stt_local_2".to_owned());
     assert_eq!(voice.transcribe(request).await.unwrap().text, SENTENCE);
-    // What another real speaker says, in its own rate.
+    // The output of another real program, at its own rate.
     let espeak = Command::new("espeak-ng")
         .args(["--stdout", "Good morning"])
         .output();

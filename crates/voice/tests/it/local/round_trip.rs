@@ -1,4 +1,4 @@
-//! A text is spoken by a real program, and understood by another.
+//! Tests that one real program transcribes what another one speaks.
 
 use super::Kit;
 use crate::harness::Home;
@@ -23,7 +23,7 @@ async fn hear(voice: &Voice, audio: impl Into<bytes::Bytes>, format: &str) -> St
         );
         last = word.end;
     }
-    // Bare samples tell it too, since their rate is agreed on.
+    // Raw samples have a duration too, since their rate is fixed.
     let lasts = heard.duration_seconds;
     assert!(
         (2.7..3.1).contains(&lasts) && last <= lasts,
@@ -42,7 +42,7 @@ async fn the_same_text_comes_back_in_every_format() {
         request.format = Some(format.to_owned());
         let spoken = voice.convert(request).await.unwrap();
         assert_eq!((spoken.format.as_str(), &spoken.warning), (format, &None));
-        // 35 tones of 80 ms: the letters, what is between them, start and end.
+        // 35 tones of 80 ms: the letters, the separators, start and end.
         assert!(
             (2700..3100).contains(&spoken.duration_ms),
             "{format}: {}",

@@ -1,10 +1,10 @@
-//! What programs are told, to the letter, and how what they say is read.
+//! Tests the exact input of programs, and the parsing of their output.
 
 use super::{Place, exists, silence};
 use crate::harness::Home;
 use gatehouse_voice::{SpeechRequest, SttId, TranscribeRequest, TtsId};
 
-/// Writes down the arguments, one a line.
+/// Records the arguments, one per line.
 const NOTE: &str = "printf '%s\\n' \"$@\" >\"$place/arguments\"\n";
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn whisper_gets_a_private_file_that_does_not_stay() {
 #[tokio::test]
 async fn sherpa_gets_what_the_directory_holds() {
     let place = Place::new();
-    // Releases before 2 say the result on standard error.
+    // Releases before 2 print the result on stderr.
     let script = format!(
         "{NOTE}pwd >\"$place/directory\"; printf 'Creating recognizer ...\\n\\n%s\\n{{\"text\": \" Hello.\", \"timestamps\": [], \"tokens\": []}}\\n----\\n' \"$5\" >&2"
     );

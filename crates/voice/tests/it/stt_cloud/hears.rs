@@ -1,4 +1,4 @@
-//! What comes back.
+//! Tests of the results.
 
 use super::{ALL, Desk, speech};
 use gatehouse_domain::ErrorCode;
@@ -14,7 +14,7 @@ fn close(found: Option<f64>, expected: Option<f64>) -> bool {
 
 #[tokio::test]
 async fn text_language_words_segments_and_confidence_of_each() {
-    // How sure: e to the mean of the logarithms, the vendor's word, or the mean over the letters.
+    // The confidence: e to the mean of the logarithms, the vendor's value, or the mean over the letters.
     let likely = Some((-0.25_f64).exp());
     let google = Some((0.9 * 10.0 + 0.8 * 5.0) / 15.0);
     for (id, words, segments, confidence, language) in [
@@ -104,7 +104,7 @@ async fn a_compatible_server_may_answer_plainly() {
     }
 }
 
-/// What each vendor answers to silence.
+/// The vendor's response to silence.
 fn silence(id: SttId) -> Value {
     match id {
         SttId::OpenAi | SttId::Groq => json!({"task": "transcribe", "language": "english",

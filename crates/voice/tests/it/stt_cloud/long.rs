@@ -1,10 +1,11 @@
-//! Google takes a minute at a time; more is cut, heard in pieces and put together.
+//! Tests that audio longer than Google's limit of a minute is split, transcribed in pieces and merged.
 
 use super::{Desk, wav};
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 
-/// So many seconds, one loudness to each part, with a short silence at its end.
+/// A recording of parts, each with its duration in seconds and its loudness. Each part ends in a short
+/// silence.
 fn recording(parts: &[(usize, i16)]) -> TranscribeRequest {
     let mut samples = Vec::new();
     for (seconds, loudness) in parts {

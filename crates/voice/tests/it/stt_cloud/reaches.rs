@@ -1,4 +1,4 @@
-//! What settings and requests say reaches the vendor, in the vendor's words.
+//! Tests that settings and request fields reach the vendor under the vendor's names.
 
 use super::{ALL, Desk, speech};
 use crate::vendor::openai_stt::{self, SERVED};

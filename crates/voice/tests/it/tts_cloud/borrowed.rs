@@ -1,4 +1,5 @@
-//! `tts_cloud_2` has the key of the model provider `openai` when it has none, and sends it nowhere else.
+//! Tests that `tts_cloud_2` uses the key of the model provider `openai` if it has none, and sends it only to
+//! its own address.
 
 use crate::harness::{Home, problem, settings, tts_with};
 use crate::vendor::openai_tts::OpenAiTts;
@@ -17,7 +18,7 @@ fn at(vendor: &OpenAiTts) -> TtsProviderSettings {
     }
 }
 
-/// Speaks, and says which Authorization arrived.
+/// Speaks, and returns the Authorization header that arrived.
 async fn speaks(home: &Home, vendor: &OpenAiTts, settings: VoiceSettings) -> String {
     let voice = home.voice(settings).await;
     voice.convert(SpeechRequest::new("Hello.")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Coqui's server.
+//! Tests of Coqui's server.
 
 use crate::harness::{Home, tts_with};
 use crate::vendor::coqui::Coqui;

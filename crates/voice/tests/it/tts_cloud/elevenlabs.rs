@@ -1,4 +1,4 @@
-//! `ElevenLabs`.
+//! Tests of `ElevenLabs`.
 
 use crate::harness::{Home, tts_at};
 use crate::vendor::elevenlabs::ElevenLabs;
@@ -57,7 +57,7 @@ async fn the_third_model_gets_a_stability_that_it_has() {
     }
 }
 
-/// What is not asked for keeps the value that is stored with the voice.
+/// Absent settings keep the values stored with the voice.
 #[tokio::test]
 async fn nothing_is_said_of_settings_that_are_not_set() {
     let (home, vendor) = (Home::new().await, ElevenLabs::start().await);

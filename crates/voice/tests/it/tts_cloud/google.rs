@@ -1,4 +1,4 @@
-//! Google Cloud.
+//! Tests of Google Cloud.
 
 use crate::harness::{Home, tts_at};
 use crate::vendor::google_tts::GoogleTts;
@@ -51,7 +51,7 @@ async fn a_voice_brings_its_language() {
     assert_eq!(body["voice"]["languageCode"], "de-DE");
 }
 
-/// Those voices refuse even the neutral ones.
+/// Chirp voices reject even neutral values.
 #[tokio::test]
 async fn neutral_numbers_are_not_sent() {
     let (home, vendor) = (Home::new().await, GoogleTts::start().await);
@@ -92,7 +92,7 @@ async fn samples_have_one_rate() {
     assert_eq!(body["audioConfig"], expected);
 }
 
-/// The limit is in bytes: letters of two bytes are half as many.
+/// The limit is in bytes, so only half as many two-byte letters fit.
 #[tokio::test]
 async fn the_limit_is_in_bytes() {
     let (home, vendor) = (Home::new().await, GoogleTts::start().await);

@@ -1,4 +1,4 @@
-//! `OpenAI` and who is compatible with it.
+//! Tests of `OpenAI` and compatible servers.
 
 use crate::harness::{Home, tts_at};
 use crate::vendor::openai_tts::OpenAiTts;
@@ -36,7 +36,7 @@ async fn every_voice_of_the_specification_speaks_with_every_model() {
     }
 }
 
-/// The vendor refuses them there.
+/// The vendor rejects instructions for these models.
 #[tokio::test]
 async fn the_first_models_get_no_instructions() {
     let (home, vendor) = (Home::new().await, OpenAiTts::start().await);
@@ -64,7 +64,7 @@ async fn a_base_url_keeps_its_path() {
     for base in ["/v1", "/v1/", "/proxy/openai/v1"] {
         let settings = tts_at(TtsId::OpenAi, vendor.url(base).as_str(), OpenAiTts::KEY);
         let voice = home.voice(settings).await;
-        // The played vendor knows no other path than its own; only where it was asked counts here.
+        // The fake vendor serves only its own path; this test checks only which path was requested.
         let _ = voice.convert(SpeechRequest::new("Hi.")).await;
     }
     let paths: Vec<_> = vendor

@@ -1,6 +1,6 @@
-//! The TTS package's server, by `docs/source/server.md` and `TTS/server/server.py` of
-//! <https://github.com/idiap/coqui-ai-TTS>: a multi-speaker, multilingual model. It has no keys, so a key
-//! that comes is one that should not have left the house: 400.
+//! A fake of the Coqui TTS package's server with a multi-speaker, multilingual model. Sources:
+//! `docs/source/server.md` and `TTS/server/server.py` in <https://github.com/idiap/coqui-ai-TTS>. It has no
+//! keys, so a key in a request is a leak and yields 400.
 
 use super::mood::{Seen, Server, Verdict, judge};
 use super::strict::{self, Look, no};
@@ -8,7 +8,7 @@ use super::tone;
 use std::ops::Deref;
 use url::Url;
 
-/// What its models speak at, often.
+/// A common sample rate of its models.
 const RATE: u32 = 22_050;
 
 pub struct Coqui(Server);
@@ -31,7 +31,7 @@ impl Coqui {
         Self(Server::start(judge(|seen| strict::verdict(look(seen)))).await)
     }
 
-    /// Without a version: it has none.
+    /// The address, which has no version.
     pub fn base_url(&self) -> Url {
         self.url("/")
     }

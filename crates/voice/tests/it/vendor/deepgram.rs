@@ -1,5 +1,5 @@
-//! Deepgram's transcription of recorded audio, played. Sources are in the provider's own file; statuses are
-//! those of <https://developers.deepgram.com/docs/errors>.
+//! A fake of Deepgram's transcription of recorded audio. The provider's own file names the sources; statuses
+//! follow <https://developers.deepgram.com/docs/errors>.
 
 use super::listener::{KEY, Listener, Refusal, ending, looks_like, must};
 use super::mood::Seen;

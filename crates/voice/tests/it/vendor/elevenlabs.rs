@@ -1,7 +1,7 @@
-//! `ElevenLabs`, by <https://elevenlabs.io/docs/api-reference/text-to-speech/stream> (parameters, formats,
-//! fields), <https://elevenlabs.io/docs/eleven-api/resources/errors> and
-//! <https://help.elevenlabs.io/hc/en-us/articles/19572237925521> (which status for what), and
-//! <https://elevenlabs.io/docs/overview/models> (characters of one request).
+//! A fake of `ElevenLabs`. Sources: <https://elevenlabs.io/docs/api-reference/text-to-speech/stream>
+//! (parameters, formats, fields), <https://elevenlabs.io/docs/eleven-api/resources/errors> and
+//! <https://help.elevenlabs.io/hc/en-us/articles/19572237925521> (statuses), and
+//! <https://elevenlabs.io/docs/overview/models> (characters per request).
 
 use super::mood::{Seen, Server, Verdict, judge};
 use super::strict::{self, Look, no};
@@ -67,7 +67,7 @@ impl Deref for ElevenLabs {
 
 impl ElevenLabs {
     pub const KEY: &str = "sk_elevenlabs-4711";
-    /// A voice other than the usual one.
+    /// A voice other than the default.
     pub const VOICE: &str = "EXAVITQu4vr4xnSDxMaL";
     pub const OTHER_VOICE: &str = "21m00Tcm4TlvDq8ikWAM";
     const VOICES: &[&str] = &["JBFqnCBsd6RMkjVDRZzb", Self::VOICE, Self::OTHER_VOICE];

@@ -1,6 +1,6 @@
-//! Google's Speech-to-Text, version 1, played. Sources are in the provider's own file; errors are as
-//! <https://cloud.google.com/apis/design/errors> has them: a wrong key is `INVALID_ARGUMENT`, 400, and no
-//! key is `PERMISSION_DENIED`, 403.
+//! A fake of Google Speech-to-Text version 1. The provider's own file names the sources. Errors follow
+//! <https://cloud.google.com/apis/design/errors>: a wrong key is `INVALID_ARGUMENT`, 400, and a missing key
+//! is `PERMISSION_DENIED`, 403.
 
 use super::listener::{KEY, Listener, Refusal, looks_like, must};
 use super::mood::Seen;
@@ -32,7 +32,7 @@ const FIELDS: &[&str] = &[
     "speechContexts",
     "model",
 ];
-/// What is said at which loudness, in thousands: so that pieces of one recording say different things.
+/// The word for each loudness, in thousands, which gives the pieces of one recording different texts.
 const NUMBERS: [&str; 10] = [
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
 ];
@@ -139,7 +139,7 @@ fn phrases(config: &Map<String, Value>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The bytes are what the encoding says, and not longer than a minute.
+/// Checks that the bytes match the encoding and last at most a minute.
 fn sound(encoding: Option<&str>, rate: Option<u64>, audio: &[u8]) -> Result<(), Refusal> {
     let is_rated = rate.is_some_and(|rate| (8000..=48_000).contains(&rate));
     let is_what_it_says = match encoding {
@@ -170,7 +170,7 @@ fn sound(encoding: Option<&str>, rate: Option<u64>, audio: &[u8]) -> Result<(), 
     )
 }
 
-/// "hello real world", at some loudness a number in place of "real", and in silence nothing.
+/// "hello real world", with a number in place of "real" at some loudness levels, and nothing for silence.
 fn answer(audio: &[u8], has_times: bool, language: &str) -> Value {
     let samples = audio
         .chunks_exact(2)

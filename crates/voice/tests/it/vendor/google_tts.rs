@@ -1,8 +1,8 @@
-//! Google Cloud Text-to-Speech, by
+//! A fake of Google Cloud Text-to-Speech. Sources:
 //! <https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize> and `cloud_tts.proto`
-//! (fields, ranges, the answer). Unknown fields are 400 by
-//! <https://cloud.google.com/apis/design/errors>; a key that is not known is 400 and no key 403 by
-//! <https://cloud.google.com/docs/authentication/api-keys-use>.
+//! (fields, ranges, the response). Unknown fields yield 400 according to
+//! <https://cloud.google.com/apis/design/errors>. An unknown key yields 400 and a missing one 403 according
+//! to <https://cloud.google.com/docs/authentication/api-keys-use>.
 
 use super::mood::{Seen, Server, Verdict, judge};
 use super::strict::{self, Look, Object, no};
@@ -31,7 +31,7 @@ impl GoogleTts {
     pub const KEY: &str = "AIza-google-12";
     pub const VOICE: &str = "en-US-Neural2-A";
     pub const GERMAN_VOICE: &str = "de-DE-Neural2-B";
-    /// Of a family that takes no pitch.
+    /// Of a family without pitch.
     pub const CHIRP_VOICE: &str = "en-US-Chirp3-HD-Kore";
     const VOICES: &[&str] = &[Self::VOICE, Self::GERMAN_VOICE, Self::CHIRP_VOICE];
     const LANGUAGES: &[&str] = &["en-US", "de-DE", "fr-FR"];
@@ -80,7 +80,7 @@ fn look(seen: &Seen) -> Look<Verdict> {
         "OGG_OPUS" => tone::opus(text),
         other => return no(400, format!("no such encoding: {other}")),
     };
-    // Two spaces and lines, as the vendor writes it.
+    // With line breaks and two spaces, as the vendor formats it.
     let answer = format!(
         "{{\n  \"audioContent\": \"{}\"\n}}\n",
         STANDARD.encode(bytes)

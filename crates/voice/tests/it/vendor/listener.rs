@@ -1,5 +1,5 @@
-//! What all played listeners share: rules, an answer that a test may put in place of the usual one, and
-//! whether bytes are what a name says that they are.
+//! Shared code of the fake speech-to-text vendors: rules, a response that a test may override, and the
+//! detection of audio formats.
 
 use super::mood::{Judge, Seen, Server, Verdict};
 use futures_util::FutureExt;
@@ -7,15 +7,15 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
-/// The key that vendors take.
+/// The key that vendors accept.
 pub const KEY: &str = "sk-SECRET-KEY-0123456789";
 
-/// A refusal: the documented status, and why.
+/// A rejection: the documented status, and the reason.
 pub type Refusal = (u16, String);
-/// A vendor's documents: what is answered, or why it is refused.
+/// A vendor's rules: the response, or the reason for a rejection.
 pub type Rules = fn(Seen) -> BoxFuture<'static, Result<Value, Refusal>>;
 
-/// A played listener.
+/// A fake vendor.
 pub struct Listener {
     pub server: Server,
     said: Arc<Mutex<Option<Value>>>,
@@ -44,13 +44,13 @@ impl Listener {
         }
     }
 
-    /// What is answered from now on to whatever is not refused.
+    /// Sets the response to all requests that are not rejected.
     pub fn answer_with(&self, said: Value) {
         *self.said.lock().unwrap() = Some(said);
     }
 }
 
-/// A refusal, unless it is as it should be.
+/// Rejects unless `is_so`.
 pub fn must(is_so: bool, status: u16, why: impl Into<String>) -> Result<(), Refusal> {
     if is_so {
         Ok(())
@@ -59,7 +59,7 @@ pub fn must(is_so: bool, status: u16, why: impl Into<String>) -> Result<(), Refu
     }
 }
 
-/// The endings and media types of audio, and what the files begin with.
+/// File extensions and media types of audio.
 const AUDIO: &[(&str, &str)] = &[
     ("flac", "audio/flac"),
     ("m4a", "audio/mp4"),
@@ -70,13 +70,13 @@ const AUDIO: &[(&str, &str)] = &[
     ("aac", "audio/aac"),
 ];
 
-/// The ending that belongs to a media type.
+/// The file extension for a media type.
 pub fn ending(media_type: &str) -> Option<&'static str> {
     let found = AUDIO.iter().find(|(_, media)| *media == media_type);
     found.map(|(ending, _)| *ending)
 }
 
-/// Whether these bytes are what the ending says, by what such files begin with.
+/// Whether the first bytes match the file extension.
 pub fn looks_like(ending: &str, bytes: &[u8]) -> bool {
     match ending {
         "flac" => bytes.starts_with(b"fLaC"),

@@ -1,5 +1,5 @@
-//! Vendors played by HTTP servers, and programs played by scripts, one file each, built from their published
-//! documents: they check what they are sent and refuse what the vendor would refuse.
+//! Fake vendors as HTTP servers and fake programs as scripts, one file each, based on the published
+//! documentation. They check their input and reject what the vendor would reject.
 
 pub mod coqui;
 pub mod deepgram;

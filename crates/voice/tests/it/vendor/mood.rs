@@ -1,5 +1,5 @@
-//! What all played vendors share: a server that writes down what it was asked, has a judge who compares it
-//! with the vendor's documents, and is in a mood. It knows no vendor.
+//! Shared code of all fake vendors: a server that records requests, checks them against the vendor's
+//! documentation with a judge, and can be set to misbehave.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -15,43 +15,43 @@ use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-/// Stands in every answer that is not the wanted one: it must never come out of the room.
+/// Part of every error response. It must never appear in our output.
 pub const SECRET_BODY: &str = "SECRET-BODY";
 /// The most that a vendor reads.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
-/// How much of an answer goes out at a time.
+/// How much of a response to send at a time.
 const PIECE_BYTES: usize = 1024;
 
 /// How a vendor behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mood {
-    /// As its documents say.
+    /// As documented.
     Fine,
-    /// The same; a program says a megabyte on standard error before.
+    /// As documented; a program also writes a megabyte to stderr first.
     Loud,
-    /// This status whatever is asked, perhaps with a Retry-After; the body repeats what was sent.
+    /// This status for any request, optionally with Retry-After. The body repeats the request.
     Status(u16, Option<&'static str>),
-    /// It never begins to answer.
+    /// It never begins to respond.
     Slow,
-    /// After this many bytes of the right answer nothing more comes.
+    /// It stalls after this many bytes of the correct response.
     Stall(usize),
-    /// After this many bytes of the right answer the connection breaks.
+    /// It closes the connection after this many bytes of the correct response.
     BreakOff(usize),
-    /// 200 and not a byte.
+    /// 200 with an empty body.
     Empty,
-    /// 200 and a web page, as a proxy answers that wants a login.
+    /// 200 with a web page, like a proxy that requires a login.
     NotAudio,
-    /// 200 and JSON that says something else.
+    /// 200 with unrelated JSON.
     OtherJson,
     /// 307 to another address of the same server.
     Redirect,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub method: String,
-    /// As it came, percent-encoded.
+    /// Percent-encoded, as received.
     pub path: String,
     /// Decoded, in order.
     pub query: Vec<(String, String)>,
@@ -69,12 +69,12 @@ impl Seen {
     }
 }
 
-/// What a judge says.
+/// The result of a judge.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// The right answer, with its media type.
+    /// The correct response, with its media type.
     Fine(&'static str, Vec<u8>),
-    /// The documented status, and why: tests read it, the caller of the room must not.
+    /// The documented status and the reason. Tests read the reason; callers must not see it.
     Refused(u16, String),
 }
 
@@ -84,10 +84,10 @@ impl Verdict {
     }
 }
 
-/// Compares a request with the vendor's documents.
+/// Checks a request against the vendor's documentation.
 pub type Judge = Arc<dyn Fn(Seen) -> BoxFuture<'static, Verdict> + Send + Sync>;
 
-/// A judge who needs no waiting.
+/// A synchronous judge.
 pub fn judge(verdict: impl Fn(&Seen) -> Verdict + Send + Sync + 'static) -> Judge {
     Arc::new(move |seen| Box::pin(std::future::ready(verdict(&seen))))
 }
@@ -109,7 +109,7 @@ struct House {
 }
 
 impl Server {
-    /// Begins to serve, in a fine mood.
+    /// Starts the server with [`Mood::Fine`].
     pub async fn start(judge: Judge) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
@@ -131,7 +131,7 @@ impl Server {
         }
     }
 
-    /// Its address with this path.
+    /// The server's address with this path.
     pub fn url(&self, path: &str) -> Url {
         self.origin.join(path).unwrap()
     }
@@ -140,17 +140,17 @@ impl Server {
         *self.house.mood.lock().unwrap() = mood;
     }
 
-    /// What it was asked, in order.
+    /// The requests received, in order.
     pub fn requests(&self) -> Vec<Seen> {
         self.house.seen.lock().unwrap().clone()
     }
 
-    /// Why it refused what it refused.
+    /// The reasons for the rejections.
     pub fn complaints(&self) -> Vec<String> {
         self.house.complaints.lock().unwrap().clone()
     }
 
-    /// Waits until it was asked so often.
+    /// Waits for this number of requests.
     pub async fn asked(&self, times: usize) {
         let mut asked = self.house.asked.subscribe();
         let waiting = asked.wait_for(|seen| *seen >= times);
@@ -158,7 +158,7 @@ impl Server {
         waited.expect("the vendor was not asked").unwrap();
     }
 
-    /// Whether within a second a client went away before the answer's end.
+    /// Whether a client disconnected within a second, before the response was complete.
     pub async fn was_left(&self) -> bool {
         let mut left = self.house.left.subscribe();
         let waiting = left.wait_for(|left| *left > 0);
@@ -167,7 +167,7 @@ impl Server {
     }
 }
 
-/// Counts who goes away before the end.
+/// Counts clients that disconnect early.
 struct Attention {
     house: Arc<House>,
     done: bool,
@@ -251,7 +251,7 @@ async fn right_answer(house: &House, seen: Seen, end: End) -> (u16, &'static str
     }
 }
 
-/// An error that repeats what was sent, keys and all: some vendors do that.
+/// An error that repeats the request including keys, as some vendors do.
 fn repeated(seen: &Seen) -> Vec<u8> {
     let headers: Vec<String> = seen
         .headers
@@ -268,7 +268,7 @@ fn repeated(seen: &Seen) -> Vec<u8> {
         .into()
 }
 
-/// The bytes in pieces, and then the end. Between two pieces everybody else has a turn.
+/// The bytes in chunks, followed by the end. Yields to other tasks between chunks.
 fn body(house: Arc<House>, bytes: &[u8], end: End) -> Body {
     let pieces: Vec<Bytes> = bytes
         .chunks(PIECE_BYTES)
@@ -292,7 +292,7 @@ fn body(house: Arc<House>, bytes: &[u8], end: End) -> Body {
             piece
         });
     let whole = slow.enumerate().map(move |(index, piece)| {
-        // All of it is captured, so that it lives as long as the stream.
+        // Capture the whole value, so that it lives as long as the stream.
         let attention: &mut Attention = &mut attention;
         if matches!(end, End::Done) && index + 1 == count {
             attention.done = true;

@@ -1,5 +1,5 @@
-//! `OpenAI`'s transcription, played; and those who took its form over: Groq, Mistral, vLLM. Sources are in
-//! the providers' own files; the statuses are those of the vendors' pages on errors.
+//! Fakes of `OpenAI`'s transcription and of compatible vendors: Groq, Mistral, vLLM. The providers' own files
+//! name the sources; statuses follow the vendors' pages on errors.
 
 use super::listener::{Listener, Refusal, ending, looks_like, must};
 use super::mood::Seen;
@@ -9,7 +9,7 @@ use axum::http::Request;
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 
-/// Who is played.
+/// The vendor to fake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vendor {
     OpenAi,
@@ -18,9 +18,9 @@ pub enum Vendor {
     Vllm,
 }
 
-/// The languages that an answer is given in, by code and by name.
+/// The languages of the responses, by code and by name.
 const LANGUAGES: &[(&str, &str)] = &[("en", "english"), ("de", "german"), ("fr", "french")];
-/// What vLLM's Voxtral is served as.
+/// The name of the model that vLLM serves.
 pub const SERVED: &str = "mistralai/Voxtral-Mini-3B-2507";
 
 pub async fn openai() -> Listener {
@@ -39,7 +39,7 @@ pub async fn vllm() -> Listener {
     Listener::start(|seen| rules(Vendor::Vllm, seen).boxed()).await
 }
 
-/// A form as it came.
+/// A received form.
 #[derive(Debug, Default)]
 pub struct Form {
     pub fields: Vec<(String, String)>,
@@ -62,7 +62,7 @@ impl Form {
     }
 }
 
-/// Reads a form strictly.
+/// Parses a form strictly.
 pub async fn form(seen: &Seen) -> Result<Form, Refusal> {
     let bad = |why: String| (400, why);
     let media_type = seen.header("content-type").unwrap_or_default();
@@ -165,7 +165,7 @@ fn models(vendor: Vendor) -> &'static [&'static str] {
     }
 }
 
-/// The file is named, of a kind that is taken, and what its name says.
+/// Checks that the file has a name, is of an accepted kind, and matches the extension of its name.
 fn file(vendor: Vendor, form: &Form) -> Result<(), Refusal> {
     let (_, name) = form.file_name.rsplit_once('.').unwrap_or_default();
     let taken: &[&str] = match vendor {
@@ -309,7 +309,7 @@ fn vllm_rules(form: &Form) -> Result<(), Refusal> {
     must(["json", "text"].contains(&format), 400, "no such format")
 }
 
-/// "Hello real world.", with as much beside it as was asked for.
+/// "Hello real world.", with the requested details.
 fn answer(vendor: Vendor, form: &Form, code: &str) -> Value {
     let segment = json!({"id": 0, "seek": 0, "start": 0.0, "end": 1.5, "text": " Hello real world.",
         "tokens": [1, 2, 3, 4], "temperature": 0.0, "avg_logprob": -0.25,

@@ -1,6 +1,6 @@
-//! `OpenAI`'s speech, by <https://platform.openai.com/docs/api-reference/audio/createSpeech> (fields, ranges,
-//! voices), <https://platform.openai.com/docs/guides/text-to-speech> (voices of the first models) and
-//! <https://platform.openai.com/docs/guides/error-codes> (which status for what).
+//! A fake of `OpenAI`'s speech. Sources: <https://platform.openai.com/docs/api-reference/audio/createSpeech>
+//! (fields, ranges, voices), <https://platform.openai.com/docs/guides/text-to-speech> (voices of the first
+//! models) and <https://platform.openai.com/docs/guides/error-codes> (statuses).
 
 use super::mood::{Seen, Server, Verdict, judge};
 use super::strict::{self, Look, no};

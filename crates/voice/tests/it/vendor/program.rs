@@ -1,6 +1,6 @@
-//! Programs played by scripts for the shell, one file each below `programs`: they check their command line by
-//! the program's documents, end as the program would where it refuses, and are in a mood. Each writes down how
-//! it was run.
+//! Fake programs as shell scripts, one file each under `programs`. They check their command line against the
+//! program's documentation, exit as the program would if they reject it, and can be set to misbehave. Each
+//! records how it was run.
 
 #![expect(clippy::disallowed_methods, reason = "tests may wait for the disk")]
 
@@ -16,23 +16,23 @@ use tempfile::TempDir;
 
 const STAND_IN: &str = include_str!("programs/stand-in.sh");
 
-/// How a program was run.
+/// A recorded run of a program.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub arguments: Vec<String>,
-    /// What it was told, without line breaks at its end.
+    /// The input, without trailing line breaks.
     pub stdin: String,
-    /// The names of the variables that it got.
+    /// The names of its environment variables.
     pub variables: Vec<String>,
-    /// Where it ran.
+    /// The working directory.
     pub directory: PathBuf,
-    /// The audio that it was given.
+    /// The audio file that it received.
     pub audio: Vec<u8>,
     pid: Pid,
 }
 
 impl Run {
-    /// What follows this option, or stands behind its `=`.
+    /// The argument after this option, or after its `=`.
     pub fn option(&self, name: &str) -> Option<&str> {
         let joined = format!("{name}=");
         let mut arguments = self.arguments.iter();
@@ -48,7 +48,7 @@ impl Run {
     }
 }
 
-/// A played program and its model, in a directory of their own.
+/// A fake program and its model, in their own directory.
 pub struct Program(TempDir);
 
 impl Program {
@@ -62,7 +62,7 @@ impl Program {
         program
     }
 
-    /// Its voice has the rate that `pcm` has.
+    /// Its voice has the sample rate of `pcm`.
     pub fn piper() -> Self {
         let program = Self::new(include_str!("programs/piper.sh"));
         program.file("model", b"");
@@ -93,7 +93,7 @@ impl Program {
         program
     }
 
-    /// With a Whisper model, which tells the language, and a transducer beside it, which tells times.
+    /// With a Whisper model, which reports the language, and a transducer, which reports timestamps.
     pub fn sherpa_onnx() -> Self {
         let program = Self::new(include_str!("programs/sherpa-onnx-offline.sh"));
         for (directory, files) in [
@@ -145,12 +145,12 @@ impl Program {
         fs::write(self.path(name), content).unwrap();
     }
 
-    /// What is answered from now on to whatever is not refused.
+    /// Sets the response to all runs that are not rejected.
     pub fn answer_with(&self, said: &Value) {
         self.file("answer.json", said.to_string().as_bytes());
     }
 
-    /// Any status is an end with 1; it says on standard error what it was told.
+    /// Any status becomes exit code 1. The program then repeats its input on stderr.
     pub fn set_mood(&self, mood: &Mood) {
         let mood = match mood {
             Mood::Fine => "fine".to_owned(),
@@ -167,7 +167,7 @@ impl Program {
         self.file("mood", format!("{mood}\n").as_bytes());
     }
 
-    /// How it was run, in order.
+    /// The runs, in order.
     pub fn runs(&self) -> Vec<Run> {
         let calls = self.path("calls");
         let directories = (1..).map(|number: usize| calls.join(number.to_string()));
@@ -177,7 +177,7 @@ impl Program {
             .collect()
     }
 
-    /// Why it refused what it refused.
+    /// The reasons for the rejections.
     pub fn complaints(&self) -> Vec<String> {
         let calls = self.path("calls");
         let directories = (1..).map(|number: usize| calls.join(number.to_string()));
@@ -187,7 +187,7 @@ impl Program {
             .collect()
     }
 
-    /// Waits until it was run so often.
+    /// Waits for this number of runs.
     pub async fn asked(&self, times: usize) {
         let start = Instant::now();
         while self.runs().len() < times {
@@ -197,7 +197,7 @@ impl Program {
         }
     }
 
-    /// Whether within a second none of those that were run is left, not even as a zombie.
+    /// Whether within a second no process is left, not even as a zombie.
     pub async fn was_left(&self) -> bool {
         let start = Instant::now();
         let is_there = |run: &Run| test_kill_process(run.pid).is_ok();
@@ -211,7 +211,7 @@ impl Program {
     }
 }
 
-/// The other model's directory.
+/// The directory of the second model.
 pub const TRANSDUCER: &str = "transducer";
 
 fn run(directory: &Path) -> Option<Run> {

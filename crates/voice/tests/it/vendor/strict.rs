@@ -1,22 +1,22 @@
-//! How vendors look at requests: method, path, headers, and JSON in which every field is known.
+//! Strict checks of requests: method, path, headers, and JSON without unknown fields.
 
 use super::mood::{Seen, Verdict};
 use serde_json::{Map, Value};
 
-/// What a vendor says to a request that it does not take.
+/// The result of a check; the error is the rejection.
 pub type Look<T> = Result<T, Verdict>;
 
-/// Makes a refusal.
+/// A rejection.
 pub fn no<T>(status: u16, why: impl Into<String>) -> Look<T> {
     Err(Verdict::refused(status, why))
 }
 
-/// One verdict of both.
+/// Merges both cases into one verdict.
 pub fn verdict(look: Look<Verdict>) -> Verdict {
     look.unwrap_or_else(|refused| refused)
 }
 
-/// Method and path are these.
+/// Checks method and path.
 pub fn route(seen: &Seen, method: &str, path: &str) -> Look<()> {
     if seen.path != path {
         return no(404, format!("there is no {}", seen.path));
@@ -27,7 +27,7 @@ pub fn route(seen: &Seen, method: &str, path: &str) -> Look<()> {
     Ok(())
 }
 
-/// A header has this value; else this status.
+/// Checks the value of a header; rejects with `status`.
 pub fn header(seen: &Seen, name: &str, value: &str, status: u16) -> Look<()> {
     match seen.header(name) {
         Some(it) if it == value => Ok(()),
@@ -36,7 +36,7 @@ pub fn header(seen: &Seen, name: &str, value: &str, status: u16) -> Look<()> {
     }
 }
 
-/// The query has parameters of these names only, each once.
+/// Checks that the query contains only these parameters, each at most once.
 pub fn query(seen: &Seen, names: &[&str], status: u16) -> Look<()> {
     for (index, (name, _)) in seen.query.iter().enumerate() {
         let is_again = seen.query.iter().take(index).any(|(it, _)| it == name);
@@ -50,19 +50,19 @@ pub fn query(seen: &Seen, names: &[&str], status: u16) -> Look<()> {
     Ok(())
 }
 
-/// A parameter of the query.
+/// A query parameter.
 pub fn parameter<'a>(seen: &'a Seen, name: &str) -> Option<&'a str> {
     let found = seen.query.iter().find(|(it, _)| it == name);
     found.map(|(_, value)| value.as_str())
 }
 
-/// A JSON object and the status for what is wrong with it.
+/// A JSON object, and the status for errors in it.
 pub struct Object<'a> {
     pub fields: &'a Map<String, Value>,
     pub status: u16,
 }
 
-/// The body, which is said to be JSON, is an object.
+/// Checks that the body is declared as JSON and is an object.
 pub fn body<'a>(seen: &Seen, value: &'a Value, status: u16) -> Look<Object<'a>> {
     header(seen, "content-type", "application/json", status)?;
     match value.as_object() {
@@ -72,7 +72,7 @@ pub fn body<'a>(seen: &Seen, value: &'a Value, status: u16) -> Look<Object<'a>> 
 }
 
 impl<'a> Object<'a> {
-    /// It has fields of these names only.
+    /// Checks that the object contains only these fields.
     pub fn knows(&self, names: &[&str]) -> Look<()> {
         match self.fields.keys().find(|it| !names.contains(&it.as_str())) {
             Some(name) => no(self.status, format!("the field {name} is not known")),
@@ -88,7 +88,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A string that must be there and hold something.
+    /// A required non-empty string.
     pub fn needed(&self, name: &str) -> Look<&'a str> {
         match self.text(name)? {
             Some(text) if !text.is_empty() => Ok(text),
@@ -106,7 +106,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// An object in it.
+    /// A nested object.
     pub fn object(&self, name: &str) -> Look<Option<Object<'a>>> {
         match self.fields.get(name) {
             None => Ok(None),

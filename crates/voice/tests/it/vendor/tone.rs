@@ -1,17 +1,17 @@
-//! Sounds for vendors to answer with: a tone that lasts longer the longer the text is.
+//! Audio for the responses of fake vendors: a tone whose duration depends on the length of the text.
 
 use super::mood::Verdict;
 use gatehouse_audio::{Format, Sound, encode};
 
-/// Samples a second of everything here, unless a vendor is asked for another rate.
+/// The default sample rate.
 pub const RATE: u32 = 24_000;
-/// How long each of the first characters takes, and each after them: a text at a vendor's limit should
-/// not take minutes.
+/// Duration per character, for the first ones and for the rest. A text at a vendor's limit should not last
+/// minutes.
 const FIRST_MS: usize = 60;
 const LATER_MS: usize = 1;
 const FIRST_CHARACTERS: usize = 100;
 
-/// How long a text takes, in milliseconds.
+/// The duration of a text, in milliseconds.
 pub fn duration_ms(text: &str) -> usize {
     let characters = text.chars().count();
     let first = characters.min(FIRST_CHARACTERS);
@@ -71,13 +71,13 @@ fn encoded(text: &str, format: Format) -> Vec<u8> {
     encode(&sound, format).unwrap()
 }
 
-/// AAC in ADTS, of whole seconds: its frames can be repeated.
+/// AAC in ADTS with whole seconds, because its frames can be repeated.
 pub fn aac(text: &str) -> Vec<u8> {
     let seconds = duration_ms(text).div_ceil(1000).max(1);
     include_bytes!("../../fixtures/tone.aac").repeat(seconds)
 }
 
-/// The format of this name, as `OpenAI` and those who follow it call it.
+/// The response in a format, by its name at `OpenAI` and compatible servers.
 pub fn named(format: &str, text: &str) -> Option<Verdict> {
     Some(match format {
         "mp3" => Verdict::Fine("audio/mpeg", mp3(text)),

@@ -1,5 +1,5 @@
-//! Reads the body of somebody nobody knows yet: never more than the webhook takes, never for long, and
-//! never so many at once that they fill the memory.
+//! Reads the body of an unauthenticated sender, limited by the webhook's size limit, by time, and by the
+//! memory budget.
 
 use crate::body::{Charged, most};
 use crate::respond::request_timeout;
@@ -10,23 +10,23 @@ use gatehouse_rpc::budget::Share;
 use http_body_util::BodyExt;
 use std::time::Duration;
 
-/// How long a body may stand still on its way.
+/// The maximum pause between two parts of a body.
 const STILL: Duration = Duration::from_secs(15);
-/// How long it may take in all. Senders of webhooks are servers: they do not dawdle.
+/// The maximum total time. Webhook senders are servers and send quickly.
 const IN_ALL: Duration = Duration::from_mins(1);
-/// A body that was not.
+/// Why a body was not read.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// It is over the limit: this much was announced or came, and this much was kept.
+    /// The body exceeds the limit: the size announced or received so far, and the part that was kept.
     TooLarge { size: u64, kept: Bytes },
-    /// It did not come whole, or not in time.
+    /// The body was incomplete or too slow.
     Refused(Problem),
-    /// There is no room for it now.
+    /// There is no memory for the body at present.
     NoRoom,
 }
 
-/// Reads a whole body of at most `max_bytes`. What is announced as longer is refused before it comes.
-/// The share is charged while it comes, and until the bytes are dropped.
+/// Reads a whole body of at most `max_bytes`. Refuses a body with a larger announced size before it
+/// arrives. The share is charged while the body arrives and until the returned bytes are dropped.
 pub(super) async fn read(body: Body, max_bytes: usize, share: Share) -> Result<Bytes, Unread> {
     let announced = body.size_hint().lower();
     if usize::try_from(announced).map_or(true, |announced| announced > max_bytes) {

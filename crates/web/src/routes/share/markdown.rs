@@ -1,12 +1,12 @@
-//! What an agent wrote, as markup that can do nothing. Whoever wrote the text is not trusted: markup in
-//! it is shown as text, nothing is loaded from anywhere, links lead to the web or to a mail program only.
-//! The page (`ui/src/parts/markdown.ts`) shows the same text by the same rules.
+//! Renders an agent's Markdown as harmless HTML. The author is not trusted: HTML in the text is shown as
+//! text, nothing is loaded, and links lead only to the web or to a mail program. The page
+//! (`ui/src/parts/markdown.ts`) renders the same text by the same rules.
 
 use pulldown_cmark::{
     Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
 };
 
-/// Ours: what is wider than the page scrolls by itself, also by keyboard.
+/// Elements wider than the page scroll on their own, also with the keyboard.
 const CODE: (&str, &str) = (
     "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\"><code>",
     "</code></pre>\n",
@@ -16,7 +16,7 @@ const TABLE: (&str, &str) = (
     "</div>\n",
 );
 
-/// `text` as HTML below a heading of level 2.
+/// Renders `text` as HTML below a heading of level 2.
 pub(super) fn html(text: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -29,11 +29,11 @@ pub(super) fn html(text: &str) -> String {
     markup
 }
 
-/// What may be shown of a text, so far.
+/// Collects the safe events of a text.
 #[derive(Default)]
 struct Safe<'a> {
     events: Vec<Event<'a>>,
-    /// The links that are open: an image may stand within a link.
+    /// The open links. An image may be inside a link.
     links: Vec<Link<'a>>,
     heading: Heading,
 }
@@ -41,11 +41,11 @@ struct Safe<'a> {
 struct Link<'a> {
     address: CowStr<'a>,
     is_shown: bool,
-    /// How many events there were when it began.
+    /// The number of events when the link was opened.
     began_at: usize,
 }
 
-/// The level of the latest heading: none is skipped on the way down.
+/// The level of the latest heading. Deeper headings never skip a level.
 struct Heading(usize);
 
 impl Default for Heading {
@@ -59,7 +59,7 @@ impl Heading {
         HeadingLevel::try_from(self.0).unwrap_or(HeadingLevel::H6)
     }
 
-    /// Two levels further down, where title and speaker stand above.
+    /// Moves the heading two levels down, because the title and the speaker are above it.
     fn follow(&mut self, level: HeadingLevel) -> HeadingLevel {
         self.0 = (level as usize + 2).min(self.0 + 1).min(6);
         self.level()
@@ -69,7 +69,7 @@ impl Heading {
 impl<'a> Safe<'a> {
     fn take(&mut self, event: Event<'a>) {
         let event = match event {
-            // Models write line breaks into tables like this.
+            // Models use this for line breaks in tables.
             Event::InlineHtml(text) if is_line_break(&text) => Event::HardBreak,
             Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
             Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
@@ -87,7 +87,7 @@ impl<'a> Safe<'a> {
             Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(self.heading.level())),
             Event::Start(Tag::CodeBlock(_)) => Event::Html(CODE.0.into()),
             Event::End(TagEnd::CodeBlock) => Event::Html(CODE.1.into()),
-            // Alignment would be written as a style, which the policy of the page forbids.
+            // The renderer would write alignment as a style attribute, which the page's policy forbids.
             Event::Start(Tag::Table(columns)) => {
                 self.events.push(Event::Html(TABLE.0.into()));
                 Event::Start(Tag::Table(vec![Alignment::None; columns.len()]))
@@ -97,14 +97,14 @@ impl<'a> Safe<'a> {
                 Event::Html(TABLE.1.into())
             }
             Event::TaskListMarker(is_done) => Event::Text(if is_done { "☑ " } else { "☐ " }.into()),
-            // Who writes to a person means a line's end as one.
+            // A single line break in a chat message is meant as a line break.
             Event::SoftBreak => Event::HardBreak,
             other => other,
         };
         self.events.push(event);
     }
 
-    /// A link is none that leads where none may lead, or that stands within another.
+    /// Omits the link when its address is not safe or when it is inside another link.
     fn open_link(&mut self, address: CowStr<'a>) {
         let is_shown = is_safe(&address) && !self.links.iter().any(|link| link.is_shown);
         if is_shown {
@@ -128,7 +128,7 @@ impl<'a> Safe<'a> {
             return;
         };
         let inside = self.events.get(link.began_at..).unwrap_or_default();
-        // A link without a text is called by where it leads.
+        // A link without text shows its address.
         if !inside
             .iter()
             .any(|event| matches!(event, Event::Text(_) | Event::Code(_)))

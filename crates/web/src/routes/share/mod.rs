@@ -1,6 +1,6 @@
-//! `/share/{id}`: a shared session as a page of its own, for anybody who has the link. It has no script,
-//! and nothing that it shows can become one: every text is escaped, what agents write is Markdown without
-//! markup of its own, and the browser is told to run and load nothing but the style below.
+//! `/share/{id}`: a shared session as a standalone page for anyone who has the link. The page has no
+//! script, and shared content cannot become one: every text is escaped, agents' Markdown cannot contain
+//! HTML, and the content security policy permits only the style below.
 
 mod markdown;
 
@@ -20,7 +20,7 @@ use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use std::fmt::Write as _;
 use tokio::sync::Semaphore;
 
-/// Pages that are made at a time. Each takes a few megabytes.
+/// The number of pages rendered concurrently. Each takes a few megabytes.
 static PAGES: Semaphore = Semaphore::const_new(4);
 
 const STYLE: &str = "\
@@ -45,20 +45,20 @@ h2 time{font-weight:400}\
 footer,.note{font-size:.85rem;opacity:.75}\
 ";
 
-/// The hash is the style's; a test compares them.
+/// The hash of `STYLE`; a test compares them.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'sha256-r5Ui/976t1UdG/DP+MXnkx3+l0Qt3vQcZLdaOmiUDsE='; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'",
 );
 
-/// One look-up for every id, known, unknown or revoked, and one answer for the last two.
+/// Every id costs one lookup. Unknown and revoked ids get the same response.
 pub(super) async fn get(
     State(app): State<App>,
     visitor: Visitor,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let id = id.map(|Path(id)| id).unwrap_or_default();
-    // A page may be large while it is made: so many at a time.
+    // Rendering a page may take much memory, so limit the concurrency.
     let _turn = PAGES.acquire().await.map_err(|_| Problem::internal())?;
     let shared = app.rooms().agents.shared_session(&id).await;
     let shared = shared.map_err(told)?;
@@ -79,7 +79,7 @@ fn respond(page: Bytes) -> Response {
         CONTENT_TYPE,
         HeaderValue::from_static("text/html; charset=utf-8"),
     );
-    // Once it is taken back, no copy of ours shows it.
+    // A cached copy would outlive a revoked share.
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     headers.insert(
@@ -135,7 +135,7 @@ fn write_message(page: &mut String, message: &SharedMessage) {
     page.push_str("</article>\n");
 }
 
-/// To the minute, in UTC: the page has no script that would know the reader's own time.
+/// Formats the time to the minute in UTC. The page has no script that could convert it to local time.
 fn time(at: Timestamp) -> String {
     let exact = at.to_string();
     let minute = exact.get(..16).unwrap_or(&exact).replace('T', " ");

@@ -1,4 +1,4 @@
-//! Setup, login, sessions, API keys, reset.
+//! Routes for setup, login, sessions, API keys and reset.
 
 use super::{ADMIN, PUBLIC, READ, row};
 use crate::routes::{Access, Route, StepUp, Verb, auth};

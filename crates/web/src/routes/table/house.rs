@@ -1,4 +1,4 @@
-//! The page, facts about the server, the documents, RPC and the sockets.
+//! Routes for the page, server information, API documents, RPC and WebSockets.
 
 use super::{PUBLIC, READ, row};
 use crate::routes::{Access, Route, Verb, documents, rpc, sessions, share, status};

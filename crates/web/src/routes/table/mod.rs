@@ -1,4 +1,4 @@
-//! The table itself: one file a subject, put together here.
+//! Assembles the route table from one file per subject.
 
 mod auth;
 mod house;
@@ -55,7 +55,7 @@ impl Route {
         self
     }
 
-    /// A form with a file.
+    /// The body is a form with a file.
     #[cfg(feature = "voice")]
     const fn takes_form<T: JsonSchema>(mut self) -> Self {
         self.body_type = "multipart/form-data";

@@ -1,4 +1,4 @@
-//! Passkeys.
+//! Routes for passkeys.
 
 use super::{ADMIN, PUBLIC, READ, row};
 use crate::routes::{Access, Route, StepUp, Verb, passkeys};

@@ -1,4 +1,4 @@
-//! The vault; none of these exist in a build without it.
+//! Routes for the vault. A build without the vault omits them.
 
 use super::{ADMIN, PUBLIC, row};
 use crate::routes::{Access, Route, StepUp, Verb, vault};

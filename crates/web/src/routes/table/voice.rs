@@ -1,4 +1,4 @@
-//! Voice: audio of sessions, speech as it comes, `OpenAI`'s paths.
+//! Routes for voice: audio of sessions, streamed speech, and `OpenAI`-compatible paths.
 
 use super::{READ, WRITE, row};
 use crate::routes::voice::{openai, session_audio, speech};

@@ -1,4 +1,4 @@
-//! Where senders of webhooks send.
+//! The route that receives webhook deliveries.
 
 use super::{PUBLIC, row};
 use crate::routes::{Route, Verb, ingest};

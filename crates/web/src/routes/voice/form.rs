@@ -1,4 +1,4 @@
-//! Audio that comes in: as the body itself, or in a form (RFC 7578). A form's other fields are texts.
+//! Incoming audio: as the body itself or in a form (RFC 7578) with additional text fields.
 
 use super::media_type::{essence, format_of, format_of_file, is_network_pcm, may_be_audio};
 use crate::body::{self, Charged};
@@ -13,30 +13,30 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use std::convert::Infallible;
 
-/// The largest body: 25 MiB of audio, and what stands around it.
+/// The maximum body size in bytes: 25 MiB of audio and 1 MiB of overhead.
 pub(super) const MAX_UPLOAD_BYTES: usize = 26 << 20;
-/// The longest text of a form.
+/// The maximum size of a text field, in bytes.
 const MAX_FIELD_BYTES: usize = 64 * 1024;
-/// How much of a form its reader is given at a time.
+/// The size of the pieces passed to the form parser, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
-/// How many texts a form may have.
+/// The maximum number of text fields in a form.
 const MAX_FIELDS: usize = 64;
 
-/// Audio, and what was said of it.
+/// Audio and its description.
 #[derive(Debug)]
 pub(super) struct Upload {
     pub(super) audio: Bytes,
-    /// What it is, as its media type or its file's name says.
+    /// The format according to the media type or the file name.
     pub(super) format: Option<&'static str>,
     pub(super) fields: Fields,
 }
 
-/// Texts by name. Each name may come once, but those that end in `[]`.
+/// Text fields by name. Only names that end in `[]` may occur more than once.
 #[derive(Debug, Default)]
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Adds one. What is empty is as if it had not come: so forms in a browser say nothing.
+    /// Adds a field. `take` treats an empty value as absent, because browsers submit empty form fields.
     pub(super) fn add(&mut self, name: String, value: String) -> Result<(), Problem> {
         if self.0.len() >= MAX_FIELDS {
             let reason = format!("at most {MAX_FIELDS} fields");
@@ -50,12 +50,12 @@ impl Fields {
         Ok(())
     }
 
-    /// Takes the one of this name.
+    /// Removes and returns the field with this name.
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         self.take_all(name).pop().filter(|value| !value.is_empty())
     }
 
-    /// Takes all of this name.
+    /// Removes and returns all fields with this name.
     pub(super) fn take_all(&mut self, name: &str) -> Vec<String> {
         let mut taken = Vec::new();
         self.0.retain_mut(|(other, value)| {
@@ -68,7 +68,7 @@ impl Fields {
         taken
     }
 
-    /// Nothing may be left that nobody knows.
+    /// Fails when unknown fields are left.
     pub(super) fn finish(self) -> Result<(), Problem> {
         match self.0.first() {
             None => Ok(()),
@@ -77,7 +77,7 @@ impl Fields {
     }
 }
 
-/// Reads audio that is the body, or in a form's field `file` or `audio`.
+/// Reads audio from the body or from a form field `file` or `audio`.
 pub(super) async fn read(parts: &Parts, body: Body, share: Share) -> Result<Upload, Problem> {
     let media_type = media_type(&parts.headers);
     if media_type == "multipart/form-data" {
@@ -94,7 +94,7 @@ pub(super) async fn read(parts: &Parts, body: Body, share: Share) -> Result<Uplo
     })
 }
 
-/// Reads a form with audio in one of these fields.
+/// Reads a form with audio in one of the fields `audio`.
 pub(super) async fn read_form(
     parts: &Parts,
     body: Body,
@@ -104,7 +104,7 @@ pub(super) async fn read_form(
     check_is_form(parts)?;
     let mut copy = share.sibling();
     let bytes = body::read(body, MAX_UPLOAD_BYTES, share).await?;
-    // What is taken out of a form is a copy.
+    // The values extracted from the form are copies.
     if !copy.grow(bytes.len()) {
         return Err(body::no_room());
     }
@@ -149,8 +149,8 @@ fn check_is_form(parts: &Parts) -> Result<(), Problem> {
     Err(Problem::new(ErrorCode::UnsupportedMediaType, message))
 }
 
-/// The whole body was read before: with its limit, and with the time limits of all bodies. The reader of
-/// forms copies all that is there, so it is given the body in pieces.
+/// The body has already been read with its size and time limits. The form parser copies all available data,
+/// so it receives the body in pieces.
 async fn open(parts: &Parts, bytes: Bytes) -> Result<Multipart, Problem> {
     let pieces = stream::unfold(bytes, |mut left| async move {
         tokio::task::yield_now().await;

@@ -1,23 +1,24 @@
-//! What media types and file names say of audio.
+//! Derives audio formats from media types and file names.
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters, in lower case.
 pub(super) fn essence(media_type: &str) -> String {
     let essence = media_type.split(';').next().unwrap_or_default();
     essence.trim().to_ascii_lowercase()
 }
 
-/// What programs send with audio, also those that do not know what they send.
+/// Whether a client may send audio with this media type, including generic types.
 pub(super) fn may_be_audio(media_type: &str) -> bool {
     media_type.is_empty()
         || media_type.starts_with("audio/")
         || format_of(media_type).is_some()
         || media_type == "application/octet-stream"
-        // What curl's `--data-binary` says when nobody says anything.
+        // The default content type of curl's `--data-binary`.
         || media_type == "application/x-www-form-urlencoded"
 }
 
-/// Bare samples as telephones and RTP send them (RFC 3551, section 4.5.11; RFC 3190): big-endian, at a rate
-/// and with channels that only the parameters tell. Our `pcm` is another thing, and noise would come out.
+/// Whether the type is raw samples as used by telephony and RTP (RFC 3551, section 4.5.11; RFC 3190). They
+/// are big-endian, with a rate and channels given only in the parameters. Decoding them as our `pcm` would
+/// produce noise.
 pub(super) fn is_network_pcm(media_type: &str) -> bool {
     matches!(
         media_type,
@@ -41,7 +42,7 @@ pub(super) fn format_of(media_type: &str) -> Option<&'static str> {
     })
 }
 
-/// The format that a file's name ends with.
+/// The format according to the file extension.
 pub(super) fn format_of_file(name: &str) -> Option<&'static str> {
     let (_, ending) = name.rsplit_once('.')?;
     Some(match ending.to_ascii_lowercase().as_str() {

@@ -1,5 +1,5 @@
-//! Voice over HTTP: audio of sessions, speech that is handed on as it comes, and the paths that clients of
-//! `OpenAI`'s audio API know. The methods `tts.*` and `stt.*` are behind `/api/rpc`.
+//! Voice over HTTP: audio of sessions, streamed speech, and paths compatible with `OpenAI`'s audio API. The
+//! methods `tts.*` and `stt.*` are available through `/api/rpc`.
 
 mod form;
 mod media_type;
@@ -16,10 +16,10 @@ use gatehouse_rpc::method::told;
 use gatehouse_voice::VoiceError;
 use serde::de::DeserializeOwned;
 
-/// The largest JSON body: a million characters, each escaped, and what is said of how to speak them.
+/// The maximum size of a JSON body, in bytes: a million escaped characters and the speech parameters.
 const MAX_JSON_BYTES: usize = 8 << 20;
 
-/// Reads what is to be spoken.
+/// Reads a JSON body with text to speak.
 async fn read_json<T: DeserializeOwned>(app: &App, request: Request) -> Result<T, Problem> {
     let (parts, body) = request.into_parts();
     let bytes = body::read(body, MAX_JSON_BYTES, body::share(app, &parts)?).await?;
@@ -27,7 +27,7 @@ async fn read_json<T: DeserializeOwned>(app: &App, request: Request) -> Result<T
     input::from_slice(if bytes.is_empty() { b"{}" } else { &bytes })
 }
 
-/// What a caller may know of a failure, whose fields have other names here than in the methods.
+/// Converts a failure for the caller and renames fields that have other names here than in the methods.
 fn renamed(error: VoiceError, names: &[(&str, &str)]) -> Problem {
     told(match error {
         VoiceError::Invalid { field, reason } => {

@@ -1,21 +1,20 @@
-//! Which part of some bytes is asked for (RFC 9110, section 14). Pure.
+//! Parses range requests (RFC 9110, section 14). Pure.
 
 use http::HeaderMap;
 use http::header::{IF_RANGE, RANGE};
 
-/// What to answer with.
+/// The part to respond with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Everything.
     Whole,
-    /// From the one byte to the other, both included.
+    /// The first and the last byte, both inclusive.
     Some(usize, usize),
-    /// Nothing that was asked for is there.
+    /// The requested range is outside the content.
     Nothing,
 }
 
-/// Reads `Range` and `If-Range`. What cannot be read is as if it had not been said, and so are several
-/// ranges at once: nobody has to answer them.
+/// Parses `Range` and `If-Range`. Ignores invalid values and multiple ranges, which a server need not
+/// support.
 pub(super) fn part(headers: &HeaderMap, length: usize, etag: &str) -> Part {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(range) = text(RANGE).and_then(|range| range.trim().strip_prefix("bytes=")) else {
@@ -29,12 +28,12 @@ pub(super) fn part(headers: &HeaderMap, length: usize, etag: &str) -> Part {
     };
     let number = |text: &str| -> Option<usize> {
         let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        // One that is too large for us is larger than all that is there.
+        // A number that overflows is larger than any content.
         is_number.then(|| text.parse().unwrap_or(usize::MAX))
     };
     let last = length.checked_sub(1);
     match (from.is_empty(), number(from), to.is_empty(), number(to)) {
-        // The last so many.
+        // A suffix range: the last `count` bytes.
         (true, _, _, Some(count)) => match last {
             Some(last) if count > 0 => Part::Some(length.saturating_sub(count), last),
             _ => Part::Nothing,
@@ -78,7 +77,7 @@ mod tests {
             ("bytes=10-11", Part::Nothing),
             ("bytes=99999999999999999999999-", Part::Nothing),
             ("bytes=-0", Part::Nothing),
-            // Not to be understood, or more than one.
+            // Invalid, or more than one range.
             ("bytes=5-3", Part::Whole),
             ("bytes=-", Part::Whole),
             ("bytes=a-b", Part::Whole),

@@ -1,5 +1,5 @@
-//! `/api/sessions/{id}/audio`: what was said aloud in a session. A recording comes in, is understood and
-//! kept; recordings and spoken answers are given back.
+//! `/api/sessions/{id}/audio`: the audio of a session. Transcribes and stores uploaded recordings, and
+//! returns recordings and spoken answers.
 
 use super::form::{self, Fields};
 use super::range::{Part, part};
@@ -23,23 +23,24 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use schemars::JsonSchema;
 use std::ops::Range;
 
-/// A browser may keep it, and must ask again each time: who has logged out may not hear it.
+/// Browsers may cache it but must revalidate, so a user who has logged out cannot play it.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 type Pairs = Result<Query<Vec<(String, String)>>, QueryRejection>;
 
-/// A recording in a form; or the body is the recording, and the rest stands in the query.
+/// A form with a recording. Alternatively the body is the recording, and the other fields are query
+/// parameters.
 #[derive(Debug, JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(in crate::routes) struct AudioForm {
-    /// The recording, at most 25 MiB; `audio` is taken as well.
+    /// The recording, at most 25 MiB; `audio` is accepted as well.
     #[schemars(extend("format" = "binary"))]
     file: String,
-    /// Its language: ISO 639-1.
+    /// The language, as an ISO 639-1 code.
     language: Option<String>,
-    /// Who listens.
+    /// The provider's id or vendor name.
     provider: Option<String>,
-    /// What it is about.
+    /// Context for the recognition.
     prompt: Option<String>,
 }
 
@@ -81,7 +82,7 @@ pub(in crate::routes) async fn get(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    // What is no text names nothing.
+    // Invalid UTF-8 cannot name a recording.
     let Path((session, audio)) = ids.map_err(|_| Problem::not_found("audio"))?;
     let session = app
         .rooms()
@@ -98,7 +99,7 @@ pub(in crate::routes) async fn get(
         return Ok(described(response, &audio, &etag));
     }
     let length = usize::try_from(audio.size_bytes).unwrap_or(usize::MAX);
-    // HEAD knows no ranges.
+    // HEAD does not support ranges.
     let part = match method {
         Method::GET => part(&headers, length, &etag),
         _ => Part::Whole,
@@ -127,8 +128,8 @@ pub(in crate::routes) async fn get(
     })
 }
 
-/// Some of the bytes, read as the caller takes them. When they go away meanwhile, the answer breaks off:
-/// the caller finds that it is not whole.
+/// Streams a range of the audio. If the audio is deleted meanwhile, the response breaks off, and the caller
+/// detects that it is incomplete.
 fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
     let number = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let (from, to) = (number(bytes.start), number(bytes.end));
@@ -141,7 +142,7 @@ fn answer(app: &App, audio: &StoredAudio, bytes: Range<usize>) -> Response {
     response
 }
 
-/// Says how long it would be.
+/// An empty body with the content length of the audio.
 fn empty(length: usize) -> Response {
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
@@ -156,7 +157,7 @@ fn with_range(mut response: Response, range: &str) -> Response {
     response
 }
 
-/// The headers of audio, whole or not.
+/// Adds the headers of a full or partial audio response.
 fn described(mut response: Response, audio: &StoredAudio, etag: &str) -> Response {
     let headers = response.headers_mut();
     let name = format!("inline; filename=\"{}.{}\"", audio.id, audio.format);

@@ -1,4 +1,4 @@
-//! `POST /api/tts/stream`: `tts.convert`, but what is spoken is handed on as it comes.
+//! `POST /api/tts/stream`: like `tts.convert`, but streams the audio as it is generated.
 
 use super::read_json;
 use crate::app::App;
@@ -23,8 +23,9 @@ pub(in crate::routes) async fn post(
     Ok(respond(streamed.map_err(told)?)?)
 }
 
-/// The first bytes are there, so the answer is a success. What fails from here on breaks the body off:
-/// the client finds that it is not whole. A client that goes away ends the speaker's work.
+/// Builds the response once the first bytes are available, with a success status. A later failure breaks
+/// off the body, and the client detects that it is incomplete. A client that disconnects stops the
+/// synthesis.
 pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
     let provider = speech.provider;
     let body = speech.body.inspect_err(move |error| {
@@ -54,7 +55,7 @@ pub(super) fn respond(speech: Streamed) -> Result<Response, Problem> {
     Ok(response)
 }
 
-/// Who was asked, in order, and how each answered: `tts_cloud_1=PROVIDER_FAILED, tts_cloud_2=ok`.
+/// The providers tried and their results, such as `tts_cloud_1=PROVIDER_FAILED, tts_cloud_2=ok`.
 fn attempts(attempts: &[Attempt]) -> String {
     let told = attempts
         .iter()

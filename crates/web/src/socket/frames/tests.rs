@@ -8,7 +8,7 @@ fn holder() -> Holder {
     Holder::Known("a".into())
 }
 
-/// A client's frame.
+/// Builds a client frame.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut bytes = header_of(Kind::Text, payload.len());
     bytes[0] = first;
@@ -20,7 +20,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What the bytes bring when they come in pieces of this size.
+/// Decodes the bytes in pieces of this size.
 fn read(bytes: &[u8], piece: usize, budget: &ByteBudget) -> (Vec<String>, Option<Broken>) {
     let mut decoder = Decoder::new(budget.clone());
     let mut seen = Vec::new();

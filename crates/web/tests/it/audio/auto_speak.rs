@@ -1,11 +1,11 @@
-//! Answers that are spoken by themselves: each mode, the markup that is never seen, and what may go wrong.
+//! Answers that are spoken automatically: every mode, hidden markup, and failures.
 
 use super::House;
 use super::vendor::audio_of;
 use super::wav;
 use serde_json::{Value, json};
 
-/// What was spoken has the bytes that the vendor gave for this text.
+/// Checks that the stored audio is what the vendor returned for this text.
 async fn check_audio(house: &House, answer: &Value, text: &str) {
     let (session, audio) = (
         answer["session"].as_str().unwrap(),
@@ -26,7 +26,7 @@ async fn check_audio(house: &House, answer: &Value, text: &str) {
     );
 }
 
-/// Says "Hello there." aloud in the session and sends it; with its id, or as the text alone.
+/// Uploads a recording of "Hello there." to the session and sends its text, with the audio id or without.
 async fn say_aloud(house: &House, session: &str, by_id: bool) -> Value {
     let path = format!("/api/sessions/{session}/audio");
     let posted = house
@@ -145,7 +145,7 @@ async fn markup_is_never_seen_wherever_the_answer_is_cut() {
     let path = format!("/share/{}", shared["share_id"].as_str().unwrap());
     let page = house.server.remote().get(&path).await;
     assert!(page.text.contains("hear this") && !page.text.contains("persona="));
-    // The model is not told what it marked, either.
+    // The history sent to the model does not contain the markup either.
     house.say(Some(&session), "And now?").await;
     let seen = house.model.seen.lock().unwrap().last().unwrap().to_string();
     assert!(!seen.contains("persona="), "{seen}");
@@ -178,7 +178,7 @@ async fn a_failure_is_told_beside_the_answer() {
         .await
         .unwrap();
     fails("Nobody.", "NOT_CONFIGURED").await;
-    // Who switches speech off misses none.
+    // With speech switched off, missing audio is not an error.
     house.owner.rpc("tts.disable", json!({})).await.unwrap();
     house.model.will_say(&["Quiet."]);
     let told = house.say(Some(&session), "Go on.").await;
@@ -194,7 +194,7 @@ async fn nothing_to_say_is_no_failure() {
         house.model.will_say(&[nothing]);
         let answer = house.say(None, "Go on.").await;
         let has = |name: &str| answer.get(name).is_some();
-        // Code may be named when it is left out.
+        // Spoken text may mention omitted code.
         assert!(!has("audio_error"), "{answer}");
         assert!(!has("audio") || nothing.starts_with('`'), "{answer}");
     }
@@ -230,7 +230,7 @@ async fn the_tags_persona_goes_before_the_agents_and_that_before_the_active_one(
     house.owner.rpc("agents.create", agent).await.unwrap();
     assert_eq!(voice_of("b", "Hello.").await, "onyx");
     assert_eq!(voice_of("b", "[[tts:persona=ada]]Hello.").await, "nova");
-    // One that a model invented is passed over.
+    // An unknown persona named by the model is ignored.
     assert_eq!(voice_of("b", "[[tts:persona=zoe]]Hello.").await, "onyx");
     house
         .owner
@@ -258,7 +258,7 @@ async fn markup_moves_no_text_to_a_vendor_that_the_owner_did_not_choose() {
     let spoken = house.vendor.spoken().pop().unwrap();
     assert_eq!(spoken["voice"], "alloy", "the persona is ignored too");
 
-    // The owner may allow it; the vendor is not set up here, so nothing is spoken.
+    // The owner may allow it. The vendor is not configured here, so nothing is spoken.
     let allow = json!({ "id": "eve", "allowMarkup": true });
     let shown = house.owner.rpc("voice.personas.update", allow).await;
     assert_eq!(shown.unwrap()["allow_markup"], true);

@@ -1,5 +1,5 @@
-//! Audio over HTTP, and answers that are spoken by themselves: a real server, a vendor of speech as
-//! `OpenAI`'s documents have it, and a model that says what a test wants.
+//! Audio over HTTP and automatically spoken answers: a real server, a fake speech vendor that follows
+//! `OpenAI`'s documentation, and a scripted model.
 
 mod auto_speak;
 mod openai;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use vendor::Vendor;
 
-/// What the model says next, each answer in its pieces; and what it was told.
+/// A fake model: the scripted answers, each in pieces, and the requests it received.
 #[derive(Clone, Default)]
 struct Model {
     script: Arc<Mutex<VecDeque<Vec<String>>>>,
@@ -33,14 +33,14 @@ impl Model {
         self.script.lock().unwrap().push_back(pieces);
     }
 
-    /// The system prompt of the newest request.
+    /// The system prompt of the latest request.
     fn prompt(&self) -> String {
         let seen = self.seen.lock().unwrap();
         seen.last().unwrap()["messages"][0]["content"].to_string()
     }
 }
 
-/// Streams as `OpenAI` does (<https://platform.openai.com/docs/api-reference/chat-streaming>).
+/// Streams like `OpenAI` (<https://platform.openai.com/docs/api-reference/chat-streaming>).
 async fn answer(State(model): State<Model>, Json(body): Json<Value>) -> impl IntoResponse {
     model.seen.lock().unwrap().push(body);
     let pieces = model.script.lock().unwrap().pop_front();
@@ -107,13 +107,13 @@ impl House {
         set.await.unwrap();
     }
 
-    /// Says something in a session, or in a new one, and waits for the answer.
+    /// Sends a message to a session, or to a new one, and waits for the answer.
     async fn say(&self, session: Option<&str>, text: &str) -> Value {
         let params = json!({ "session": session, "text": text });
         self.owner.rpc("chat.send_sync", params).await.unwrap()
     }
 
-    /// A session with one question and one answer.
+    /// Creates a session with one question and one answer.
     async fn session(&self) -> String {
         let answer = self.say(None, "ping").await;
         answer["session"].as_str().unwrap().to_owned()
@@ -125,14 +125,14 @@ impl House {
         page["messages"].as_array().unwrap().clone()
     }
 
-    /// Bytes of a session's audio, with the headers that they came with.
+    /// Fetches audio of a session with its response headers.
     async fn fetch(&self, session: &str, audio: &str) -> Bytes {
         let path = format!("/api/sessions/{session}/audio/{audio}");
         fetch(&self.owner, &path, &[]).await
     }
 }
 
-/// An answer of bytes.
+/// A binary response.
 struct Bytes {
     status: u16,
     headers: reqwest::header::HeaderMap,
@@ -164,7 +164,7 @@ async fn bytes(request: reqwest::RequestBuilder) -> Bytes {
     }
 }
 
-/// A second of something.
+/// A test tone with this number of samples at 24 kHz.
 fn sound(samples: usize) -> Sound {
     let wave = |n: usize| i16::try_from(n % 200).unwrap() * 100 - 10_000;
     Sound {
@@ -177,7 +177,7 @@ fn wav() -> Vec<u8> {
     encode(&sound(24_000), Format::Wav).unwrap()
 }
 
-/// A form as a browser sends it: names with what stands behind them in the head, and values.
+/// Builds a form as a browser sends it, from the rest of each part's header and its value.
 fn form(parts: &[(&str, &[u8])]) -> (&'static str, Vec<u8>) {
     let mut body = Vec::new();
     for (head, value) in parts {

@@ -1,4 +1,4 @@
-//! `/v1/audio/*` and `/v1/models`, as clients of `OpenAI`'s API call them.
+//! `/v1/audio/*` and `/v1/models`, called like `OpenAI`'s API.
 
 use super::vendor::audio_of;
 use super::{House, bytes, form, wav};
@@ -28,7 +28,7 @@ async fn a_text_is_spoken() {
             "instructions": "Cheerful.", "response_format": "opus", "speed": 1.5 })
         ]
     );
-    // As little as possible; and a voice of one's own, as an object.
+    // Minimal requests, and a custom voice as an object.
     for (body, model, voice) in [
         (json!({ "input": "Hi." }), "gpt-4o-mini-tts", "alloy"),
         (
@@ -128,12 +128,12 @@ async fn openais_names_say_nothing_to_others() {
         voices,
         [None, Some("p225".to_owned()), Some("p226".to_owned())]
     );
-    // Whoever names it gets the vendor.
+    // A request that names the vendor uses it.
     let body = json!({ "input": "Hi.", "voice": "nova", "model": "openai/tts-1" });
     let got = bytes(client.request("POST", "/v1/audio/speech").json(&body)).await;
     assert_eq!(got.header("x-provider"), "tts_cloud_2");
     assert_eq!(house.vendor.spoken()[0]["voice"], "nova");
-    // So does whoever is spoken for by a persona.
+    // So does a request with a persona of that vendor.
     let persona = json!({ "id": "ada", "label": "Ada", "provider": "openai" });
     house
         .owner
@@ -154,10 +154,10 @@ async fn openais_names_say_nothing_to_others() {
     );
 }
 
-/// Whose voice each request wanted.
+/// The requested voices.
 type Voices = std::sync::Arc<std::sync::Mutex<Vec<Option<String>>>>;
 
-/// A server of Coqui's (`TTS.server`): `GET` or `POST /api/tts` with `text` and `speaker_id`.
+/// A fake Coqui server (`TTS.server`): `GET` or `POST /api/tts` with `text` and `speaker_id`.
 struct Coqui {
     url: String,
     voices: Voices,
@@ -341,7 +341,7 @@ async fn what_is_said_of_a_recording_is_passed_on() {
 
 #[tokio::test]
 async fn models_are_those_that_can_be_used() {
-    // What lists show does not restrict what can be used.
+    // Hiding providers from lists does not restrict their use.
     let options = Options::default()
         .env("SERVICE_VOICE__TTS__PROVIDERS", "piper")
         .env("SERVICE_VOICE__STT__PROVIDERS", "groq");
@@ -375,7 +375,7 @@ async fn models_are_those_that_can_be_used() {
             "{one}"
         );
     }
-    // By the vendor's name as well; what is not configured is not there.
+    // The vendor's name works too. Unconfigured models are missing.
     assert_eq!(
         client.get("/v1/models/whisper").await.expect(200)["id"],
         "stt_cloud_1"

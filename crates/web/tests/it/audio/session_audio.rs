@@ -22,7 +22,7 @@ async fn a_recording_is_understood_kept_and_given_back() {
     let heard = upload(&house, &session).await;
     let id = heard["audio_id"].as_str().unwrap();
     assert!(id.starts_with("aud_"), "{id}");
-    // The rest is what `stt.transcribe` answers.
+    // The other fields equal the result of `stt.transcribe`.
     let audio = data_encoding::BASE64.encode(&wav());
     let by_rpc = house.owner.rpc("stt.transcribe", json!({ "audio": audio }));
     let mut without_id = heard.clone();
@@ -64,7 +64,7 @@ async fn a_form_will_do_and_says_more() {
         let posted = house.owner.send_bytes("POST", &at, Some(media_type), body);
         assert_eq!(posted.await.expect(200)["provider"], "stt_cloud_1");
     }
-    // The same in the query of a body that is the audio itself.
+    // The same as query parameters, with the audio as the body.
     let asked = format!("{at}?language=de&prompt=Names:%20Ada");
     let posted = house.owner.send_bytes("POST", &asked, None, audio).await;
     posted.expect(200);
@@ -121,7 +121,7 @@ async fn what_cannot_be_taken_is_refused_and_nothing_is_kept() {
         off.refused(503, "NOT_CONFIGURED")["what"],
         "voice.stt.enabled"
     );
-    // Nothing of it counts as heard.
+    // A failed recording does not count as spoken input.
     house.set("voice.tts.auto", json!("inbound")).await;
     let answer = house.say(Some(&session), "refuse").await;
     assert_eq!(answer.get("audio"), None);
@@ -214,7 +214,7 @@ async fn a_long_recording_comes_in_pieces_and_is_whole() {
     let house = House::new().await;
     let session = house.session().await;
     let mut audio = wav();
-    // Two pieces and a byte of a third.
+    // Two pieces and one byte of a third.
     let length = (2 << 20) + 1;
     let more = (0..length - audio.len()).map(|n| u8::try_from(n % 251).unwrap());
     audio.extend(more);

@@ -48,7 +48,7 @@ async fn the_first_bytes_come_before_the_last_and_who_leaves_ends_it() {
     house.vendor.until_left(1).await;
 }
 
-/// Within a second, whichever way the call came.
+/// Ends within a second over both transports.
 #[tokio::test]
 async fn a_call_that_nobody_waits_for_ends_at_the_vendor() {
     let house = House::new().await;
@@ -120,7 +120,7 @@ async fn before_the_first_byte_an_error_is_one() {
     );
 }
 
-/// What a text is too long for is the setting's to say, up to its own highest value.
+/// The setting limits the text's length, up to the setting's own maximum.
 #[tokio::test]
 async fn a_long_text_is_not_a_large_body() {
     let house = House::new().await;

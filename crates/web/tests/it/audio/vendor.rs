@@ -1,5 +1,5 @@
-//! A vendor of speech and transcripts, after `OpenAI`'s reference
-//! (<https://platform.openai.com/docs/api-reference/audio>). It refuses what the vendor would.
+//! A fake vendor of speech and transcripts that follows `OpenAI`'s reference
+//! (<https://platform.openai.com/docs/api-reference/audio>). It refuses what the vendor would refuse.
 
 use super::sound;
 use axum::body::{Body, Bytes};
@@ -22,19 +22,19 @@ const VOICES: [&str; 11] = [
     "alloy", "ash", "ballad", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer", "verse",
 ];
 
-/// The fields of a form; of the file its name.
+/// The fields of a form. The value of a file field is the file name.
 type Form = BTreeMap<String, Vec<String>>;
 
 #[derive(Clone)]
 pub struct Vendor {
     pub url: String,
     spoken: Arc<Mutex<Vec<Value>>>,
-    /// How often it was asked to speak.
+    /// The number of speech requests.
     asked: watch::Sender<usize>,
     heard: Arc<Mutex<Vec<Form>>>,
-    /// What it will understand.
+    /// The next transcript.
     transcript: Arc<Mutex<String>>,
-    /// How many callers went away in the middle.
+    /// The number of callers that disconnected before the end.
     left: watch::Sender<usize>,
 }
 
@@ -63,30 +63,30 @@ impl Vendor {
         text.clone_into(&mut self.transcript.lock().unwrap());
     }
 
-    /// Bodies of the requests for speech.
+    /// The bodies of the speech requests.
     pub fn spoken(&self) -> Vec<Value> {
         self.spoken.lock().unwrap().clone()
     }
 
-    /// The texts of these.
+    /// The texts of the speech requests.
     pub fn texts(&self) -> Vec<String> {
         let spoken = self.spoken();
         let text = |body: &Value| body["input"].as_str().unwrap().to_owned();
         spoken.iter().map(text).collect()
     }
 
-    /// Forms of the requests for transcripts.
+    /// The forms of the transcription requests.
     pub fn heard(&self) -> Vec<Form> {
         self.heard.lock().unwrap().clone()
     }
 
-    /// Waits until it was asked to speak so often.
+    /// Waits for this number of speech requests.
     pub async fn until_asked(&self, count: usize) {
         let mut asked = self.asked.subscribe();
         asked.wait_for(|asked| *asked >= count).await.unwrap();
     }
 
-    /// Waits until so many callers went away.
+    /// Waits for this number of disconnected callers.
     pub async fn until_left(&self, count: usize) {
         let mut left = self.left.subscribe();
         left.wait_for(|left| *left >= count).await.unwrap();
@@ -99,7 +99,7 @@ impl Vendor {
     }
 }
 
-/// What it gives for a text.
+/// The audio for a text.
 pub fn audio_of(text: &str, format: &str) -> Vec<u8> {
     let format = Format::parse(format).unwrap();
     encode(&sound(2400 + 240 * text.len()), format).unwrap()
@@ -111,7 +111,7 @@ fn is_known(headers: &HeaderMap) -> bool {
         .is_some_and(|value| *value == format!("Bearer {KEY}"))
 }
 
-/// Why the vendor would not speak.
+/// The vendor's error for a speech request, if any.
 fn fault(body: &Value) -> Option<(u16, &'static str)> {
     let known = [
         "model",
@@ -189,7 +189,7 @@ async fn speak(
     ([("content-type", media_type)], body).into_response()
 }
 
-/// Half of the audio, then an error; or then nothing more, until the caller goes away.
+/// Sends half of the audio, then an error, or then nothing until the caller disconnects.
 fn in_the_middle(
     audio: &[u8],
     error: Option<io::Error>,

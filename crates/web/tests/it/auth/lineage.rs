@@ -1,4 +1,4 @@
-//! What a credential makes is no wider than itself and ends with it.
+//! A credential made with another one has no more permissions and ends with it.
 
 use crate::steps::{behind_trusted_proxy, light_owner, new_session, stopped_clock};
 use gatehouse_domain::{Clock, ManualClock};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const KEYS: &str = "/api/auth/api-keys";
 
-/// A key made by somebody, and its id.
+/// Makes a key with the maker's credential. Returns it and its id.
 async fn make(server: &TestServer, maker: &Actor, more: Value) -> (Actor, String) {
     let mut body = json!({ "label": "child", "scopes": ["operator.admin"] });
     for (name, value) in more.as_object().unwrap() {
@@ -112,7 +112,7 @@ async fn what_a_device_paired_ends_with_the_device() {
         .iter()
         .map(|device| device["made_by"].as_str().unwrap().to_owned())
         .collect();
-    // Both may have been made within one millisecond.
+    // Both may have been made in the same millisecond.
     made_by.sort();
     let parent = format!("device {}", device["id"].as_str().unwrap());
     assert_eq!(made_by, [parent, "session as_owner".to_owned()]);

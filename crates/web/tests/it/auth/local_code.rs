@@ -1,4 +1,4 @@
-//! `auth.local_setup_code = true`: before setup nobody makes anything that stays without the code.
+//! `auth.local_setup_code = true`: before setup, nothing permanent can be created without the code.
 
 use gatehouse_testkit::{Options, PASSWORD, TestServer};
 use serde_json::json;

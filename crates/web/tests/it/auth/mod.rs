@@ -1,4 +1,4 @@
-//! `/api/auth/*` but the vault.
+//! `/api/auth/*` except the vault.
 
 mod api_keys;
 mod lineage;

@@ -1,4 +1,4 @@
-//! `only`: a key or device for one purpose.
+//! `only`: keys and devices limited to one purpose.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, TestServer};
@@ -61,7 +61,7 @@ async fn a_key_for_one_purpose_calls_what_it_names_and_no_more() {
     for path in ["/api/auth/reset", KEYS, "/api/auth/vault/seal"] {
         refused_path(&key, "POST", path).await;
     }
-    // What carries calls, and what a client begins with, is open to every key.
+    // Paths that contain calls, and the methods that clients start with, are open to every key.
     for method in ["connect", "rpc.discover", "system.status"] {
         key.rpc(method, json!({})).await.unwrap();
     }
@@ -119,7 +119,7 @@ async fn a_pattern_that_matches_nothing_is_refused() {
         let body = json!({ "label": "x", "scopes": ["operator.read"], "only": only });
         owner.post(KEYS, body).await.refused(400, "INVALID_PARAMS");
     }
-    // A device calls no path.
+    // Devices cannot call paths.
     let params = json!({ "label": "x", "only": ["/metrics"] });
     let refused = owner.rpc_reply("pairing.create", params).await.json();
     assert_eq!(refused["error"]["data"]["field"], "only");
@@ -215,7 +215,7 @@ async fn a_socket_hears_what_its_key_may_ask_for() {
         .unwrap();
     let persona = json!({ "label": "P", "provider": "openai" });
     owner.rpc("voice.personas.create", persona).await.unwrap();
-    // Events come in the order in which they were published.
+    // Events arrive in the order of publication.
     let event = socket.next().await.unwrap();
     assert_eq!(event["method"], "voice.persona", "{event}");
 }

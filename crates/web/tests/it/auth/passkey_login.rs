@@ -1,4 +1,4 @@
-//! `/api/auth/passkey/auth/*`: what is no proof of a passkey.
+//! `/api/auth/passkey/auth/*`: invalid proofs are refused.
 
 use crate::steps::{
     finish_login, finish_registration, light_owner, log_in_by_passkey, register_passkey,
@@ -45,7 +45,7 @@ async fn an_answer_to_another_challenge_is_refused() {
         .await
         .refused(401, "INVALID_CREDENTIALS");
     finish_login(&here, &first, &credential).await.expect(200);
-    // Once.
+    // A second use fails.
     finish_login(&here, &first, &credential)
         .await
         .refused(401, "INVALID_CREDENTIALS");
@@ -90,7 +90,7 @@ async fn a_passkey_of_one_host_is_none_on_another() {
         authenticator.get(&begun["options"]).await.is_none(),
         "the browser refuses"
     );
-    // An attacker's browser does not: an answer for this host, sent to the other's ceremony.
+    // An attacker's browser may not refuse: it sends a response for this host to the other host's ceremony.
     let begun_here = begin(&here).await;
     let credential = authenticator.get(&begun_here["options"]).await.unwrap();
     finish_login(&gate, &begun, &credential)
@@ -111,7 +111,7 @@ async fn a_signature_by_a_page_of_another_origin_is_refused() {
         .await
         .expect(200);
     let caller = gate(server.local());
-    // The page of a name below may use the name above; it is another site all the same.
+    // A page on a subdomain may use the parent domain's passkey, but it is another origin.
     authenticator.move_to("https://evil.gate.example");
     let begun = begin(&caller).await;
     let credential = authenticator.get(&begun["options"]).await.unwrap();

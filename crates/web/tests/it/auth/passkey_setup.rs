@@ -1,4 +1,4 @@
-//! A passkey as the first credential.
+//! Setup with a passkey as the first credential.
 
 use crate::steps::{finish_registration, log_in_by_passkey, register_passkey, vault_status};
 use gatehouse_testkit::{Actor, SoftAuthenticator, TestServer};
@@ -34,7 +34,7 @@ async fn setup_by_passkey_alone_makes_no_vault() {
     }
     assert_eq!(vault_status(&server).await, "uninitialized");
     assert_eq!(server.setup_code(), "");
-    // Nothing is blocked while it is uninitialized.
+    // An uninitialized vault blocks nothing.
     let set = owner
         .rpc("env.set", json!({ "key": "A", "value": "b" }))
         .await

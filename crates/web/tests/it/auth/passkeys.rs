@@ -1,4 +1,4 @@
-//! `/api/auth/passkey/register/*` and `/api/auth/passkeys`, with an authenticator that is no code of ours.
+//! `/api/auth/passkey/register/*` and `/api/auth/passkeys`, with a third-party authenticator.
 
 use crate::steps::{
     finish_registration, light_owner, log_in_by_passkey, register_passkey, stopped_clock,
@@ -55,7 +55,7 @@ async fn on_each_kind_of_host_a_passkey_is_made_and_logs_in() {
         let begun = begin(&place(owner.clone())).await;
         assert_eq!(begun["options"]["publicKey"]["rp"]["id"], rp_id);
         let Some(credential) = authenticator.create(&begun["options"]).await else {
-            // The client of the `passkey` crate takes plain HTTP on `localhost` alone.
+            // The `passkey` crate's client accepts plain HTTP only on `localhost` itself.
             assert_eq!(host, "app.localhost:8420");
             continue;
         };
@@ -145,7 +145,7 @@ async fn what_exists_is_excluded() {
     assert_eq!(excluded[0]["id"], credential["id"]);
     let mut second = SoftAuthenticator::on(HERE);
     register_passkey(&here, &mut second).await.expect(200);
-    // One of another host is not told here.
+    // Passkeys of another host are not listed here.
     let gate = owner
         .with("host", "gate.example")
         .with("origin", "https://gate.example");
@@ -168,7 +168,7 @@ async fn a_registration_from_another_origin_or_for_another_challenge_is_refused(
         .await
         .refused(400, "INVALID_PARAMS");
     assert_eq!(refused["field"], "credential");
-    // The second is used up by that; the first is still good, once.
+    // The attempt used up the second challenge. The first is still valid, once.
     finish_registration(&here, &second, &credential)
         .await
         .refused(400, "INVALID_PARAMS");
@@ -178,7 +178,7 @@ async fn a_registration_from_another_origin_or_for_another_challenge_is_refused(
     finish_registration(&here, &first, &credential)
         .await
         .refused(400, "INVALID_PARAMS");
-    // A page of a name below: the browser lets it use the name above, the server does not.
+    // The browser lets a page on a subdomain use the parent domain; the server refuses.
     let mut below = SoftAuthenticator::on("https://evil.gate.example");
     let gate = owner
         .with("host", "gate.example")
@@ -188,7 +188,7 @@ async fn a_registration_from_another_origin_or_for_another_challenge_is_refused(
     finish_registration(&gate, &begun, &credential)
         .await
         .refused(400, "INVALID_PARAMS");
-    // Nothing signs what a new passkey says of its origin, so an attacker may write it as he likes.
+    // A registration does not sign the origin, so an attacker can write any value.
     for origin in [
         "https://evil.example",
         "http://gate.example",

@@ -33,7 +33,7 @@ async fn a_change_needs_the_current_one_and_ends_other_sessions() {
         "current_password"
     );
     other.get("/api/gon").await.expect(200);
-    // The alias of the field.
+    // `old_password` is an alias of the field.
     let body = json!({ "old_password": PASSWORD, "new_password": NEW_PASSWORD });
     let changed = owner
         .post("/api/auth/password/change", body)

@@ -38,7 +38,7 @@ async fn every_credential_goes_and_the_secrets_stay() {
         assert_eq!(status[field], value, "{field}");
     }
     assert_eq!(status["auth_method"], "Loopback");
-    // Everybody is allowed, as specified; nobody by the old credentials.
+    // As specified, everyone is allowed, but not by the old credentials.
     let gon = server.remote().get("/api/gon").await.expect(200);
     assert_eq!(gon["identity"]["method"], "Loopback");
     for caller in [&owner, &key] {
@@ -65,7 +65,7 @@ async fn every_credential_goes_and_the_secrets_stay() {
     let owner = server.local().session(&setup.session_cookie().unwrap());
     let listed = owner.rpc("env.list", json!({})).await.unwrap();
     assert_eq!(listed["env_variables"][0]["key"], "KEPT");
-    // It was open: the new password wraps it now, and the recovery key still does.
+    // The vault was open, so the new password now wraps its key. The recovery key still works.
     owner
         .post(
             "/api/auth/vault/unlock",
@@ -107,7 +107,7 @@ async fn after_a_reset_while_sealed_the_record_keeps_its_password() {
         .post("/api/auth/vault/unlock", json!({ "password": PASSWORD }))
         .await
         .expect(200);
-    // The next change wraps it anew.
+    // The next password change wraps the key again.
     let body = json!({ "current_password": third, "new_password": "a fourth password" });
     owner
         .post("/api/auth/password/change", body)

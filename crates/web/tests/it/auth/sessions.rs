@@ -125,7 +125,7 @@ async fn a_session_lives_thirty_days_and_no_longer() {
     owner.get("/api/gon").await.expect(200);
     let mut socket = server.socket(&owner, "/ws").await;
     clock.advance(Duration::from_millis(1));
-    // Use did not prolong it.
+    // Using the session did not extend it.
     owner
         .get("/api/gon")
         .await

@@ -91,7 +91,7 @@ async fn a_remote_caller_needs_the_live_code() {
             .await
             .refused(403, "FORBIDDEN");
     }
-    // The code is looked at first: with it, the body is.
+    // The code is checked first. With a valid code the body is checked.
     let short = json!({ "password": "short", "setup_code": code });
     server
         .remote()
@@ -159,7 +159,7 @@ async fn after_five_used_up_codes_remote_setup_is_closed_until_a_restart() {
         for _ in 0..10 {
             guess(&server, "x").await.refused(403, "FORBIDDEN");
         }
-        // The first is replaced at once, the others when ten minutes are over.
+        // The first code is replaced immediately, later ones after ten minutes.
         if used_up == 1 {
             continue;
         }

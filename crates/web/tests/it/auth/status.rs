@@ -61,7 +61,7 @@ async fn before_setup() {
         (&remote["authenticated"], &remote["is_local"]),
         (&json!(false), &json!(false))
     );
-    // An address has no passkeys.
+    // `WebAuthn` does not work on IP addresses.
     assert_eq!(status(&server.local()).await["webauthn_available"], false);
 }
 

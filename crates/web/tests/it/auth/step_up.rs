@@ -1,4 +1,4 @@
-//! What needs a confirmation within fifteen minutes, and `POST /api/auth/confirm`.
+//! Actions that need a confirmation in the last fifteen minutes, and `POST /api/auth/confirm`.
 
 use crate::steps::{WRONG_PASSWORD, by_clock, light_owner, stopped_clock};
 use gatehouse_testkit::{Options, PASSWORD};
@@ -43,7 +43,7 @@ async fn a_confirmation_counts_for_fifteen_minutes() {
         )
         .await;
     assert_eq!(set, Err("CONFIRMATION_REQUIRED".to_owned()));
-    // A narrower key, and whatever else is no danger, goes on.
+    // Creating a key with fewer scopes, and other harmless actions, need no confirmation.
     owner
         .post(
             "/api/auth/api-keys",
@@ -55,7 +55,7 @@ async fn a_confirmation_counts_for_fifteen_minutes() {
         .rpc("config.set", json!({ "key": "log.level", "value": "info" }))
         .await
         .unwrap();
-    // A key with operator.admin is exempt.
+    // Keys with operator.admin are exempt.
     let key = server.local().bearer(made["key"].as_str().unwrap());
     key.delete("/api/auth/passkeys/pk_none")
         .await
@@ -103,7 +103,7 @@ async fn a_right_password_confirms() {
         .post("/api/auth/confirm", json!({ "password": PASSWORD }))
         .await
         .refused(401, "AUTH_NOT_AUTHENTICATED");
-    // In the very request it confirms as well.
+    // A password in the request itself also confirms.
     clock.advance(Duration::from_hours(1));
     owner
         .post("/api/auth/vault/rotate", json!({ "password": PASSWORD }))
@@ -146,8 +146,8 @@ async fn it_can_be_switched_off_by_who_is_confirmed() {
     );
 }
 
-/// What a stolen session must not do without the password: start programs, choose files, open the way
-/// in or out, and lead stored keys elsewhere.
+/// Settings that a stolen session must not change without the password: they start programs, select files,
+/// open network access, or redirect stored keys.
 const STEERING: [&str; 15] = [
     "mcp.servers.files.command",
     "mcp.servers.files.args",
@@ -203,7 +203,7 @@ async fn what_starts_a_program_or_moves_a_key_needs_a_confirmation() {
         let answer = owner.rpc(method, params.clone()).await;
         assert_eq!(answer, Err("CONFIRMATION_REQUIRED".to_owned()), "{params}");
     }
-    // What names no address of its own goes on.
+    // Changes without an address need no confirmation.
     let relabelled = json!({ "id": "mine", "label": "Ours" });
     owner.rpc("channels.update", relabelled).await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! How often one client may ask without being recognised.
+//! Rate limits for unauthenticated clients.
 
 use crate::steps::{PATIENT, light_owner, log_in, stopped_clock};
 use gatehouse_domain::ManualClock;
@@ -69,7 +69,7 @@ async fn a_class_is_one_over_all_its_paths() {
     for path in api {
         is_too_many(&server.local().get(path).await, 60);
     }
-    // Other classes and pages are not in it.
+    // Other classes and pages have separate limits.
     server.local().get("/api/auth/status").await.expect(200);
     for path in ["/health", "/", "/favicon.ico"] {
         assert_eq!(server.local().get(path).await.status, 200, "{path}");
@@ -105,10 +105,10 @@ async fn five_logins_in_any_sixty_seconds() {
         1,
     );
     clock.advance(Duration::from_secs(1));
-    // The first has left the window; those that were refused were not counted.
+    // The first request has left the window. Refused requests were not counted.
     log_in(&server.local(), password).await.expect(200);
     is_too_many(&log_in(&server.local(), password).await, 20);
-    // The rest of /api/auth has its own budget.
+    // The rest of `/api/auth` has its own limit.
     server.local().get("/api/auth/status").await.expect(200);
 }
 
@@ -121,7 +121,7 @@ async fn who_is_recognised_is_not_counted() {
             caller.get("/api/gon").await.expect(200);
         }
     }
-    // Nor did it use up what others may ask.
+    // Authenticated requests did not use up the limit of others.
     server
         .local()
         .get("/api/gon")
@@ -135,7 +135,7 @@ async fn nobody_is_counted_while_everybody_is_let_in() {
     for _ in 0..130 {
         fresh.local().get("/api/auth/status").await.expect(200);
     }
-    // A remote caller is.
+    // Remote callers are counted.
     for _ in 0..120 {
         fresh.remote().get("/api/auth/status").await.expect(200);
     }

@@ -12,8 +12,8 @@ use gatehouse_testkit::{Actor, Options, TestServer};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// A server with a model that answers every text with `pong`, and calls the tool `calc` for a text that
-/// begins with `calculate`, with what follows it.
+/// A server with a fake model. It answers every text with `pong`, except that a text starting with
+/// `calculate` makes it call the tool `calc` with the rest of the text.
 async fn with_model() -> (TestServer, Actor) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -31,7 +31,7 @@ async fn with_model() -> (TestServer, Actor) {
     (server, owner)
 }
 
-/// Streams as `OpenAI` does (<https://platform.openai.com/docs/api-reference/chat-streaming>).
+/// Streams like `OpenAI` (<https://platform.openai.com/docs/api-reference/chat-streaming>).
 async fn answer(Json(body): Json<Value>) -> impl IntoResponse {
     let last = body["messages"].as_array().unwrap().last().unwrap();
     let wanted = last["content"].as_str().unwrap_or_default();
@@ -56,7 +56,7 @@ async fn answer(Json(body): Json<Value>) -> impl IntoResponse {
     ([("content-type", "text/event-stream")], text)
 }
 
-/// The field that a refused call blames.
+/// The error code and the field of a refused call.
 async fn blamed(actor: &Actor, method: &str, params: Value) -> (Value, Value) {
     let answer = actor.rpc_reply(method, params).await.expect(200);
     let data = answer["error"]["data"].clone();

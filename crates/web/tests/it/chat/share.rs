@@ -43,7 +43,7 @@ async fn a_shared_session_is_a_page_without_script_for_anybody() {
         assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     }
-    // Every other answer keeps the policy of the house.
+    // Every other response keeps the default policy.
     let home = owner.get("/").await;
     assert!(
         home.header("content-security-policy")

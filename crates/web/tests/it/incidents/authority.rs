@@ -2,7 +2,8 @@
 
 use gatehouse_testkit::{TestServer, raw, raw_request};
 
-/// `nginx/nginx#803`: `:authority` and Host named two servers, and each part of the server believed another.
+/// `nginx/nginx#803`: `:authority` and Host named different servers, and parts of nginx used one or the
+/// other.
 #[tokio::test]
 async fn nginx_803_two_names_for_the_server_are_refused() {
     let server = TestServer::fresh().await;
@@ -35,7 +36,8 @@ async fn nginx_803_two_names_for_the_server_are_refused() {
     );
 }
 
-/// GET /api/gon over HTTP/2 in clear, its frames written by hand: client libraries mend such requests.
+/// GET /api/gon over cleartext HTTP/2 with hand-written frames, because client libraries correct such
+/// requests.
 async fn http2_status(server: &TestServer, authority: &str, host: Option<&str>) -> u16 {
     let literal = |name: &str, value: &str| {
         let length = |text: &str| u8::try_from(text.len()).unwrap();
@@ -53,13 +55,13 @@ async fn http2_status(server: &TestServer, authority: &str, host: Option<&str>) 
     bytes.extend([0, 0, 0, 4, 0, 0, 0, 0, 0]);
     bytes.extend([0, 0, u8::try_from(block.len()).unwrap(), 1, 5, 0, 0, 0, 1]);
     bytes.extend(block);
-    // GOAWAY: the server closes when it has answered.
+    // GOAWAY makes the server close the connection after its response.
     bytes.extend([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     let answer = raw(server.address(), &bytes).await;
     first_status(&answer)
 }
 
-/// The status in the first HEADERS frame.
+/// Returns the status in the first HEADERS frame.
 fn first_status(mut frames: &[u8]) -> u16 {
     while let [a, b, c, kind, _, _, _, _, _, rest @ ..] = frames {
         let length = usize::from(*a) << 16 | usize::from(*b) << 8 | usize::from(*c);
@@ -68,7 +70,7 @@ fn first_status(mut frames: &[u8]) -> u16 {
                 [0x88, ..] => 200,
                 [0x8c, ..] => 400,
                 [0x8d, ..] => 404,
-                // `:status` by its index, the value as three digits or their Huffman code.
+                // `:status` by its index, with the value as three digits or their Huffman code.
                 [0x08 | 0x48, 3, digits @ ..] => {
                     std::str::from_utf8(&digits[..3]).unwrap().parse().unwrap()
                 }

@@ -1,4 +1,4 @@
-//! What a stranger changed while auth was disabled, after the owner has set up again.
+//! Changes that a stranger made while auth was disabled, seen after the owner's new setup.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, PASSWORD, TestServer};
@@ -22,8 +22,8 @@ async fn set_up(server: &TestServer) -> (Actor, Value) {
     (server.local().session(&cookie), answer)
 }
 
-/// CWE-1188: row 1 makes everybody the owner; what a stranger set then must not stay in force behind
-/// the owner's back.
+/// CWE-1188: while auth is disabled everyone acts as the owner. Settings that a stranger changed must not
+/// stay in effect after setup.
 #[tokio::test]
 async fn cwe_1188_settings_that_a_stranger_changed_before_setup_end_with_it() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -31,7 +31,7 @@ async fn cwe_1188_settings_that_a_stranger_changed_before_setup_end_with_it() {
     set(&owner, "webhooks.lease_seconds", json!(90)).await;
     owner.post("/api/auth/reset", json!({})).await.expect(200);
     let (stranger, local) = (server.remote(), server.local());
-    // One that was set, one that was not, one that is taken back, one that the owner sets again.
+    // One that was set, one that was not, one that is removed, one that the owner sets again.
     set(&stranger, "webhooks.max_attempts", json!(99)).await;
     set(&stranger, "network.allow_private", json!(true)).await;
     set(&stranger, "webhooks.lease_seconds", Value::Null).await;
@@ -65,7 +65,7 @@ async fn cwe_1188_settings_that_a_stranger_changed_before_setup_end_with_it() {
     assert_eq!(rows["events"].as_array().unwrap().len(), 1, "{rows}");
 }
 
-/// CWE-1188: records that a stranger made are the owner's to look at.
+/// CWE-1188: the owner can review records that a stranger made.
 #[tokio::test]
 async fn cwe_1188_what_a_stranger_made_before_setup_is_shown_to_the_owner() {
     let (server, owner) = light_owner(Options::default()).await;

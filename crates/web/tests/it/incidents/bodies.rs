@@ -1,10 +1,11 @@
-//! What bodies were let through, and what they did to the server.
+//! Bodies that were accepted by mistake, or that harmed the server.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Options, PASSWORD, TestServer};
 use serde_json::json;
 
-/// CVE-2022-41919: JSON under a content type that a foreign page may send without asking first.
+/// CVE-2022-41919: JSON was accepted under a content type that a foreign page may send without a CORS
+/// preflight.
 #[tokio::test]
 async fn cve_2022_41919_json_is_taken_as_json_only() {
     let server = TestServer::fresh().await;
@@ -30,7 +31,7 @@ async fn cve_2022_41919_json_is_taken_as_json_only() {
     );
 }
 
-/// CVE-2026-3419: what followed the content type was not looked at.
+/// CVE-2026-3419: the text after the content type was ignored.
 #[tokio::test]
 async fn cve_2026_3419_a_content_type_with_something_behind_it_is_another() {
     let server = TestServer::fresh().await;
@@ -77,7 +78,7 @@ async fn ghsa_2234_fmw7_43wr_a_foreign_page_is_refused_whatever_it_calls_its_bod
             reply.refused(403, "FORBIDDEN");
         }
     }
-    // Nothing of it was done.
+    // None of the requests had an effect.
     owner.get("/api/gon").await.expect(200);
     let own = from("origin", &format!("http://{}", server.address()));
     own.send_bytes("POST", "/api/auth/logout", None, "")
@@ -108,7 +109,7 @@ async fn cve_2026_28478_a_body_is_read_to_its_limit_and_no_further() {
     server.local().get("/health").await.expect(200);
 }
 
-/// CVE-2022-42004: nested JSON used up the stack.
+/// CVE-2022-42004: nested JSON exhausted the stack.
 #[tokio::test]
 async fn cve_2022_42004_nested_json_is_refused() {
     let (server, owner) = light_owner(Options::default()).await;

@@ -1,18 +1,18 @@
-//! What a browser keeps of private answers after its owner has logged out.
+//! Private responses in the browser cache after logout.
 
 use crate::matrix::table::{Needs, ROUTE_TABLE};
 use crate::steps::light_owner;
 use gatehouse_testkit::Options;
 use serde_json::json;
 
-/// CWE-524: what is private is not kept, or not shown without asking again.
+/// CWE-524: private responses are not cached, or are revalidated before use.
 #[tokio::test]
 async fn cwe_524_no_private_answer_may_be_shown_from_a_cache() {
     let (server, owner) = light_owner(Options::default()).await;
     let session = owner.rpc("sessions.create", json!({})).await.unwrap();
     let session = session["id"].as_str().unwrap();
     for (method, _, path, needs) in ROUTE_TABLE {
-        // These end the owner's session: below.
+        // These end the owner's session; see below.
         if [Needs::Nothing].contains(needs) || path.ends_with("/logout") || path.ends_with("/reset")
         {
             continue;
@@ -31,7 +31,7 @@ async fn cwe_524_no_private_answer_may_be_shown_from_a_cache() {
     }
 }
 
-/// CWE-525: a shared computer's browser must not show recordings to the next person.
+/// CWE-525: the browser of a shared computer must not show recordings to the next user.
 #[tokio::test]
 async fn cwe_525_the_end_of_the_own_session_clears_the_browser_s_cache() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -39,7 +39,7 @@ async fn cwe_525_the_end_of_the_own_session_clears_the_browser_s_cache() {
     let cleared =
         |reply: &gatehouse_testkit::Reply| reply.header("clear-site-data").map(str::to_owned);
     let cache = Some("\"cache\"".to_owned());
-    // Ending something else leaves this browser's cache alone.
+    // Ending other sessions keeps this browser's cache.
     let other = owner.delete("/api/auth/sessions").await;
     other.expect(200);
     assert_eq!(cleared(&other), None);

@@ -1,10 +1,10 @@
-//! Credentials that could do more, or longer, than they should.
+//! Credentials that had too many permissions or were valid for too long.
 
 use crate::steps::{finish_login, light_owner, log_in, log_in_by_passkey, register_passkey};
 use gatehouse_testkit::{Options, PASSWORD, SoftAuthenticator, TestServer};
 use serde_json::json;
 
-/// CVE-2026-32922 (GHSA-4jpw-hj22-2xmc): who may pair devices minted tokens that may do everything.
+/// CVE-2026-32922 (GHSA-4jpw-hj22-2xmc): a caller who may pair devices could mint tokens with every scope.
 #[tokio::test]
 async fn cve_2026_32922_no_key_mints_what_it_does_not_hold() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -34,7 +34,7 @@ async fn cve_2026_32922_no_key_mints_what_it_does_not_hold() {
     admin.post("/api/auth/api-keys", body).await.expect(200);
 }
 
-/// CVE-2020-5205 (GHSA-v2wf-c3j6-wpvw): a session id that was set before the login was valid after it.
+/// CVE-2020-5205 (GHSA-v2wf-c3j6-wpvw): a session id set before the login was still valid after it.
 #[tokio::test]
 async fn cve_2020_5205_a_login_makes_its_own_session() {
     let server = TestServer::fresh().await;
@@ -56,7 +56,8 @@ async fn cve_2020_5205_a_login_makes_its_own_session() {
     assert_ne!(again, cookie);
 }
 
-/// No public identifier found; CWE-1275: the cookie went to hosts and requests it was not meant for.
+/// No public identifier found; CWE-1275: the cookie was sent to unintended hosts and with unintended
+/// requests.
 #[tokio::test]
 async fn cwe_1275_the_cookie_is_for_this_host_alone() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -83,7 +84,7 @@ async fn cwe_1275_the_cookie_is_for_this_host_alone() {
     }
 }
 
-/// CVE-2026-28787: the challenge came from the client, so that one answer was good for ever.
+/// CVE-2026-28787: the client chose the challenge, so one response was valid forever.
 #[tokio::test]
 async fn cve_2026_28787_an_answer_is_good_for_its_own_challenge_once() {
     let (server, owner) = light_owner(Options::default()).await;

@@ -1,13 +1,13 @@
-//! Ways around the gate: other spellings of a path, other methods, other places for a token.
+//! Bypasses of the gate: alternative path spellings, other methods, and tokens in other places.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Options, Socket, raw_request};
 use serde_json::json;
 
-/// What only `/api/gon` says.
+/// Text that only `/api/gon` returns.
 const DATA: &str = "\"identity\"";
 
-/// GHSA-8j2w-6fmm-m587: the gate compared a path that the handler then spelled differently.
+/// GHSA-8j2w-6fmm-m587: the gate and the handler interpreted the path differently.
 #[tokio::test]
 async fn ghsa_8j2w_6fmm_m587_another_spelling_is_another_path() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -92,7 +92,7 @@ async fn cwe_551_doubled_slashes_and_path_parameters_are_refused() {
     }
 }
 
-/// GHSA-qrp7-cvwr-j2c6: an encoded backslash was a separator to one part and a letter to another.
+/// GHSA-qrp7-cvwr-j2c6: one component treated an encoded backslash as a separator, another as a letter.
 #[tokio::test]
 async fn ghsa_qrp7_cvwr_j2c6_backslashes_are_refused() {
     let (server, _owner) = light_owner(Options::default()).await;
@@ -112,7 +112,7 @@ async fn ghsa_qrp7_cvwr_j2c6_backslashes_are_refused() {
     }
 }
 
-/// GHSA-rrmm-9v76-h3p4 (CVE-2026-44848): what an allowed prefix covered was not checked by itself.
+/// GHSA-rrmm-9v76-h3p4 (CVE-2026-44848): endpoints below an allowed prefix were not checked themselves.
 #[tokio::test]
 async fn ghsa_rrmm_9v76_h3p4_below_a_public_prefix_each_endpoint_asks_for_itself() {
     let (server, _owner) = light_owner(Options::default()).await;
@@ -153,7 +153,7 @@ async fn ghsa_rrmm_9v76_h3p4_below_a_public_prefix_each_endpoint_asks_for_itself
     }
 }
 
-/// CVE-2010-0738: only GET and POST were protected, so HEAD did it.
+/// CVE-2010-0738: only GET and POST were protected, so HEAD bypassed the check.
 #[tokio::test]
 async fn cve_2010_0738_no_method_is_outside_the_gate() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -214,7 +214,7 @@ async fn connect_1036_the_method_is_the_one_on_the_request_line() {
     assert_eq!(keys["api_keys"][0]["id"], id);
 }
 
-/// CVE-2026-26196, `openclaw/openclaw#77097`: tokens were taken from the URL, where logs keep them.
+/// CVE-2026-26196, `openclaw/openclaw#77097`: tokens were accepted in the URL, where logs record them.
 #[tokio::test]
 async fn cve_2026_26196_no_credential_is_taken_from_a_url() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -264,7 +264,7 @@ async fn cve_2026_25593_after_setup_local_clients_need_a_credential_too() {
     assert_eq!(socket.closed().await, 4401);
 }
 
-/// CVE-2026-40293: a page that everybody may open carried the key.
+/// CVE-2026-40293: a public page contained the key.
 #[tokio::test]
 async fn cve_2026_40293_the_anonymous_page_carries_no_data() {
     let (server, owner) = light_owner(Options::default()).await;

@@ -1,11 +1,11 @@
-//! Request heads: 64 KiB are promised, whichever protocol brings them.
+//! Request heads: the limit is 64 KiB for all protocols.
 
 use gatehouse_testkit::{TestServer, raw};
 use reqwest::Client;
 
 const LIMIT: usize = 64 * 1024;
 
-/// 0 when the connection ended without an answer.
+/// Returns the status, or 0 when the connection ended without a response.
 async fn http1(server: &TestServer, size: usize) -> u16 {
     let start = "GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-pad: ";
     let pad = "a".repeat(size - start.len() - 4);
@@ -15,12 +15,13 @@ async fn http1(server: &TestServer, size: usize) -> u16 {
     status.parse().unwrap()
 }
 
-/// 0 when the connection ended without an answer. The size is that of the same head in HTTP/1.
+/// Returns the status, or 0 when the connection ended without a response. The size is measured in HTTP/1
+/// form.
 async fn http2(server: &TestServer, size: usize) -> u16 {
     let client = Client::builder()
         .http2_prior_knowledge()
         .no_proxy()
-        // They would add a field.
+        // Decompression would add an `Accept-Encoding` field.
         .gzip(false)
         .brotli(false)
         .build()
@@ -34,7 +35,7 @@ async fn http2(server: &TestServer, size: usize) -> u16 {
     sent.map_or(0, |answer| answer.status().as_u16())
 }
 
-/// CWE-770: the read buffer's limit was one of when reading stops, not of what is taken.
+/// CWE-770: the read buffer's limit determined when reading stops, not what is accepted.
 #[tokio::test]
 async fn cwe_770_a_head_of_http_1_is_taken_up_to_its_limit_and_no_further() {
     let server = TestServer::fresh().await;
@@ -43,7 +44,8 @@ async fn cwe_770_a_head_of_http_1_is_taken_up_to_its_limit_and_no_further() {
         assert_eq!(http1(&server, LIMIT + over).await, 431, "{over} more");
     }
     for over in [LIMIT / 2, LIMIT - 100, 4 * LIMIT] {
-        // The server may have closed before all was written; then the answer is lost.
+        // The server may close the connection before the request is fully written. The response is then
+        // lost.
         let status = http1(&server, LIMIT + over).await;
         assert!([431, 0].contains(&status), "{over} more: {status}");
     }

@@ -1,4 +1,4 @@
-//! Limits that an attacker could turn away from himself.
+//! Limits that an attacker could evade.
 
 use crate::steps::{WRONG_PASSWORD, behind_trusted_proxy, light_owner, log_in};
 use gatehouse_testkit::Options;
@@ -16,20 +16,21 @@ async fn is_limited_at_the_sixth(actors: impl IntoIterator<Item = gatehouse_test
     }
 }
 
-/// `ZhuLinsen/daily_stock_analysis#842`, `glanceapp/glance#1031`: the left-most address, which the client
-/// writes, chose the limiter's key.
+/// `ZhuLinsen/daily_stock_analysis#842`, `glanceapp/glance#1031`: the limiter's key was the left-most
+/// address, which the client controls.
 #[tokio::test]
 async fn glance_1031_the_right_most_address_is_the_client_s() {
     let (server, _owner) = light_owner(behind_trusted_proxy()).await;
     let forged = |n: u8| format!("198.51.100.{n}, 192.0.2.{n}, 203.0.113.9");
     is_limited_at_the_sixth((0..8).map(|n| server.local().proxied(&forged(n)))).await;
-    // Another client of the same proxy is not in it.
+    // Another client of the same proxy has its own limit.
     log_in(&server.local().proxied("203.0.113.10"), WRONG_PASSWORD)
         .await
         .refused(401, "INVALID_CREDENTIALS");
 }
 
-/// `ZerosAndOnesLLC/AiFw#165`, `marceld23/BlocksBeyondTheStars#418`: without any proxy the header chose it.
+/// `ZerosAndOnesLLC/AiFw#165`, `marceld23/BlocksBeyondTheStars#418`: the header chose the key even without
+/// a proxy.
 #[tokio::test]
 async fn aifw_165_without_a_trusted_proxy_no_header_chooses_the_key() {
     let (server, _owner) = light_owner(Options::default()).await;
@@ -67,7 +68,7 @@ async fn ghsa_5847_rm3g_23mw_one_address_has_one_budget() {
     is_limited_at_the_sixth(spellings.map(|spelling| server.local().proxied(spelling))).await;
 }
 
-/// No public identifier found; CWE-799: an IPv6 client owns more addresses than any table holds.
+/// No public identifier found; CWE-799: an IPv6 client has more addresses than any table can hold.
 #[tokio::test]
 async fn cwe_799_an_ipv6_network_has_one_budget() {
     let (server, _owner) = light_owner(behind_trusted_proxy()).await;
@@ -79,7 +80,7 @@ async fn cwe_799_an_ipv6_network_has_one_budget() {
         .refused(401, "INVALID_CREDENTIALS");
 }
 
-/// `openclaw/openclaw#57647`: a made-up device token beside the password switched the limiter off.
+/// `openclaw/openclaw#57647`: an invented device token next to the password disabled the limiter.
 #[tokio::test]
 async fn openclaw_57647_a_second_credential_does_not_switch_the_limiter_off() {
     let (server, _owner) = light_owner(Options::default()).await;
@@ -100,7 +101,7 @@ async fn openclaw_57647_a_second_credential_does_not_switch_the_limiter_off() {
     }
 }
 
-/// CVE-2026-56450: a six-digit code could be guessed for as long as it took.
+/// CVE-2026-56450: a six-digit code could be guessed without limit.
 #[tokio::test]
 async fn cve_2026_56450_the_setup_code_bears_ten_guesses() {
     let clock = crate::steps::stopped_clock();
@@ -123,7 +124,7 @@ async fn cve_2026_56450_the_setup_code_bears_ten_guesses() {
     for _ in 0..9 {
         guess("x").await.refused(403, "FORBIDDEN");
     }
-    // The second is used up too, and a third comes no sooner than ten minutes after it.
+    // The second code is used up too. A third one is available ten minutes later at the earliest.
     let refused = guess(&second).await.refused(429, "RATE_LIMITED");
     assert_eq!(refused["retry_after_seconds"], 600);
     clock.advance(std::time::Duration::from_mins(10));
@@ -131,7 +132,7 @@ async fn cve_2026_56450_the_setup_code_bears_ten_guesses() {
     guess(&server.setup_code()).await.expect(200);
 }
 
-/// No public identifier found; CWE-307: a stolen session became a way to guess the password.
+/// No public identifier found; CWE-307: a stolen session allowed guessing the password.
 #[tokio::test]
 async fn cwe_307_one_credential_sends_thirty_wrong_passwords() {
     let clock = crate::steps::stopped_clock();
@@ -155,7 +156,7 @@ async fn cwe_307_one_credential_sends_thirty_wrong_passwords() {
         let body = owner.post(path, right).await.refused(429, "RATE_LIMITED");
         assert_eq!(body["retry_after_seconds"], 600);
     }
-    // Whatever else the session does goes on.
+    // The session's other requests still succeed.
     owner.get("/api/gon").await.expect(200);
     clock.advance(std::time::Duration::from_mins(10));
     let right = json!({ "password": gatehouse_testkit::PASSWORD });

@@ -10,14 +10,14 @@ use tokio::net::TcpStream;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A request whose head the server has taken and whose body it waits for.
+/// A request whose head the server has accepted and whose body it is waiting for.
 struct Begun {
     stream: TcpStream,
     body: Vec<u8>,
 }
 
 impl Begun {
-    /// Sends the head. The server asks for the body only after it has recognised the caller.
+    /// Sends the head. The server requests the body only after it has authenticated the caller.
     async fn post(actor: &Actor, path: &str, content_type: &str, body: &[u8]) -> Self {
         let mut stream = TcpStream::connect(actor.address()).await.unwrap();
         let mut head = format!(
@@ -40,7 +40,7 @@ impl Begun {
         }
     }
 
-    /// Sends the body; the whole answer.
+    /// Sends the body and returns the whole response.
     async fn finish(mut self) -> String {
         self.stream.write_all(&self.body).await.unwrap();
         let mut answer = Vec::new();
@@ -56,7 +56,7 @@ fn config_set() -> Vec<u8> {
     call.to_string().into_bytes()
 }
 
-/// Another credential of the owner, and its id.
+/// Creates another credential of the owner. Returns it and its id.
 async fn second_credential(server: &TestServer, owner: &Actor) -> (Actor, String) {
     let key = server.api_key(owner, &["operator.admin"]).await;
     let listed = owner.get("/api/auth/api-keys").await.expect(200);
@@ -136,7 +136,7 @@ async fn cwe_613_an_upload_past_the_end_of_its_key_is_refused() {
     }
 }
 
-/// Another node ended the login and this one has not heard of it.
+/// Ends the session as another node would, before this node is notified.
 async fn end_in_the_database_alone(server: &TestServer) {
     let store = &server.app().rooms().store;
     let ended: Result<u64, StoreError> = store

@@ -1,9 +1,9 @@
-//! Who was taken for local, and for the owner of the page.
+//! Requests that were mistaken for local ones or for the owner's page.
 
 use gatehouse_testkit::{Actor, Options, TestServer, raw_request};
 use serde_json::json;
 
-/// `mnfst/llm-gateway#2157`, `LuthienResearch/luthien-proxy#779`: a proxy on the same host made everybody on
+/// `mnfst/llm-gateway#2157`, `LuthienResearch/luthien-proxy#779`: a proxy on the same host made everyone on
 /// the internet local.
 #[tokio::test]
 async fn llm_gateway_2157_a_bare_proxy_is_told_by_the_operator() {
@@ -25,7 +25,7 @@ async fn llm_gateway_2157_a_bare_proxy_is_told_by_the_operator() {
         .refused(403, "FORBIDDEN");
 }
 
-/// The same, where the proxy does say for whom it speaks.
+/// The same with a proxy that sends a forwarding header.
 #[tokio::test]
 async fn luthien_proxy_779_any_forwarding_header_makes_a_request_remote() {
     let server = TestServer::fresh().await;
@@ -67,7 +67,7 @@ async fn cve_2026_35656_a_loopback_address_in_a_header_is_no_loopback_connection
     }
 }
 
-/// No public identifier found; CWE-290: a check for the header's value overlooks an empty header.
+/// No public identifier found; CWE-290: a check of the header's value misses an empty header.
 #[tokio::test]
 async fn cwe_290_an_empty_forwarding_header_counts() {
     let server = TestServer::fresh().await;
@@ -82,7 +82,7 @@ async fn cwe_290_an_empty_forwarding_header_counts() {
     }
 }
 
-/// CVE-2024-45410: a client declared a forwarding header to be hop-by-hop and had it removed.
+/// CVE-2024-45410: a client declared a forwarding header hop-by-hop, which removed it.
 #[tokio::test]
 async fn cve_2024_45410_connection_does_not_take_headers_away() {
     let server = TestServer::fresh().await;
@@ -95,7 +95,7 @@ async fn cve_2024_45410_connection_does_not_take_headers_away() {
     assert_eq!(status, 401, "{answer}");
 }
 
-/// CVE-2026-53832: an identity header from a program on the same host was believed.
+/// CVE-2026-53832: an identity header from a program on the same host was trusted.
 #[tokio::test]
 async fn cve_2026_53832_no_header_names_the_caller() {
     let (server, _owner) = crate::steps::light_owner(Options::default()).await;
@@ -113,7 +113,7 @@ async fn cve_2026_53832_no_header_names_the_caller() {
     }
 }
 
-/// CVE-2025-29927: a header of the framework's own made the middleware skip its check; others like it
+/// CVE-2025-29927: an internal header of the framework made the middleware skip its check. Similar headers
 /// rewrite the path behind the gate.
 #[tokio::test]
 async fn cve_2025_29927_no_header_leads_around_the_gate() {
@@ -141,7 +141,7 @@ async fn cve_2025_29927_no_header_leads_around_the_gate() {
     }
 }
 
-/// CVE-2025-66414, CVE-2026-34742: a name that only begins or ends like loopback was one.
+/// CVE-2025-66414, CVE-2026-34742: a name that only starts or ends like loopback counted as loopback.
 #[tokio::test]
 async fn cve_2025_66414_a_host_is_loopback_by_its_whole_name() {
     let server = TestServer::fresh().await;
@@ -183,7 +183,7 @@ async fn cve_2025_66414_a_host_is_loopback_by_its_whole_name() {
     }
 }
 
-/// CVE-2026-48710: a `/`, `?` or `#` in the Host header moved the path that the middleware looked at.
+/// CVE-2026-48710: a `/`, `?` or `#` in the Host header changed the path that the middleware checked.
 #[tokio::test]
 async fn cve_2026_48710_a_malformed_host_neither_moves_the_path_nor_is_local() {
     let (server, owner) = crate::steps::light_owner(Options::default()).await;
@@ -220,8 +220,8 @@ async fn cve_2026_48710_a_malformed_host_neither_moves_the_path_nor_is_local() {
     }
 }
 
-/// CVE-2025-66414, CVE-2026-11624: a page whose name was bound to this machine used a server that asked
-/// nobody for a credential.
+/// CVE-2025-66414, CVE-2026-11624: a page with a DNS name rebound to this machine used a server that
+/// required no credential.
 #[tokio::test]
 async fn cve_2026_11624_while_auth_is_disabled_a_rebound_name_is_refused() {
     let (server, owner) = crate::steps::light_owner(Options::default()).await;
@@ -252,7 +252,7 @@ async fn cve_2026_11624_while_auth_is_disabled_a_rebound_name_is_refused() {
     call(&by_address).await.expect(200);
 }
 
-/// GHSA-5m6w-wvh7-57vm: a header spelled with underscores was taken for the one with hyphens.
+/// GHSA-5m6w-wvh7-57vm: a header with underscores was mistaken for the one with hyphens.
 #[tokio::test]
 async fn ghsa_5m6w_wvh7_57vm_underscores_are_no_hyphens() {
     let (server, owner) = crate::steps::light_owner(Options::default()).await;

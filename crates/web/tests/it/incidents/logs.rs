@@ -1,4 +1,4 @@
-//! Secrets that came to rest in logs and in error messages.
+//! Secrets that ended up in logs and error messages.
 
 use crate::steps::{NEW_PASSWORD, log_in};
 use gatehouse_testkit::{Actor, Options, TestServer};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Everything that is logged in this process, at every level.
+/// Captures everything logged in this process, at every level.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -32,7 +32,7 @@ impl<'a> MakeWriter<'a> for Log {
 const VALUE: &str = "value-of-a-variable-91cc";
 const WRONG: &str = "wrong-password-44aa";
 
-/// Sends secrets in every wrong way; what was answered.
+/// Sends secrets in every wrong way and returns the responses.
 async fn refusals(
     server: &TestServer,
     owner: &Actor,
@@ -67,7 +67,7 @@ async fn refusals(
         ),
     ] {
         let text = owner.post(path, body).await.text;
-        // The name of an unknown field is said back; that is what the caller wrote as a name.
+        // The response repeats the name of an unknown field, which the caller chose.
         answers.push(text.replace(VALUE, ""));
     }
     for (method, params) in [
@@ -92,8 +92,8 @@ async fn refusals(
     answers.concat()
 }
 
-/// `openclaw/openclaw#85049`, `openclaw/openclaw#50614`: what was refused, or shown for convenience, was
-/// written to the log with the secrets in it.
+/// `openclaw/openclaw#85049`, `openclaw/openclaw#50614`: refused or displayed values were written to the
+/// log with their secrets.
 #[tokio::test]
 async fn openclaw_85049_no_secret_reaches_log_or_error() {
     let log = Log::default();

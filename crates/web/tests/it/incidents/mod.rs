@@ -1,6 +1,6 @@
-//! Failures of comparable gateways and self-hosted services that were published, tried on this one. Each
-//! test names the public identifier of one such failure: a CVE, an advisory, an issue or change. Where
-//! none was found the weakness is named by its CWE.
+//! Published failures of comparable gateways and self-hosted services, tried on this one. Each test is
+//! named after the public identifier of such a failure: a CVE, an advisory, an issue or a change. Where
+//! none was found, it is named after the CWE of the weakness.
 
 mod authority;
 mod before_setup;

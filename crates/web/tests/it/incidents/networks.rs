@@ -1,11 +1,11 @@
-//! `allowed_cidrs`: an address that nobody vouches for opens nothing.
+//! `allowed_cidrs`: an address that no trusted proxy vouches for grants nothing.
 
 use crate::steps::light_owner;
 use crate::webhooks::{made, send};
 use gatehouse_testkit::Options;
 use serde_json::json;
 
-/// CWE-290: behind a proxy that is not named, the client itself may have written X-Forwarded-For.
+/// CWE-290: without a configured trusted proxy, the client itself may have written X-Forwarded-For.
 #[tokio::test]
 async fn cwe_290_a_self_written_address_is_in_no_network_of_a_key() {
     let options = Options::default().env("SERVICE_BEHIND_PROXY", "true");
@@ -29,7 +29,7 @@ async fn cwe_290_a_self_written_address_is_in_no_network_of_a_key() {
             .await
             .refused(401, "AUTH_NOT_AUTHENTICATED");
     }
-    // The connection's own address is not written by the client.
+    // The client cannot forge the connection's own address.
     let peer = limited("127.0.0.0/8").await;
     let proxied = server.local().proxied("203.0.113.9").bearer(&peer);
     proxied.get("/api/gon").await.expect(200);

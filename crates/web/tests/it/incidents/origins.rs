@@ -1,4 +1,4 @@
-//! Pages of another origin that share the host: another port, or plain HTTP beside TLS.
+//! Pages of another origin on the same host: another port, or plain HTTP next to TLS.
 
 use crate::steps::{
     behind_trusted_proxy, finish_login, finish_registration, light_owner, log_in_by_passkey,
@@ -14,8 +14,8 @@ fn at_localhost(actor: Actor) -> Actor {
     actor.with("host", "localhost:8420").with("origin", OURS)
 }
 
-/// CWE-346: a relying-party id names a host without a port, so a page on another port of the host can
-/// ask for the same passkey and pass its answer on.
+/// CWE-346: a relying-party id contains no port, so a page on another port of the host can request the same
+/// passkey and relay the response.
 #[tokio::test]
 async fn cwe_346_a_passkey_answer_made_on_another_port_is_refused() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -45,7 +45,7 @@ async fn cwe_346_a_passkey_answer_made_on_another_port_is_refused() {
         .expect(200);
 }
 
-/// CWE-346: the same for a registration, which would plant the other page's passkey.
+/// CWE-346: the same for a registration, which would add the other page's passkey.
 #[tokio::test]
 async fn cwe_346_a_passkey_registered_on_another_port_is_refused() {
     let (_server, owner) = light_owner(Options::default()).await;
@@ -61,7 +61,7 @@ async fn cwe_346_a_passkey_registered_on_another_port_is_refused() {
         .refused(400, "INVALID_PARAMS");
 }
 
-/// CWE-346: where `server.external_url` names the host, no `Host` header moves the port.
+/// CWE-346: when `server.external_url` names the host, no `Host` header changes the port.
 #[tokio::test]
 async fn cwe_346_a_relayed_host_header_does_not_move_the_port_of_the_external_url() {
     let options = Options::default().env("SERVICE_SERVER__EXTERNAL_URL", "https://gate.example");
@@ -91,8 +91,8 @@ async fn cwe_346_a_relayed_host_header_does_not_move_the_port_of_the_external_ur
         .expect(200);
 }
 
-/// CWE-346: a page that came over plain HTTP may be anybody's on the way; it is not the page served
-/// over TLS.
+/// CWE-346: a page delivered over plain HTTP may come from anyone on the network. It is not the same site
+/// as the page served over TLS.
 #[tokio::test]
 async fn cwe_346_a_plain_http_page_is_another_site_for_a_server_behind_tls() {
     let (server, owner) = light_owner(behind_trusted_proxy()).await;

@@ -1,10 +1,10 @@
-//! Session cookies that somebody else planted beside the owner's.
+//! Session cookies that an attacker planted next to the owner's.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::Options;
 
-/// CWE-384: a sibling subdomain, or another port of the host, sets cookies that the browser sends
-/// before the owner's. They must not crowd it out.
+/// CWE-384: a sibling subdomain or another port of the host can set cookies that the browser sends before
+/// the owner's. They must not displace it.
 #[tokio::test]
 async fn cwe_384_planted_cookies_do_not_log_the_owner_out() {
     let (server, owner) = light_owner(Options::default()).await;

@@ -1,9 +1,9 @@
-//! Instances that were taken over before their owner came.
+//! Instances that were taken over before their owner set them up.
 
 use gatehouse_testkit::{Options, PASSWORD, Socket, TestServer};
 use serde_json::json;
 
-/// CVE-2018-19367: whoever came first to a new instance set its password.
+/// CVE-2018-19367: the first visitor of a new instance could set its password.
 #[tokio::test]
 async fn cve_2018_19367_a_stranger_cannot_set_the_password() {
     let server = TestServer::fresh().await;
@@ -46,7 +46,7 @@ async fn cve_2018_19367_a_stranger_cannot_set_the_password() {
     );
 }
 
-/// No public identifier found; CWE-306: after "remove all auth" everybody is let in, but nobody far away
+/// No public identifier found; CWE-306: after "remove all auth" everyone is allowed, but no remote caller
 /// becomes the owner without the new code.
 #[tokio::test]
 async fn cwe_306_while_setup_is_open_there_is_a_code() {
@@ -87,7 +87,7 @@ async fn cwe_306_while_setup_is_open_there_is_a_code() {
         .refused(401, "AUTH_NOT_AUTHENTICATED");
 }
 
-/// CVE-2026-45675, GHSA-9wcp-79g5-5c3c: of several first users at the same moment each became the owner.
+/// CVE-2026-45675, GHSA-9wcp-79g5-5c3c: several concurrent first users each became the owner.
 #[tokio::test]
 async fn cve_2026_45675_of_racing_setups_one_wins() {
     let server = TestServer::fresh().await;
@@ -130,7 +130,7 @@ async fn cve_2026_45675_of_racing_setups_one_wins() {
         2,
         "{sessions}"
     );
-    // The vault belongs to the winner.
+    // The vault uses the winner's password.
     owner
         .post("/api/auth/vault/unlock", json!({ "password": winner }))
         .await
@@ -141,7 +141,7 @@ async fn cve_2026_45675_of_racing_setups_one_wins() {
         .refused(423, "VAULT_BAD_KEY");
 }
 
-/// CVE-2026-49352: where nothing was configured, a known secret was valid; others took an empty one.
+/// CVE-2026-49352: without configuration a known secret was valid; other products accepted an empty one.
 #[tokio::test]
 async fn cve_2026_49352_no_credential_is_valid_by_default_or_blank() {
     let fresh = TestServer::fresh().await;

@@ -1,11 +1,11 @@
-//! Sockets that opened to the wrong page, held what they should not, or outlived their credential.
+//! Sockets opened by the wrong page, with too many permissions, or still open after their credential ended.
 
 use crate::steps::{NEW_PASSWORD, light_owner, new_session};
 use gatehouse_testkit::{Actor, Options, PASSWORD, Socket, TestServer};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// How long an ended credential's socket may live.
+/// The maximum lifetime of a socket after its credential ended.
 const SOON: Duration = Duration::from_secs(1);
 
 /// CVE-2026-25253: any page that the owner had open could connect to the gateway.
@@ -40,12 +40,12 @@ async fn cve_2026_25253_a_foreign_page_opens_no_socket() {
         }
         let cross_site = owner.clone().with("sec-fetch-site", "cross-site");
         assert_eq!(Socket::open(&cross_site, path).await.err(), Some(403));
-        // No browser: no Origin.
+        // Without an Origin the client is not a browser.
         drop(server.socket(&owner, path).await);
     }
 }
 
-/// The same while nothing is set up, when this machine's connections need no credential.
+/// The same before setup, when connections from this machine need no credential.
 #[tokio::test]
 async fn cve_2026_25253_nor_before_setup() {
     let server = TestServer::fresh().await;
@@ -56,7 +56,7 @@ async fn cve_2026_25253_nor_before_setup() {
         .refused(403, "FORBIDDEN");
 }
 
-/// `headroomlabs-ai/headroom#3281`: the middleware that authenticates did not see upgrades.
+/// `headroomlabs-ai/headroom#3281`: the authentication middleware did not see upgrades.
 #[tokio::test]
 async fn headroom_3281_an_upgrade_passes_the_same_gate() {
     let (server, _owner) = light_owner(Options::default()).await;
@@ -84,7 +84,7 @@ async fn headroom_3281_an_upgrade_passes_the_same_gate() {
     assert_eq!(Socket::open(&wrong, "/ws/chat").await.err(), Some(401));
 }
 
-/// GHSA-rqpp-rjj8-7wv8: a client said itself which scopes it had.
+/// GHSA-rqpp-rjj8-7wv8: clients could declare their own scopes.
 #[tokio::test]
 async fn ghsa_rqpp_rjj8_7wv8_scopes_come_from_the_credential_alone() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -123,7 +123,7 @@ async fn works(socket: &mut Socket) {
     assert!(answer["result"].is_object(), "{answer}");
 }
 
-/// CVE-2026-34503, GHSA-m8wm-r5vq-qjpg: a revoked token lived on in open sockets, or in a cache.
+/// CVE-2026-34503, GHSA-m8wm-r5vq-qjpg: a revoked token stayed valid in open sockets or in a cache.
 #[tokio::test]
 async fn cve_2026_34503_a_revoked_key_ends_at_once() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -158,7 +158,7 @@ async fn cve_2026_34503_a_revoked_key_ends_at_once() {
     works(&mut of_owner).await;
 }
 
-/// CVE-2026-9162: "end all sessions" left their sockets alive.
+/// CVE-2026-9162: "end all sessions" left their sockets open.
 #[tokio::test]
 async fn cve_2026_9162_ending_all_other_sessions_ends_their_sockets() {
     let (server, owner) = TestServer::with_owner().await;
@@ -174,7 +174,7 @@ async fn cve_2026_9162_ending_all_other_sessions_ends_their_sockets() {
     works(&mut own).await;
 }
 
-/// `kubestellar/console#4906`, `warp-tech/warpgate#2106`: a socket outlived the logout.
+/// `kubestellar/console#4906`, `warp-tech/warpgate#2106`: a socket stayed open after the logout.
 #[tokio::test]
 async fn kubestellar_4906_logout_ends_the_session_s_sockets() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -195,7 +195,7 @@ async fn kubestellar_4906_logout_ends_the_session_s_sockets() {
         .refused(401, "AUTH_NOT_AUTHENTICATED");
 }
 
-/// `heypinchy/pinchy#1059`: a password change left the thief's socket open.
+/// `heypinchy/pinchy#1059`: a password change left an attacker's socket open.
 #[tokio::test]
 async fn pinchy_1059_a_password_change_ends_other_sessions_and_password_sockets() {
     let (server, owner) = TestServer::with_owner().await;
@@ -224,7 +224,7 @@ async fn pinchy_1059_a_password_change_ends_other_sessions_and_password_sockets(
     works(&mut own).await;
 }
 
-/// CVE-2026-44553: who had lost every right kept them in an open socket.
+/// CVE-2026-44553: an open socket kept permissions that had been revoked.
 #[tokio::test]
 async fn cve_2026_44553_reset_ends_every_socket() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -242,7 +242,7 @@ async fn cve_2026_44553_reset_ends_every_socket() {
     }
 }
 
-/// CVE-2026-41399: sockets that had said nothing were counted by nobody.
+/// CVE-2026-41399: silent sockets were not counted.
 #[tokio::test]
 async fn cve_2026_41399_a_client_holds_twenty_unauthenticated_sockets() {
     let (server, owner) = light_owner(Options::default()).await;
@@ -253,7 +253,7 @@ async fn cve_2026_41399_a_client_holds_twenty_unauthenticated_sockets() {
     assert_eq!(Socket::open(&server.local(), "/ws").await.err(), Some(429));
     let mut own = server.socket(&owner, "/ws").await;
     works(&mut own).await;
-    // One that authenticates makes room.
+    // An authenticated socket frees its slot.
     let key = server.api_key(&owner, &["operator.read"]).await;
     let secret = key.headers()[0].1.trim_start_matches("Bearer ").to_owned();
     let mut first = held.remove(0);

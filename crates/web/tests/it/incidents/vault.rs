@@ -1,10 +1,10 @@
-//! Vaults that were lost, opened by nobody in particular, or left half changed.
+//! Vaults that were lost, accessible without authentication, or left half changed.
 
 use crate::steps::{light_owner, log_in, set_up_with_vault, tampered, vault_status};
 use gatehouse_testkit::{Options, PASSWORD, TestServer};
 use serde_json::json;
 
-/// `hashicorp/vault#3140`: a vault was initialised anew over data that only the old one could read.
+/// `hashicorp/vault#3140`: a vault was initialized again over data that only the old one could read.
 #[tokio::test]
 async fn vault_3140_no_vault_is_made_over_encrypted_rows() {
     let (server, owner) = TestServer::with_owner().await;
@@ -25,7 +25,7 @@ async fn vault_3140_no_vault_is_made_over_encrypted_rows() {
         .await
         .refused(409, "CONFLICT");
     log_in(&server.local(), PASSWORD).await.expect(200);
-    // Nor by setting the first password again.
+    // Setting the first password again does not create one either.
     owner.post("/api/auth/reset", json!({})).await.expect(200);
     let again = server
         .local()
@@ -37,7 +37,7 @@ async fn vault_3140_no_vault_is_made_over_encrypted_rows() {
     server.local().get("/health").await.expect(200);
 }
 
-/// CVE-2026-5807 (HCSEC-2026-08): the endpoints that make new keys asked nobody for a credential.
+/// CVE-2026-5807 (HCSEC-2026-08): the endpoints that create new keys required no credential.
 #[tokio::test]
 async fn cve_2026_5807_new_keys_are_made_for_the_confirmed_owner_alone() {
     let (server, owner) = TestServer::with_owner().await;
@@ -62,8 +62,8 @@ async fn cve_2026_5807_new_keys_are_made_for_the_confirmed_owner_alone() {
     assert_eq!(vault_status(&server).await, "unsealed");
 }
 
-/// No public identifier found; CWE-362: rows that were written while the vault was being switched off
-/// stayed encrypted, with no key left to read them.
+/// No public identifier found; CWE-362: rows written while the vault was being disabled stayed encrypted,
+/// with no key left to read them.
 #[tokio::test]
 async fn cwe_362_switching_the_vault_off_leaves_no_row_encrypted() {
     let (server, owner) = TestServer::with_owner().await;
@@ -102,7 +102,7 @@ async fn cwe_362_switching_the_vault_off_leaves_no_row_encrypted() {
     assert_eq!(vault_status(&server).await, "disabled");
 }
 
-/// `moltis-org/moltis#1046`: a password that was there before the vault never became its key.
+/// `moltis-org/moltis#1046`: a password set before the vault existed never became its key.
 #[tokio::test]
 async fn moltis_1046_a_vault_can_be_made_for_a_password_that_exists() {
     let options = Options::default().env("SERVICE_AUTH__VAULT_ENABLED", "false");
@@ -129,7 +129,7 @@ async fn moltis_1046_a_vault_can_be_made_for_a_password_that_exists() {
     assert_eq!(made["recovery_key"].as_str().unwrap().len(), 39);
 }
 
-/// CVE-2023-28432: an endpoint gave out the environment with every secret in it.
+/// CVE-2023-28432: an endpoint returned the environment with every secret in it.
 #[tokio::test]
 async fn cve_2023_28432_secrets_go_in_and_never_out() {
     let server = TestServer::fresh().await;
@@ -181,7 +181,8 @@ async fn cve_2023_28432_secrets_go_in_and_never_out() {
     }
 }
 
-/// No public identifier found; CWE-209: the guard's answer, or its order, told strangers of the vault.
+/// No public identifier found; CWE-209: the guard's response, or the order of checks, revealed the vault's
+/// state to strangers.
 #[tokio::test]
 async fn cwe_209_a_stranger_hears_401_before_423() {
     let (server, _owner) = light_owner(Options::default()).await;

@@ -1,22 +1,22 @@
-//! What each route and each method asks for, written from the specification and the contract, not from
-//! the code. A route or method without a row here fails.
+//! The requirements of each route and method, derived from the specification and the contract, not from the
+//! code. A route or method without a row fails the test.
 
-/// What a route asks for, in the words of the specification's endpoint table and the contract.
+/// The requirement of a route, in the terms of the specification's endpoint table and the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// "none", or the handler validates what the body holds.
+    /// "none", or the handler validates the body's content.
     Nothing,
     /// Any identity.
     Identity,
-    /// A confirmed administrator; from elsewhere and while setup is open, the setup code.
+    /// A confirmed administrator; the setup code for remote callers while setup is open.
     AdminOrSetup,
-    /// Nothing but, from elsewhere and while setup is open, the setup code.
+    /// Nothing, except the setup code for remote callers while setup is open.
     SetupCode,
-    /// An administrator, and besides, from elsewhere and while setup is open, the setup code.
+    /// An administrator, and also the setup code for remote callers while setup is open.
     AdminAndSetupCode,
-    /// An identity that holds this scope.
+    /// An identity with this scope.
     Scope(&'static str),
-    /// The same, and a confirmation within 15 minutes.
+    /// An identity with this scope and a confirmation in the last 15 minutes.
     Confirmed(&'static str),
 }
 
@@ -27,7 +27,7 @@ const APPROVALS: Needs = Needs::Scope("operator.approvals");
 const PAIRING: Needs = Needs::Scope("operator.pairing");
 const ADMIN_CONFIRMED: Needs = Needs::Confirmed("operator.admin");
 
-/// Method, path in the table, path asked for, what it needs.
+/// Method, path in the table, requested path, requirement.
 pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ("GET", "/health", "/health", Needs::Nothing),
     ("GET", "/metrics", "/metrics", READ),
@@ -229,7 +229,7 @@ pub const ROUTE_TABLE: &[(&str, &str, &str, Needs)] = &[
     ),
 ];
 
-/// Paths that no table has: the gate stands before them all the same.
+/// Paths without a route. The gate applies to them as well.
 pub const UNKNOWN: &[(&str, &str)] = &[
     ("GET", "/api/nothing"),
     ("POST", "/api/nothing"),
@@ -238,7 +238,7 @@ pub const UNKNOWN: &[(&str, &str)] = &[
     ("GET", "/ws/nothing"),
 ];
 
-/// Method, what it needs.
+/// Method, requirement.
 pub const METHOD_TABLE: &[(&str, Needs)] = &[
     ("rpc.discover", Needs::Identity),
     ("system.status", Needs::Identity),

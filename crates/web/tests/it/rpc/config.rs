@@ -190,7 +190,7 @@ async fn settings_say_what_they_are() {
     let never = one("database.url").await;
     assert_eq!(never["change"], "never", "{never}");
     assert!(never["reason"].is_string(), "{never}");
-    // What may be changed here is what `config.set` takes; what may not, it refuses.
+    // `config.set` accepts the settings described as changeable and refuses the others.
     for setting in all["settings"].as_array().unwrap() {
         let is_refused = setting["change"] == "never";
         assert_eq!(

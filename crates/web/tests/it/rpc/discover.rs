@@ -1,4 +1,4 @@
-//! `rpc.discover` and the two documents.
+//! `rpc.discover`, and the OpenRPC and OpenAPI documents.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::Options;

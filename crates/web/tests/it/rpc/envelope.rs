@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 over HTTP: single, batch, notification, and what is none of them.
+//! JSON-RPC 2.0 over HTTP: single calls, batches, notifications, and invalid messages.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options};
@@ -174,7 +174,7 @@ async fn the_layers_above_answer_in_http() {
     let reply = owner.get("/api/rpc").await;
     reply.refused(405, "METHOD_NOT_ALLOWED");
     assert_eq!(reply.header("allow"), Some("POST"));
-    // Larger than other bodies, as large as a message on a socket.
+    // Larger than other bodies, but within the message limit of a socket.
     let big = json!({ "id": 1, "method": "system.status", "params": { "x": "y".repeat(200_000) } });
     assert_eq!(
         owner.post("/api/rpc", big).await.expect(200)["error"]["data"]["code"],

@@ -1,4 +1,4 @@
-//! MCP servers, from their settings to the program that starts.
+//! MCP servers, from their settings to the started program.
 
 use crate::steps::light_owner;
 use gatehouse_testkit::{Actor, Options, TestServer};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Writes its environment into the file that it is given, and ends.
+/// Writes its environment to the given file and exits.
 const TELLS: &str = "import json, os, sys\n\
     with open(sys.argv[1] + '.new', 'w') as file: json.dump(dict(os.environ), file)\n\
     os.rename(sys.argv[1] + '.new', sys.argv[1])\n";
@@ -17,7 +17,7 @@ async fn set(actor: &Actor, key: &str, value: Value) -> Result<Value, String> {
     actor.rpc("config.set", params).await
 }
 
-/// The interpreter itself: what is called `python3` may be a script that sets variables.
+/// The interpreter itself, because `python3` may be a script that sets variables.
 async fn python() -> String {
     let mut command = tokio::process::Command::new("python3");
     let ask = command.args(["-c", "import sys; print(sys.executable)"]);
@@ -25,7 +25,7 @@ async fn python() -> String {
     String::from_utf8(answer.stdout).unwrap().trim().to_owned()
 }
 
-/// Waits until the program has told, and gives back the variables that it got.
+/// Waits until the program has written its environment, and returns it.
 async fn told(path: &Path) -> BTreeMap<String, String> {
     let waiting = async {
         loop {
@@ -43,7 +43,7 @@ async fn configure(server: &TestServer, owner: &Actor, name: &str, env: Value) -
     let path = server.directory().join(name);
     let key = |last: &str| format!("mcp.servers.{name}.{last}");
     if !env.is_null() {
-        // A server needs a command before it can have anything else.
+        // A server needs a command before any other setting.
         set(owner, &key("command"), json!("false")).await.unwrap();
         set(owner, &key("env"), env).await.unwrap();
     }
@@ -55,8 +55,8 @@ async fn configure(server: &TestServer, owner: &Actor, name: &str, env: Value) -
     path
 }
 
-/// A caller with `operator.write` chooses values of variables, and so must not choose which code a
-/// configured program runs; and no program is handed what its entry does not name.
+/// A caller with `operator.write` sets the values of variables, and so must not control which code a
+/// configured program runs. A program receives only the variables that its entry names.
 #[tokio::test]
 async fn operator_write_cannot_put_variables_into_a_configured_program() {
     let options = Options::default().env("PATH", "/usr/local/bin:/usr/bin:/bin");
@@ -125,7 +125,7 @@ async fn a_name_that_steers_a_program_takes_no_value_from_the_vault() {
         .unwrap();
 }
 
-/// Arguments often carry tokens: they are values that nobody may read, like the variables.
+/// Arguments often contain tokens, so no one may read them, like variables.
 #[tokio::test]
 async fn arguments_of_a_program_are_shown_nowhere() {
     const TOKEN: &str = "--token=tok-4711-of-the-owner";

@@ -30,7 +30,7 @@ async fn a_device_does_what_it_was_paired_for_and_no_more() {
     assert!(read["result"].is_object(), "{read}");
     let write = socket.call("env.set", json!({ "key": "A", "value": "b" }));
     assert_eq!(write.await.unwrap()["error"]["data"]["code"], "FORBIDDEN");
-    // Not over HTTP, as Bearer or in any other way.
+    // The token does not work over HTTP, as a Bearer token or otherwise.
     let http = server.remote().bearer(&token).get("/api/gon").await;
     http.refused(401, "AUTH_NOT_AUTHENTICATED");
 }

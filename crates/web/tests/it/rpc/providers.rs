@@ -97,7 +97,7 @@ async fn set(owner: &Actor, key: &str, value: Value) {
     owner.rpc("config.set", params).await.unwrap();
 }
 
-/// The kind decides which vendor is called when no address is written.
+/// The kind determines the called vendor when no address is configured.
 #[tokio::test]
 async fn a_key_of_the_environment_does_not_go_to_another_kind() {
     let options = Options::default().env("OPENAI_API_KEY", "sk-of-the-environment");

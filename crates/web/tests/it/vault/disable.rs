@@ -132,7 +132,7 @@ async fn one_damaged_row_and_nothing_changes() {
         .await
         .unwrap();
     assert_eq!(config["values"][0]["value"], true);
-    // Without the damaged row it works.
+    // Without the damaged row it succeeds.
     owner
         .rpc("env.delete", json!({ "key": "B" }))
         .await

@@ -239,7 +239,7 @@ async fn sealing_takes_the_key_out_of_memory_and_is_told() {
         socket.event("vault.status").await.unwrap(),
         json!({ "status": "unsealed" })
     );
-    // What is sealed already is sealed.
+    // Sealing a sealed vault succeeds.
     for _ in 0..2 {
         owner
             .post("/api/auth/vault/seal", json!({}))

@@ -1,4 +1,4 @@
-//! What a sealed vault blocks.
+//! The requests that a sealed vault blocks.
 
 use crate::prepared::{Setup, Vault, start};
 use crate::steps::light_owner;

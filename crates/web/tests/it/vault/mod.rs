@@ -1,4 +1,4 @@
-//! `/api/auth/vault/*`, and what else depends on the vault's state.
+//! `/api/auth/vault/*`, and other behavior that depends on the vault's state.
 
 mod disable;
 mod endpoints;

@@ -1,4 +1,4 @@
-//! What opens the vault when the server starts, and what does not.
+//! Opening the vault when the server starts.
 
 use crate::steps::{log_in, set_up_with_vault, vault_status};
 use gatehouse_testkit::{Options, PASSWORD, TestServer};
@@ -45,7 +45,7 @@ async fn a_configured_key_opens_it_at_the_start() {
     for (settings, expected) in [
         (vec![(FILE, file.as_str())], "unsealed"),
         (vec![(VALUE, key.as_str())], "unsealed"),
-        // The file first; when it does not open the vault, the value.
+        // The file takes precedence; if it does not open the vault, the value is tried.
         (
             vec![(FILE, missing.as_str()), (VALUE, key.as_str())],
             "unsealed",
@@ -72,7 +72,7 @@ async fn a_login_whose_password_does_not_open_the_vault_is_a_login() {
         .post("/api/auth/vault/seal", json!({}))
         .await
         .expect(200);
-    // Reset while sealed: from now on the vault's password is another than the login's.
+    // After a reset while sealed, the vault's password differs from the login password.
     owner.post("/api/auth/reset", json!({})).await.expect(200);
     let other = "the login's own password";
     server

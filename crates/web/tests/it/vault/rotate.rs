@@ -59,7 +59,7 @@ async fn a_rotation_makes_new_keys_and_the_old_recovery_key_dies() {
         .post("/api/auth/vault/unlock", json!({ "password": PASSWORD }))
         .await
         .expect(200);
-    // Every row is readable: switching off decrypts each.
+    // Disabling the vault decrypts every row, which shows that all are readable.
     let done = owner
         .post("/api/auth/vault/disable", json!({}))
         .await

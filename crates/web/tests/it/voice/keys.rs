@@ -1,4 +1,4 @@
-//! Keys of those that speak and listen.
+//! Keys of voice providers.
 
 use super::{bad, blamed};
 use gatehouse_testkit::{Options, PASSWORD, TestServer};
@@ -26,7 +26,7 @@ async fn keys_and_the_vault_are_told_of_too() {
         json!({ "provider": tts["provider"], "configured": tts["configured"] })
     };
     assert_eq!(of(&socket.event("voice.settings").await.unwrap()), there);
-    // Of those that speak or listen, only such are listed; and they are tried elsewhere.
+    // The list contains only voice providers with a stored key. `providers.test` does not apply to them.
     let listed = owner.rpc("providers.list", json!({})).await.unwrap();
     let all = listed["providers"].as_array().unwrap();
     let of_voice: Vec<_> = all
@@ -42,7 +42,7 @@ async fn keys_and_the_vault_are_told_of_too() {
         .post("/api/auth/vault/seal", json!({}))
         .await
         .expect(200);
-    // Whoever had a key before may have one still: it is not another one's turn.
+    // A provider that had a key may still have one, so no other provider takes over.
     let sealed = json!({ "provider": "tts_cloud_1", "configured": false });
     assert_eq!(of(&socket.event("voice.settings").await.unwrap()), sealed);
     owner

@@ -21,8 +21,8 @@ const KEY: &str = "sk-openai-test";
 /// A tenth of a second of silence: 16 bits, mono, 24 kHz.
 const SILENCE: [u8; 4800] = [0; 4800];
 
-/// A vendor of speech and of transcripts, as `OpenAI`'s reference describes them
-/// (<https://platform.openai.com/docs/api-reference/audio>), and what it was sent.
+/// A fake vendor of speech and transcripts that follows `OpenAI`'s reference
+/// (<https://platform.openai.com/docs/api-reference/audio>), and the requests it received.
 #[derive(Clone, Default)]
 struct Vendor(Arc<Mutex<Vec<Value>>>);
 
@@ -41,7 +41,7 @@ impl Vendor {
         (vendor, url)
     }
 
-    /// The bodies of the calls so far.
+    /// The bodies of the requests so far.
     fn heard(&self) -> Vec<Value> {
         self.0.lock().unwrap().clone()
     }
@@ -54,7 +54,7 @@ fn is_known(headers: &HeaderMap) -> bool {
     given == Some(&format!("Bearer {KEY}"))
 }
 
-/// Refuses what is wrong, and fails as the text says.
+/// Refuses invalid requests, and fails as the text demands.
 async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) -> Response {
     if !is_known(&headers) {
         return (StatusCode::UNAUTHORIZED, KEY).into_response();
@@ -81,7 +81,7 @@ async fn speak(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) ->
     vendor.0.lock().unwrap().push(body.clone());
     let input = body["input"].as_str().unwrap().to_owned();
     if let Some(status) = input.strip_prefix("fail-") {
-        // What a vendor says must not reach the caller.
+        // The vendor's message must not reach the caller.
         let status = StatusCode::from_bytes(status.as_bytes()).unwrap();
         return (status, [("retry-after", "7")], format!("hunter2 {input}")).into_response();
     }
@@ -142,7 +142,7 @@ async fn listen(State(vendor): State<Vendor>, headers: HeaderMap, body: Bytes) -
     .into_response()
 }
 
-/// A server whose speaker and listener is the vendor.
+/// A server that uses the fake vendor for speech and transcripts.
 async fn with_vendor(options: Options) -> (TestServer, Actor, Vendor) {
     let (vendor, url) = Vendor::start().await;
     let options = options
@@ -154,7 +154,7 @@ async fn with_vendor(options: Options) -> (TestServer, Actor, Vendor) {
     (server, owner, vendor)
 }
 
-/// What a refused call is told: the error's data.
+/// The error data of a refused call.
 async fn refusal(actor: &Actor, method: &str, params: Value) -> Value {
     let answer = actor.rpc_reply(method, params).await.expect(200);
     assert!(answer.get("result").is_none(), "{method}: {answer}");
@@ -163,7 +163,7 @@ async fn refusal(actor: &Actor, method: &str, params: Value) -> Value {
     data
 }
 
-/// Its code, and the field or the setting that it names.
+/// The error code, and the field or setting that the error names.
 async fn blamed(actor: &Actor, method: &str, params: Value) -> (String, String) {
     let data = refusal(actor, method, params).await;
     let named = ["field", "what"]

@@ -163,7 +163,7 @@ async fn at_most_25_mib() {
         (&json!("PAYLOAD_TOO_LARGE"), &json!(26_214_400))
     );
     assert_eq!(vendor.heard(), Vec::<Value>::new());
-    // The head says less than there is; what follows is not looked at, but sent.
+    // The header announces less audio than there is. The rest is not inspected but sent.
     let most = owner.rpc("stt.transcribe", audio(25 << 20)).await;
     assert!(most.is_ok(), "{most:?}");
     assert!(vendor.heard()[0]["bytes"].as_u64().unwrap() > 25 << 20);

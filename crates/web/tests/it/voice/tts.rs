@@ -60,7 +60,7 @@ async fn the_first_configured_is_chosen_and_lists_can_be_short() {
             { "id": "tts_local_1", "name": "Piper", "configured": false },
         ])
     );
-    // What is not shown may be used all the same.
+    // Hidden providers can still be used.
     let set = owner
         .rpc("tts.setProvider", json!({ "provider": "coqui" }))
         .await;
@@ -238,7 +238,7 @@ async fn a_text_becomes_audio() {
         (&heard["voice"], &heard["model"], &heard["speed"]),
         (&json!("nova"), &json!("tts-1"), &json!(1.5))
     );
-    // The same in the other spelling is the same, and was kept.
+    // The other spelling of the field gives the same, cached result.
     let mut other = params;
     other["voice_id"] = other.as_object_mut().unwrap().remove("voiceId").unwrap();
     let again = owner.rpc("tts.convert", other).await.unwrap();
@@ -312,13 +312,13 @@ async fn what_the_environment_fixes_stays() {
             "{method}"
         );
     }
-    // All or nothing: what could have been changed was not.
+    // All or nothing: the part that could have been changed was not.
     let status = owner.rpc("tts.status", json!({})).await.unwrap();
     assert_eq!(
         (&status["enabled"], &status["provider"]),
         (&json!(false), &json!("tts_local_1"))
     );
-    // What is wanted and fixed contradicts nothing.
+    // Requesting the fixed value is not a conflict.
     let same = json!({ "provider": "tts_local_1" });
     let on = owner.rpc("tts.enable", same.clone()).await.unwrap();
     assert_eq!(on, json!({ "enabled": true, "provider": "tts_local_1" }));
@@ -359,7 +359,7 @@ async fn changes_are_told() {
     owner.rpc("config.set", auto).await.unwrap();
     let told = socket.event("voice.settings").await.unwrap();
     assert_eq!(told["tts"]["auto"], "always");
-    // Other settings are not told of.
+    // Changes of other settings are not reported.
     let other = json!({ "key": "models.autodetect", "value": false });
     owner.rpc("config.set", other).await.unwrap();
     owner
@@ -368,7 +368,7 @@ async fn changes_are_told() {
         .unwrap();
     let told = socket.event("voice.settings").await.unwrap();
     assert_eq!(told["stt"]["provider"], "stt_cloud_2");
-    // What changes nothing of it is not told of either.
+    // Changes without an effect on the status are not reported either.
     let voice = json!({ "key": "voice.tts.tts_cloud_1.stability", "value": 0.5 });
     owner.rpc("config.set", voice).await.unwrap();
     owner.rpc("tts.enable", json!({})).await.unwrap();

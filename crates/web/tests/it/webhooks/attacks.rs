@@ -1,5 +1,5 @@
-//! Attacks on ingest by callers who do not know the secret: replayed captures, guesses, floods of
-//! refusals; and what a sender's redelivery of a failed delivery does.
+//! Attacks on ingest without the secret: replays, guesses and floods of refusals. Also a sender's
+//! redelivery of a failed delivery.
 
 use super::ingest::signed;
 use super::{deliveries, made, send, until};
@@ -9,7 +9,7 @@ use gatehouse_webhooks::AuthMode;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Sends with these headers besides those of the signature.
+/// Sends a request with additional headers.
 async fn replay(
     sender: &Actor,
     path: &str,
@@ -65,7 +65,7 @@ async fn a_captured_delivery_replayed_under_fresh_ids_runs_once_under_the_bytes_
             assert_eq!(answer["status"], "deduplicated", "{profile}");
             assert_eq!(answer["delivery_id"], first, "{profile}");
         }
-        // Another body under an id that is not known is another delivery.
+        // Another body under a new id is another delivery.
         let other = body.replace("\"n\":1", "\"n\":2");
         let genuine = signed(mode, hook.secret(), &other, now);
         let genuine = replay(
@@ -118,9 +118,9 @@ async fn standard_webhooks_are_told_apart_by_their_signed_id_alone() {
             replay(&remote, &hook.path(), &event(id), more, body).await
         };
         let first = post("msg_1", &[]).await.expect(202)["delivery_id"].clone();
-        // A second event with an equal body.
+        // A second event with the same body.
         post("msg_2", &[]).await.expect(202);
-        // The same event with ids that nobody signed.
+        // The same event with unsigned ids.
         for header in [
             "x-request-id",
             "x-delivery-id",
@@ -164,7 +164,7 @@ async fn a_senders_redelivery_of_what_failed_runs_again_where_the_owner_wants_it
     let post = async |hook: &super::Made| {
         send(&remote, &hook.path(), &[("x-delivery-id", "same")], "{}").await
     };
-    // There is no model: the agent's turn fails.
+    // There is no model, so the agent's turn fails.
     let members = json!({ "auth_mode": "none", "deliver_only": false });
     let plain = made(&owner, members.clone()).await;
     let first = post(&plain).await.expect(202)["delivery_id"].clone();
@@ -228,7 +228,7 @@ async fn short_secrets_are_guessed_twenty_times_a_minute_by_each_client() {
             refused.refused(429, "RATE_LIMITED")["retry_after_seconds"],
             60
         );
-        // Not even the right one is compared.
+        // Even the right token is not compared.
         guess("203.0.113.1", "fifteen-bytes-x")
             .await
             .refused(429, "RATE_LIMITED");
@@ -275,7 +275,8 @@ async fn refusals_before_verification_write_sixty_rows_a_minute_for_each_client(
             .await
             .refused(413, "PAYLOAD_TOO_LARGE");
     }
-    // Somebody else's refusal is written after all of these, and a wrong signature is counted apart.
+    // A refusal of another client is written after all of these, and a wrong signature is counted
+    // separately.
     let other = server.remote().proxied("203.0.113.2");
     send(&other, &small.path(), &[], "{   }")
         .await

@@ -1,4 +1,4 @@
-//! The contract's table of ingest, row by row, as a sender sees it.
+//! The contract's ingest table, row by row, from the sender's view.
 
 use super::{made, send, until};
 use crate::steps::light_owner;
@@ -11,7 +11,7 @@ pub fn signed(mode: AuthMode, secret: &str, body: &str, now_ms: i64) -> Vec<(Str
     signed_as(mode, secret, body, now_ms, "msg_1")
 }
 
-/// The headers of a sender who gives its delivery this id.
+/// The headers of a sender that gives its delivery this id.
 pub fn signed_as(
     mode: AuthMode,
     secret: &str,
@@ -44,7 +44,7 @@ async fn from_202_to_completed() {
         json!({ "auth_mode": "none", "prompt_template": "{action}!" }),
     )
     .await;
-    // From anywhere, without a credential, whatever the browser's headers say.
+    // From anywhere, without a credential, and with any browser headers.
     let sender = server.remote().with("origin", "https://evil.example");
     let reply = send(&sender, &hook.path(), &[], r#"{"action":"opened"}"#).await;
     let answer = reply.expect(202);
@@ -103,7 +103,7 @@ async fn unknown_and_disabled_get_the_same_404() {
     let unknown = send(&remote, "/api/webhooks/ingest/wh_none", &[], "{}").await;
     disabled.refused(404, "NOT_FOUND");
     assert_eq!(disabled.text, unknown.text);
-    // The limit of the body is nobody's business there.
+    // An unknown webhook does not reveal a body limit.
     let large = vec![b'x'; 3 * 1024 * 1024];
     send(&remote, "/api/webhooks/ingest/wh_none", &[], large)
         .await
@@ -150,7 +150,7 @@ async fn each_signature_mode_takes_its_own_and_nothing_else() {
         send(&remote, &hook.path(), &other, body)
             .await
             .refused(401, "INVALID_CREDENTIALS");
-        // The bytes are what is signed: one blank more is another body.
+        // The signature covers the bytes: an additional space makes another body.
         let tokens = matches!(
             mode,
             AuthMode::StaticHeader | AuthMode::Bearer | AuthMode::CodehostBToken
@@ -255,7 +255,7 @@ async fn bodies_at_the_limit_and_past_it_however_they_come() {
     };
     assert_eq!(chunked(&["\"4567", "8901\"", ""]).await, "202");
     assert_eq!(chunked(&["\"4567", "89012\"", ""]).await, "413");
-    // Without an end: refused as soon as it is too much.
+    // An endless body is refused as soon as it exceeds the limit.
     assert_eq!(chunked(&["\"4567", "8901234567890"]).await, "413");
     let rows = until(&owner, &small, 3).await;
     for row in rows.iter().filter(|row| row["status"] == "rejected") {
@@ -286,7 +286,7 @@ async fn bodies_that_are_no_json() {
     send(&remote, &hook.path(), &[], deep(128))
         .await
         .expect(202);
-    // Of a key that is there twice the last one counts; the content type does not matter.
+    // For a duplicate key the last value counts. The content type does not matter.
     let form = made(
         &owner,
         json!({ "auth_mode": "none", "source_profile": "codehost_a" }),

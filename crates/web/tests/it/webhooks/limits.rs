@@ -1,4 +1,4 @@
-//! Rates, refusals by the hundred, addresses, and senders that dawdle.
+//! Rate limits, many refusals, address limits, and slow senders.
 
 use super::{made, send, until};
 use crate::steps::{behind_trusted_proxy, light_owner, stopped_clock};
@@ -37,7 +37,7 @@ async fn a_minute_admits_its_limit_and_not_one_more() {
     );
     clock.advance(Duration::from_millis(1));
     post(3).await.expect(202);
-    // Another limit holds at once.
+    // A changed limit takes effect immediately.
     let wider = json!({ "id": hook.id(), "rate_limit_per_minute": 5 });
     owner.rpc("webhooks.update", wider).await.unwrap();
     post(4).await.expect(202);
@@ -151,7 +151,7 @@ async fn a_body_without_end_is_not_waited_for() {
     );
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n5\r\n{{\"a\":\r\n");
     let counted = format!("{head}Content-Length: 100\r\n\r\n{{\"a\":");
-    // The time-outs are real ones.
+    // The timeouts are real.
     let (chunked, counted) = tokio::join!(
         raw(server.address(), chunked.as_bytes()),
         raw(server.address(), counted.as_bytes())

@@ -1,4 +1,4 @@
-//! `webhooks.*` by RPC.
+//! `webhooks.*` over RPC.
 
 use super::{made, send, until};
 use crate::steps::light_owner;

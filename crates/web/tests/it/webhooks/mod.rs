@@ -9,7 +9,7 @@ mod sealed;
 use gatehouse_testkit::{Actor, Reply};
 use serde_json::{Value, json};
 
-/// A webhook, as its owner made it.
+/// A created webhook.
 pub struct Made {
     pub record: Value,
 }
@@ -29,7 +29,7 @@ impl Made {
     }
 }
 
-/// Makes a webhook that sends on to the inbox, with these members besides.
+/// Creates a webhook that delivers to the inbox, with additional members.
 pub async fn made(owner: &Actor, more: Value) -> Made {
     let mut members = json!({ "name": "n", "deliver_only": true, "deliver_to": "inbox" });
     members
@@ -40,7 +40,7 @@ pub async fn made(owner: &Actor, more: Value) -> Made {
     Made { record }
 }
 
-/// A sender's request with these headers and this body.
+/// Sends a request with these headers and this body.
 pub async fn send(
     sender: &Actor,
     path: &str,
@@ -55,7 +55,7 @@ pub async fn send(
     sender.send_bytes("POST", path, None, body).await
 }
 
-/// The deliveries of a webhook, the newest first.
+/// The deliveries of a webhook, newest first.
 pub async fn deliveries(owner: &Actor, made: &Made) -> Vec<Value> {
     let listed = owner
         .rpc("webhooks.deliveries", json!({ "id": made.id() }))
@@ -64,7 +64,7 @@ pub async fn deliveries(owner: &Actor, made: &Made) -> Vec<Value> {
     listed["deliveries"].as_array().unwrap().clone()
 }
 
-/// The deliveries once there are so many: refusals are written behind the answer.
+/// Waits for this number of deliveries, because refusals are stored after the response.
 pub async fn until(owner: &Actor, made: &Made, count: usize) -> Vec<Value> {
     let wait = async {
         loop {

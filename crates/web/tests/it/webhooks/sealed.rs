@@ -1,4 +1,4 @@
-//! Webhooks while the vault is sealed, and across it.
+//! Webhooks while the vault is sealed, and after it is opened again.
 
 use super::{made, send};
 use gatehouse_testkit::{PASSWORD, TestServer};
@@ -22,7 +22,7 @@ async fn senders_are_told_to_come_again_until_the_vault_is_open() {
         .refused(423, "VAULT_SEALED");
     let unknown = send(&remote, "/api/webhooks/ingest/wh_none", &good, "2").await;
     unknown.refused(404, "NOT_FOUND");
-    // After a restart too.
+    // The same after a restart.
     let cookie_owner = owner.clone();
     let server = server.restart().await;
     let (remote, owner) = (

@@ -30,7 +30,7 @@ async fn by_key_by_password_by_cookie_by_bearer() {
     for path in ["/ws", "/ws/chat"] {
         for (caller, method) in [(&owner, "Password"), (&key, "ApiKey")] {
             let mut socket = server.socket(caller, path).await;
-            // Pre-authenticated: it may call at once, and may say connect too.
+            // An authenticated client may call methods immediately, and may also call `connect`.
             assert!(socket.call("system.status", json!({})).await.unwrap()["result"].is_object());
             let hello = socket.connect(json!({})).await.unwrap();
             assert_eq!(hello["result"]["identity"]["method"], method);
@@ -139,7 +139,7 @@ async fn a_refusal_is_an_answer_and_then_a_code() {
         assert_eq!(answer["error"]["data"]["code"], code, "{message}: {answer}");
         assert_eq!(socket.closed().await, close, "{message}");
     }
-    // Before setup nothing that a remote caller sends helps.
+    // Before setup, no credential helps a remote caller.
     let mut socket = fresh.socket(&fresh.remote(), "/ws").await;
     let answer = socket
         .connect(json!({ "password": PASSWORD }))
@@ -147,7 +147,7 @@ async fn a_refusal_is_an_answer_and_then_a_code() {
         .unwrap();
     assert_eq!(answer["error"]["data"]["code"], "AUTH_SETUP_REQUIRED");
     assert_eq!(socket.closed().await, 4401);
-    // A stale cookie waits for connect on /ws, and is refused on /ws/chat.
+    // A stale cookie requires `connect` on /ws and is refused on /ws/chat.
     let stale = server.local().session("stale");
     let secret = secret_of(&server.api_key(&owner, &["operator.read"]).await);
     let mut socket = server.socket(&stale, "/ws").await;

@@ -32,7 +32,7 @@ async fn the_first_password_is_told_to_who_is_there() {
     let mut socket = server.socket(&server.local(), "/ws").await;
     assert!(socket.connect(json!({})).await.unwrap()["result"].is_object());
     server.set_up().await;
-    // It was there as Loopback, which ends with setup.
+    // The connection used the loopback identity, which ends with setup.
     assert_eq!(socket.closed().await, 4401);
 }
 
@@ -78,7 +78,7 @@ async fn events_are_for_who_may_read() {
     }
     server.api_key(&owner, &["operator.read"]).await;
     reader.event("auth.changed").await.unwrap();
-    // Events are sent in their order: the reader has this one, so the other would have it too.
+    // Events are sent in order. The reader has received this one, so the other client would have it too.
     assert!(!hears_before_an_answer(&mut other, "auth.changed").await);
 }
 
@@ -122,7 +122,7 @@ async fn changes_of_records_are_told_by_kind_whoever_made_them() {
         ),
     ];
     for (method, params, what) in calls {
-        // Over HTTP, by somebody else: the socket has asked for nothing.
+        // Over HTTP, by another client: the socket has requested nothing.
         owner
             .rpc(method, params)
             .await

@@ -1,4 +1,4 @@
-//! Time, size and number.
+//! Limits on time, message size and number of attempts.
 
 use crate::steps::{WRONG_PASSWORD, light_owner, stopped_clock};
 use gatehouse_testkit::{Options, TestServer};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const BEFORE_AUTH: usize = 64 * 1024;
 
-/// A `connect` of exactly this many bytes.
+/// A `connect` message of exactly this many bytes.
 fn connect_of(bytes: usize, secret: &str) -> String {
     let message = |filler: usize| {
         json!({
@@ -30,7 +30,7 @@ async fn before_authentication_a_message_has_64_kib() {
     let mut socket = server.socket(&server.local(), "/ws").await;
     socket.send(at_limit).await;
     assert!(socket.next().await.unwrap()["result"].is_object());
-    // Afterwards it may be long.
+    // After authentication, messages may be long.
     let long = json!({ "x": "y".repeat(1_000_000) });
     let answer = socket.call("system.status", long).await.unwrap();
     assert_eq!(answer["error"]["data"]["code"], "INVALID_PARAMS");
@@ -42,7 +42,7 @@ async fn before_authentication_a_message_has_64_kib() {
         "{answer}"
     );
     assert_eq!(answer["error"]["data"]["max_bytes"], BEFORE_AUTH);
-    // RFC 6455's own code for a message that is too big.
+    // 1009 is RFC 6455's close code for a message that is too big.
     assert_eq!(socket.closed().await, 1009);
 }
 
@@ -51,7 +51,7 @@ async fn a_flood_before_authentication_is_cut() {
     let (server, _owner) = light_owner(Options::default()).await;
     let mut socket = server.socket(&server.local(), "/ws").await;
     let frame = tokio_tungstenite::tungstenite::Message::text("x".repeat(8 * 1024 * 1024));
-    // The server may be gone before all of it is written.
+    // The server may close the connection before everything is written.
     drop(socket.send_frame(frame).await);
     let code = socket.closed().await;
     assert!(matches!(code, 4400 | 1006 | 1009), "{code}");
@@ -94,7 +94,7 @@ async fn wrong_connects_have_their_own_counter() {
         };
         (code, close)
     };
-    // Right ones are not counted.
+    // Correct credentials are not counted.
     for _ in 0..6 {
         assert_eq!(
             connect(json!({ "api_key": secret })).await,
@@ -117,12 +117,12 @@ async fn wrong_connects_have_their_own_counter() {
         connect(json!({ "password": WRONG_PASSWORD })).await,
         ("RATE_LIMITED".into(), 4429)
     );
-    // Nor does the right one tell that it is right.
+    // The right password gets the same refusal, so it is not revealed.
     assert_eq!(
         connect(json!({ "password": gatehouse_testkit::PASSWORD })).await,
         ("RATE_LIMITED".into(), 4429)
     );
-    // The login's counter is another.
+    // The login endpoint has its own counter.
     crate::steps::log_in(&server.local(), gatehouse_testkit::PASSWORD)
         .await
         .expect(200);

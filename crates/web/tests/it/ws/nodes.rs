@@ -1,4 +1,4 @@
-//! Several nodes on one PostgreSQL.
+//! Several nodes on one PostgreSQL database.
 
 use crate::steps::light_owner;
 use gatehouse_store::testing::postgres;
@@ -13,7 +13,7 @@ async fn what_changed_on_one_node_is_told_on_the_other() {
     let other_database = database.for_another_node();
     let (_one, owner) = light_owner(Options::default().database(database)).await;
     let other = TestServer::start(Options::default().database(other_database)).await;
-    // The session is good there, too.
+    // The session is valid on the other node too.
     let mut socket = other
         .socket(&owner.clone().at(other.local().address()), "/ws")
         .await;
@@ -22,7 +22,7 @@ async fn what_changed_on_one_node_is_told_on_the_other() {
         ("env.set", json!({ "key": "A", "value": "1" }), "env"),
     ] {
         owner.rpc(method, params).await.unwrap();
-        // It may come twice, and what came before it may, too.
+        // The event may arrive twice, and so may earlier ones.
         while socket.event("records.changed").await.unwrap() != json!({ "what": what }) {}
     }
 }

@@ -1,4 +1,4 @@
-// What chat shows of voice: one part of the page, loaded by itself.
+// The voice components of the chat, loaded as one chunk.
 export { default as Recorder } from './Recorder.svelte';
 export { default as SpeakMode } from './SpeakMode.svelte';
 export { default as Spoken } from './Spoken.svelte';

@@ -1,4 +1,4 @@
-// How long something has run: its two largest units, in the language's own words.
+// Formats a duration by its two largest units, in the current language.
 import { getLocale } from '../../../paraglide/runtime.js';
 
 const UNITS = [

@@ -1,10 +1,10 @@
-// Settings as people read and type them.
+// Formats and parses setting values.
 import type { Setting, SettingKind } from '../../../client/generated/rpc';
 import { m } from '../../../paraglide/messages.js';
 
 export type Kind = 'flag' | 'number' | 'list' | 'text' | 'object';
 
-/** What a value is, told by what it is now; what is not set is taken for text. */
+/** The type of a value, derived from the value itself; unset values count as text. */
 export function kindOf(value: unknown): Kind {
   if (typeof value === 'boolean') return 'flag';
   if (typeof value === 'number') return 'number';
@@ -22,17 +22,17 @@ const DESCRIBED: Record<SettingKind, Kind> = {
   variables: 'object',
 };
 
-/** What a value is, by the gateway's description; taken for text until that is there. */
+/** The type in the gateway's description; text until it is loaded. */
 export const kindDescribed = (kind: SettingKind | undefined): Kind => (kind ? DESCRIBED[kind] : 'text');
 
-/** A value as it is typed: lists have a line for each entry. */
+/** A value as editable text; lists have one entry per line. */
 export function typed(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.join('\n');
   return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** What was typed, as a value. What does not fit is handed on as text: the gateway says what it expected. */
+/** Parses typed text. Invalid input is passed on as text, so that the gateway reports what it expects. */
 export function parse(text: string, kind: Kind): unknown {
   switch (kind) {
     case 'flag':
@@ -55,7 +55,7 @@ export function parse(text: string, kind: Kind): unknown {
   }
 }
 
-/** A value in a line. */
+/** A value on one line. */
 export function shown({ value }: Setting): string {
   const known: unknown = value;
   if (typeof known === 'boolean') return known ? m.about_setting_on() : m.about_setting_off();
@@ -63,7 +63,7 @@ export function shown({ value }: Setting): string {
   return typed(known);
 }
 
-/** Where a value comes from. */
+/** The name of a value's origin. */
 export function originOf({ origin }: Setting): string {
   const names: Record<string, () => string> = {
     command_line: m.about_origin_command_line,

@@ -1,4 +1,4 @@
-// The tools that there are now: built in, those of MCP servers one by one, and each such server as a whole.
+// The available tools: built-in tools, each MCP tool, and each MCP server as a whole.
 import { keys } from '../../../client/keys';
 import { everyPage } from '../../../client/pages';
 import { rpc } from '../../../client/rpc';
@@ -18,9 +18,8 @@ const OWN: Record<string, () => string> = {
   speak: m.agents_tool_speak,
 };
 
-/** The query for them. */
 export const knownTools = () => ({
-  // Settings name the MCP servers, so that their change makes it stale.
+  // MCP servers are defined in settings, so a settings change must invalidate this query.
   queryKey: [...keys.config, 'tools'],
   queryFn: async (): Promise<KnownTool[]> => {
     const tools = (await everyPage((at) => rpc('tools.list', at))).flatMap((page) => page.tools);
@@ -31,7 +30,7 @@ export const knownTools = () => ({
   },
 });
 
-/** Descriptions are written for models and may be long: their first sentence will do. */
+/** The first sentence of a description; descriptions are written for models and may be long. */
 function short(description: string): string {
   const first = /^.*?[.!?](?=\s|$)/s.exec(description)?.[0] ?? description;
   return first.length > 160 ? `${first.slice(0, 159)}…` : first;

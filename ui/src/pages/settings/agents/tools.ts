@@ -1,18 +1,18 @@
-// Which tools an agent may use, between how it is stored (two lists, where an empty `allow` means all) and how it is ticked.
+// Converts tool policies between stored form (two lists; an empty `allow` means all) and checkboxes.
 
 import type { ToolPolicy } from '../../../client/generated/rpc';
 
-/** `all`: every tool there is or will be, save those that are not ticked. `only`: those that are ticked. */
+/** `all`: all current and future tools except unchecked ones. `only`: the checked ones. */
 export interface Choice {
   mode: 'all' | 'only';
   ticked: Set<string>;
-  /** In the mode `only`: what is denied besides, whatever is ticked. */
+  /** In `only` mode, the tools to keep in the policy's `deny` list while they are not checked. */
   never: string[];
 }
 
 const NOTHING = '*';
 
-/** The names to tick: those that are known, and those that the policy names besides. */
+/** The tools to list: known ones and others that the policy names. */
 export function namesOf(policy: ToolPolicy, known: readonly string[]): string[] {
   const own = [...policy.allow, ...policy.deny].filter((name) => name !== NOTHING);
   return [...new Set([...known, ...own])];

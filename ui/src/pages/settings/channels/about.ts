@@ -1,4 +1,4 @@
-// What each type of channel is, in a line; a type that is not known here has none.
+// One-line descriptions of the channel types; empty for unknown types.
 import { m } from '../../../paraglide/messages.js';
 
 const LINES: Record<string, () => string> = {

@@ -1,4 +1,4 @@
-// Reads a block of `KEY=value` lines, as `.env` files and shells write them: comments, `export`, quotes, values of several lines in quotes.
+// Parses `KEY=value` lines as in `.env` files: comments, `export`, quotes, multi-line quoted values.
 
 export interface Assignment {
   key: string;
@@ -8,7 +8,7 @@ export interface Assignment {
 const ASSIGNMENT = /^\s*(?:export\s+)?([^\s=#]+)\s*=\s*/;
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', $: '$' };
 
-/** The assignments of a text in order, the last of each key; and the lines that are none, counted from 1. */
+/** The assignments, the last of each key, and the 1-based numbers of invalid lines. */
 export function readAssignments(text: string): { assignments: Assignment[]; unread: number[] } {
   const found = new Map<string, string>();
   const unread: number[] = [];
@@ -47,7 +47,7 @@ export function readAssignments(text: string): { assignments: Assignment[]; unre
   return { assignments: [...found].map(([key, value]) => ({ key, value })), unread };
 }
 
-/** Where a quoted text ends; -1 when it does not. */
+/** Index of the closing quote, or -1. */
 function end(text: string, quote: string): number {
   for (let at = 1; at < text.length; at++) {
     if (quote === '"' && text[at] === '\\') at++;
@@ -56,5 +56,5 @@ function end(text: string, quote: string): number {
   return -1;
 }
 
-/** Whether a pasted text is a block rather than a name. */
+/** Whether a pasted text contains an assignment instead of a name. */
 export const isBlock = (text: string): boolean => /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=/m.test(text);

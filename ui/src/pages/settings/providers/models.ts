@@ -1,9 +1,8 @@
-// The models that can be chosen. Providers are asked for them, so the answer is kept a while.
+// The query for all models. The gateway queries every provider, so the answer is cached for a minute.
 import { keys } from '../../../client/keys';
 import { everyPage } from '../../../client/pages';
 import { rpc } from '../../../client/rpc';
 
-/** The query for them. */
 export const allModels = () => ({
   queryKey: [...keys.models, 'all'],
   queryFn: async () => (await everyPage((at) => rpc('models.list', at))).flatMap((page) => page.models),

@@ -1,9 +1,9 @@
-// The settings of models: which model is the default, where providers are, and where each value comes from.
+// The `models` settings: default model and providers, with the origin of each value.
 import type { Setting } from '../../../client/generated/rpc';
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 
-/** The query for them, by key. */
+/** The query for these settings, by key. */
 export const modelSettings = () => ({
   queryKey: [...keys.config, 'models'],
   queryFn: async (): Promise<Map<string, Setting>> => {

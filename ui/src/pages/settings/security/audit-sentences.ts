@@ -1,4 +1,4 @@
-// What each kind of row of the audit log says, in words. The kinds are those of the gateway (crates/*/src, `append_audit`).
+// Texts for the kinds of audit events. The kinds are defined in the gateway (`append_audit` in crates/*/src).
 import { m } from '../../../paraglide/messages.js';
 
 export type Detail = Record<string, unknown>;
@@ -106,7 +106,7 @@ export const SENTENCES: Record<string, Sentence> = {
   'audit.cut': { title: m.audit_cut },
 };
 
-/** What a row says: what happened, and with what. A kind that is not known here is told by its name; `labels` names keys and devices by their ids. */
+/** Title and details of a row; unknown kinds keep their name. `labels`: key and device labels by ID. */
 export function sentence(
   kind: string,
   told: unknown,
@@ -115,13 +115,13 @@ export function sentence(
   const found = SENTENCES[kind];
   const detail = (typeof told === 'object' && told !== null ? told : {}) as Detail;
   const title = found?.title() ?? kind;
-  // Failures of one caller within a minute are one row.
+  // The gateway merges failures of one caller within a minute into one row.
   if (typeof detail.collapsed === 'number') return { title, more: m.audit_collapsed({ count: detail.collapsed }) };
   const label = labels.get(text(detail.api_key ?? detail.device));
   return { title, more: [label, found?.more?.(detail)].filter(Boolean).join(', ') };
 }
 
-/** Who did it. `labels` names API keys and devices by their ids. */
+/** The actor as text. `labels`: key and device labels by ID. */
 export function actorInWords(actor: string, own: string | undefined, labels: ReadonlyMap<string, string>): string {
   const [kind = '', id = ''] = actor.split(' ');
   if (kind === 'session') return id === own ? m.audit_actor_you() : m.audit_actor_session();

@@ -1,8 +1,8 @@
-// What a browser calls itself, in words: "Firefox on Linux". A chunk of its own, because of the table of names (bowser).
+// Readable names of browsers. A separate chunk, because the name table (bowser) is large.
 import Bowser from 'bowser';
 import { m } from '../../../paraglide/messages.js';
 
-/** The name of a device by its user agent; the raw text where nothing is recognised. */
+/** The name of a device from its user agent, such as "Firefox on Linux"; the raw text if it is unknown. */
 export function deviceName(userAgent: string): string {
   if (!userAgent.trim()) return m.security_device_unknown();
   const { browser, os } = Bowser.parse(userAgent);
@@ -10,6 +10,6 @@ export function deviceName(userAgent: string): string {
   return browser.name || userAgent;
 }
 
-/** Whether it fits into a hand. */
+/** Whether the device is a phone or tablet. */
 export const isHandheld = (userAgent: string): boolean =>
   userAgent.trim() !== '' && ['mobile', 'tablet'].includes(Bowser.parse(userAgent).platform.type ?? '');

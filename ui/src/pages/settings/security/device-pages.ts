@@ -1,4 +1,4 @@
-// The paired devices, page by page, as the query that two parts of this page share.
+// The paginated query for paired devices, shared by two components.
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 

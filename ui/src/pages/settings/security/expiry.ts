@@ -1,11 +1,11 @@
-// When an API key ends: the choices, and how near the end is.
+// The expiry of API keys and devices.
 
 export type Choice = '30' | '90' | '365' | 'date' | 'never';
 const DAY_MS = 86_400_000;
-/** From how long before its end a key is marked. */
+/** A key is marked when it expires within this time. */
 const NEAR_MS = 14 * DAY_MS;
 
-/** The end that was chosen, or null for never. A date ends with its day, where the person is. */
+/** The chosen expiry, or null for never. A date expires at the end of that day in local time. */
 export function endOf(choice: Choice, date: string, now_ms: number): string | null {
   if (choice === 'never') return null;
   if (choice !== 'date') return new Date(now_ms + Number(choice) * DAY_MS).toISOString();
@@ -15,12 +15,12 @@ export function endOf(choice: Choice, date: string, now_ms: number): string | nu
 
 export type Nearness = 'none' | 'far' | 'near' | 'over';
 
-/** How near the end `at` is. */
+/** How soon `at` is. */
 export function nearness(at: string | null | undefined, now_ms: number): Nearness {
   if (!at) return 'none';
   const left = Date.parse(at) - now_ms;
   return left <= 0 ? 'over' : left <= NEAR_MS ? 'near' : 'far';
 }
 
-/** The entries of a list as typed: by lines, commas or spaces. */
+/** Splits typed text at lines, commas, semicolons or spaces. */
 export const entries = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);

@@ -1,4 +1,4 @@
-// What a new API key or device may do, until when and from where, as its form holds it.
+// Form state for a new API key or device: permissions, expiry and allowed networks.
 import { isFailure } from '../../../client/failure';
 import { m } from '../../../paraglide/messages.js';
 import { refusal } from '../../../parts/submission.svelte';
@@ -30,7 +30,7 @@ export class Grant {
     this.choice = this.#start.choice;
   }
 
-  /** The gateway's members. Throws a refusal of the first field that is missing. */
+  /** The request parameters. Throws a refusal of the first missing field. */
   asked() {
     if (!this.label.trim()) throw refusal('label', m.security_name_needed());
     if (this.scopes.length === 0) throw refusal('scopes', m.security_scopes_needed());
@@ -46,7 +46,7 @@ export class Grant {
   }
 }
 
-/** A refusal of one entry (`allowed_cidrs[0]`), as one of the field that holds the list. */
+/** Maps a refused list entry (`allowed_cidrs[0]`) to the field with the list. */
 export function ofField(error: unknown): unknown {
   const field = isFailure(error, 'INVALID_PARAMS') ? error.details.field?.match(/^\w+/)?.[0] : undefined;
   if (!field || !isFailure(error)) return error;

@@ -1,4 +1,4 @@
-// The API keys and devices, which several parts of this page read to name them and to find out which created which.
+// The API keys and devices, used to show their labels and which credential created which.
 import { createInfiniteQuery, createQuery } from '@tanstack/svelte-query';
 import { http } from '../../../client/http';
 import { keys } from '../../../client/keys';
@@ -19,11 +19,11 @@ export function createHolders() {
     get devices() {
       return devices.data?.pages.flatMap((page) => page.devices) ?? [];
     },
-    /** All of them are known. */
+    /** Whether the complete lists are loaded. */
     get whole() {
       return apiKeys.isSuccess && devices.isSuccess && !devices.hasNextPage;
     },
-    /** The id of the person's own session. */
+    /** ID of the user's current session. */
     get own() {
       return logins.data?.sessions.find((session) => session.current)?.id;
     },

@@ -6,7 +6,7 @@ const holders: Holders = {
     { id: 'a', label: 'first', made_by: 'session s' },
     { id: 'b', label: 'second', made_by: 'api_key a' },
     { id: 'x', label: 'old', made_by: null },
-    // The same id as the device that it made.
+    // Same ID as the device that created it.
     { id: 'd', label: 'below', made_by: 'device d' },
   ],
   devices: [{ id: 'd', label: 'tablet', made_by: 'api_key b' }],

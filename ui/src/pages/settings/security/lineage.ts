@@ -1,4 +1,5 @@
-// Which credential created which API key or device. A maker is written as the audit log writes actors: `session ID`, `api_key ID`, `device ID`.
+// Which credential created which API key or device. `made_by` uses the actors of the audit log: `session ID`,
+// `api_key ID`, `device ID`.
 import { m } from '../../../paraglide/messages.js';
 
 export interface Holder {
@@ -12,7 +13,7 @@ export interface Holders {
   devices: readonly Holder[];
 }
 
-/** All that the makers created, and what that created, down to the last. */
+/** All keys and devices that the makers created, directly or indirectly. */
 export function descendants(makers: readonly string[], { keys, devices }: Holders): Holder[] {
   const all = [
     ...keys.map((holder) => ({ holder, maker: `api_key ${holder.id}` })),
@@ -30,7 +31,7 @@ export function descendants(makers: readonly string[], { keys, devices }: Holder
   return [...found.values()];
 }
 
-/** "Created … by …". `own` is the id of the person's own session. */
+/** Returns a function that formats "Created … by …". `own` is the ID of the user's current session. */
 export function createdBy(maker: string | null | undefined, holders: Holders, own: string | undefined) {
   const [kind, id = ''] = (maker ?? '').split(' ');
   const label = (list: readonly Holder[]) => list.find((holder) => holder.id === id)?.label ?? id;

@@ -1,4 +1,4 @@
-// The list of logins, which three cards of this page read.
+// The query for login sessions, shared by several components.
 import { createQuery } from '@tanstack/svelte-query';
 import { http } from '../../../client/http';
 import { keys } from '../../../client/keys';

@@ -1,4 +1,4 @@
-// The rules of a password, as the gateway checks them (docs/API.md counts Unicode scalar values), told while it is typed.
+// The gateway's password rules, checked while typing. Length counts Unicode scalar values (docs/API.md).
 import { m } from '../../../paraglide/messages.js';
 
 export const MIN = 12;
@@ -9,10 +9,10 @@ const isShort = (password: string): boolean => lengthOf(password) < MIN;
 const isLong = (password: string): boolean => lengthOf(password) > MAX;
 export const fits = (password: string): boolean => !isShort(password) && !isLong(password);
 
-/** Whether both fields hold one password that the gateway takes. */
+/** Whether both fields contain the same valid password. */
 export const isReady = (password: string, repeated: string): boolean => fits(password) && password === repeated;
 
-/** What is wrong with its length. */
+/** The error about the password's length, if any. */
 export function wrongLength(password: string): string | null {
   if (isLong(password)) return m.security_password_long({ max: MAX });
   return isShort(password) ? m.security_password_short({ min: MIN }) : null;
@@ -21,11 +21,11 @@ export function wrongLength(password: string): string | null {
 export interface Rule {
   text: string;
   kept: boolean;
-  /** How far it is from being kept. */
+  /** What is missing to meet the rule. */
   left?: string;
 }
 
-/** The rules and whether `password` keeps them. `current` is the one before, where there is one. */
+/** The rules and whether `password` meets them. `current` is the existing password, if any. */
 export function rules(password: string, repeated: string, current?: string): Rule[] {
   const length: Rule = { text: m.security_rule_length({ min: MIN }), kept: fits(password) };
   if (password !== '' && isShort(password)) length.left = m.security_rule_missing({ count: MIN - lengthOf(password) });

@@ -1,4 +1,4 @@
-// Common purposes of a key or device, as the gateway proposes them: the scopes it needs and the calls it is limited to.
+// The gateway's presets for keys and devices: the scopes and call limits for common purposes.
 import type { Shape } from '../../../client/http';
 import { m } from '../../../paraglide/messages.js';
 import type { Scope } from './scopes';
@@ -14,7 +14,7 @@ const LABELS: Record<string, () => string> = {
 
 export const presetLabel = ({ id }: Preset): string => LABELS[id]?.() ?? id;
 
-/** The presets for devices, which call methods on a socket and no paths. */
+/** The presets for devices. Path patterns are removed, because devices only call methods on the socket. */
 export const forDevices = (presets: readonly Preset[]): Preset[] =>
   presets
     .map((preset) => ({ ...preset, only: preset.only.filter((pattern) => !pattern.startsWith('/')) }))
@@ -23,6 +23,6 @@ export const forDevices = (presets: readonly Preset[]): Preset[] =>
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
 
-/** The preset whose limits and scopes these are. */
+/** The preset with exactly these scopes and limits. */
 export const presetOf = (presets: readonly Preset[], scopes: readonly Scope[], only: readonly string[]) =>
   presets.find((preset) => same(preset.only, only) && same(preset.scopes, scopes));

@@ -1,4 +1,4 @@
-// What the holder of a key or token may do, in words.
+// Labels and descriptions of the scopes.
 import type { Shape } from '../../../client/http';
 import { m } from '../../../paraglide/messages.js';
 
@@ -12,7 +12,7 @@ export const SCOPES: readonly { scope: Scope; label: () => string; hint: () => s
   { scope: 'operator.admin', label: m.security_scope_admin, hint: m.security_scope_admin_hint },
 ];
 
-/** The scopes in few words: "Read, Write"; admin holds all others. */
+/** A short list of scopes, such as "Read, Write"; admin includes all others. */
 export function scopesInWords(scopes: readonly Scope[]): string {
   const told = scopes.includes('operator.admin') ? (['operator.admin'] as const) : scopes;
   return SCOPES.filter(({ scope }) => (told as readonly Scope[]).includes(scope))

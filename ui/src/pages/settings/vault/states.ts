@@ -1,4 +1,4 @@
-// The vault's states in words.
+// Titles and descriptions of the vault's states.
 import { m } from '../../../paraglide/messages.js';
 import type { VaultStatus } from '../../../state/facts.svelte';
 

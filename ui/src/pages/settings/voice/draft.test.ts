@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Persona } from '../../../voice/personas';
 
-// The table of vendors carries texts, which are compiled for the page alone.
+// The vendor table imports compiled messages, which exist only in a page build.
 vi.mock('./vendors', () => ({
   vendor: (id: string) => (id === 'tts_cloud_3' ? { binding: ['voice_id', 'speed', 'pitch'] } : undefined),
 }));

@@ -1,4 +1,4 @@
-// A persona as it stands in the fields of its form: text everywhere, so that nothing half typed is lost.
+// A persona as form state. All values are text, so that partial input is kept.
 import type { Params } from '../../../client/rpc';
 import type { Persona } from '../../../voice/personas';
 import { vendor, type BindingField } from './vendors';
@@ -46,7 +46,7 @@ export function draftOf(persona: Persona | null): Draft {
   };
 }
 
-/** The same as the gateway takes it. A binding says only what its provider follows. */
+/** The draft as request parameters. A binding includes only fields that its provider supports. */
 export function fieldsOf(draft: Draft): Params<'voice.personas.create'> {
   return {
     label: draft.label.trim(),

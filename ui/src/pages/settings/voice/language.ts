@@ -1,7 +1,7 @@
 import { m } from '../../../paraglide/messages.js';
 import { getLocale } from '../../../paraglide/runtime.js';
 
-/** A language by its name; `und` is one that nobody told. */
+/** The display name of a language tag; `und` means unknown. */
 export function languageName(tag: string): string {
   if (tag === 'und' || tag === '') return m.voice_language_unknown();
   try {

@@ -1,4 +1,4 @@
-// What people call the vendors; the gateway's lists tell the same, but not of those that are hidden there.
+// Vendor names. The gateway's lists include them, too, but omit hidden providers.
 const NAMES: Record<string, string> = {
   tts_cloud_1: 'ElevenLabs',
   tts_cloud_2: 'OpenAI',

@@ -1,4 +1,4 @@
-// The settings of voice: their values and where each comes from.
+// The query for the voice settings with their origins.
 import { keys } from '../../../client/keys';
 import { rpc } from '../../../client/rpc';
 
@@ -16,7 +16,7 @@ export const settingsQuery = () => ({
   },
 });
 
-/** A setting as it stands in a field. */
+/** A setting as text for an input. */
 export const asText = (value: Value | undefined): string =>
   value?.value === null || value?.value === undefined ? '' : String(value.value);
 

@@ -1,4 +1,4 @@
-// A text spoken to be heard here: asks for it, keeps the sound, tells how it was made.
+// Synthesizes a text, and keeps the audio and the details of the answer.
 import { rpc, type Params, type Result } from '../../../client/rpc';
 
 export interface Spoken {
@@ -51,7 +51,7 @@ export class Speaker {
   }
 }
 
-/** Base64 as bytes. */
+/** Decodes base64. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);

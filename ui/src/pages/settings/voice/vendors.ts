@@ -1,10 +1,10 @@
-// Who can speak and listen, as the settings show it: what each needs, and what can be set. The ids are the gateway's.
+// The speech and transcription vendors with their settings. The IDs are the gateway's.
 import { m } from '../../../paraglide/messages.js';
 
 export type Role = 'tts' | 'stt';
 
 export interface VendorSetting {
-  /** The last part of its key. */
+  /** The last segment of the setting's key. */
   name: string;
   label: () => string;
   hint?: () => string;
@@ -15,19 +15,19 @@ export interface VendorSetting {
   step?: number;
 }
 
-/** What a persona's binding can say at this provider. */
+/** The fields that a persona's binding can set at this vendor. */
 export type BindingField = 'voice_id' | 'model' | 'speed' | 'stability' | 'similarity_boost' | 'pitch';
 
 export interface Vendor {
   id: string;
   about: () => string;
-  /** A key is stored for it. */
+  /** The vendor needs a stored API key. */
   key: boolean;
-  /** What is missing while it is not configured. */
+  /** What is missing until the vendor is configured. */
   missing: () => string;
   settings: readonly VendorSetting[];
   binding?: readonly BindingField[];
-  /** Its slowest and fastest speech. */
+  /** The minimum and maximum speed. */
   speeds?: readonly [number, number];
 }
 

@@ -1,6 +1,4 @@
-// Where a webhook is reached.
-
-/** Whether nobody but this machine and its network reaches an address. */
+/** Whether a URL is reachable only from this machine or its local network. */
 export function isPrivate(url: string): boolean {
   const { hostname } = new URL(url);
   return (

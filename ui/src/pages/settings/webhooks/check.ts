@@ -1,4 +1,4 @@
-// What is wrong with what was typed, before the gateway is asked; by the gateway's names of the fields.
+// Validates the form before it is sent. Errors use the gateway's field names.
 import { m } from '../../../paraglide/messages.js';
 import { entries, isNetwork } from './cidr';
 import { inputOf, type Draft } from './draft';
@@ -7,10 +7,10 @@ export type Errors = Readonly<Record<string, string>>;
 
 const MAX_RATE = 1_000_000;
 const MAX_BODY_KIB = 25_600;
-/** RFC 9110, section 5.1: the characters of a token. */
+/** Header names are tokens (RFC 9110, sections 5.1 and 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Whether an entry of a filter is an event type, or a beginning with `.*` behind it. */
+/** Whether a filter entry is an event type, or a prefix followed by `.*`. */
 const isPattern = (entry: string): boolean => {
   const exact = entry.endsWith('.*') ? entry.slice(0, -2) : entry;
   return exact !== '' && !exact.includes('*');

@@ -1,9 +1,9 @@
-// Addresses and networks as the gateway reads them, checked while they are typed; the gateway has the last word.
+// Checks IP addresses and networks while typing; the gateway makes the final check.
 
-/** The entries of a field in which they stand with commas, spaces or line breaks between. */
+/** Splits a list at commas, spaces and line breaks. */
 export const entries = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
-/** Whether `text` is an address or a network such as `10.0.0.0/8`. */
+/** Whether `text` is an IP address or a network such as `10.0.0.0/8`. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...more] = text.split('/');
   if (more.length > 0) return false;
@@ -15,7 +15,7 @@ export function isNetwork(text: string): boolean {
 const isVersion4 = (text: string): boolean =>
   /^\d{1,3}(\.\d{1,3}){3}$/.test(text) && text.split('.').every((part) => Number(part) <= 255);
 
-/** The browser's own reading of what may stand in brackets in an address. */
+/** Uses the browser's parser for IPv6 hosts in URLs. */
 function isVersion6(text: string): boolean {
   if (!text.includes(':') || !/^[\da-fA-F:.]+$/.test(text)) return false;
   try {

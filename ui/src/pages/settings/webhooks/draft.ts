@@ -1,4 +1,4 @@
-// A webhook as the form holds it, and its way from a record and to what the gateway is asked for. Pure.
+// A webhook as form state, and its conversion from records and to requests. Pure functions.
 import type {
   AuthMode,
   OnLimit,
@@ -16,10 +16,10 @@ export interface Draft {
   profile: string;
   enabled: boolean;
   filter: 'all' | 'only' | 'except';
-  /** Event types of the catalog that are ticked, and others, with commas or line breaks between. */
+  /** Checked types of the catalog; `others` lists further ones, split by commas or line breaks. */
   picked: string[];
   others: string;
-  /** Left out although `only` lists them. */
+  /** Event types to skip even though `only` includes them. */
   never: string;
   eventHeader: string;
   forward: boolean;
@@ -46,7 +46,7 @@ export interface Draft {
 
 export type Input = Params<'webhooks.create'>;
 
-/** The tools that a delivery's turn may have at all. */
+/** The only tools that may be enabled for a delivery's turn. */
 export const PUBLIC_TOOLS = ['calc', 'web_search', 'web_fetch'] as const;
 
 export const emptyDraft = (): Draft => ({
@@ -80,11 +80,11 @@ export const emptyDraft = (): Draft => ({
   cidrs: '',
 });
 
-/** The replay guard to propose. Standard Webhooks signs its ID, whatever the profile says of its own. */
+/** The replay guard to propose. Standard Webhooks signs its message ID, whatever the profile. */
 export const proposedGuard = (profile: ProfileInfo | undefined, mode: AuthMode): ReplayGuard =>
   mode === 'standard_webhooks' ? 'key' : (profile?.replay_guard ?? 'key');
 
-/** A record as the form shows it. `catalog` are the event types that have a box. */
+/** Converts a record to form state. `catalog` lists the event types that have a checkbox. */
 export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
   const { allow, deny } = webhook.events;
   const filter = allow.length > 0 ? 'only' : deny.length > 0 ? 'except' : 'all';
@@ -121,7 +121,7 @@ export function draftOf(webhook: Webhook, catalog: readonly string[]): Draft {
   };
 }
 
-/** Which of the public tools a policy lets through. No policy: none; one without an allow list: all that are not denied. */
+/** The public tools a policy allows: none without a policy, all not denied without an allow list. */
 export function allowedTools(policy: ToolPolicy | null): string[] {
   if (!policy) return [];
   const names = (list: readonly string[], tool: string) =>
@@ -131,7 +131,7 @@ export function allowedTools(policy: ToolPolicy | null): string[] {
   );
 }
 
-/** All that the form says, as the gateway's members; null is the gateway's default. The secret is apart. */
+/** The form as request parameters, without the secret; null selects the gateway's default. */
 export function inputOf(draft: Draft): Input {
   const picked = [...draft.picked.toSorted(), ...entries(draft.others)];
   const text = (value: string) => (value.trim() === '' ? null : value);
@@ -167,7 +167,7 @@ export function inputOf(draft: Draft): Input {
   };
 }
 
-/** What a new webhook is made of: only what differs from the gateway's defaults. */
+/** The parameters of a new webhook, without those left at null. */
 export function creation(draft: Draft): Input {
   const said = Object.entries(inputOf(draft)).filter(([, value]) => value !== null);
   const input: Input = Object.fromEntries(said);
@@ -175,7 +175,7 @@ export function creation(draft: Draft): Input {
   return input;
 }
 
-/** What changed between two drafts; null when nothing did. */
+/** The changed parameters between two drafts; null if nothing changed. */
 export function changes(before: Draft, after: Draft): Input | null {
   const old: Record<string, unknown> = { ...inputOf(before) };
   const changed = Object.entries(inputOf(after)).filter(

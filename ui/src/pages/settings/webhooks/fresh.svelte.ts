@@ -1,13 +1,13 @@
-// A secret that was just made, for the one time that it is shown. It lives in this page's memory only and is forgotten when the person says so.
+// A new secret, for the one time it is shown. It is kept in memory only, until the user dismisses it.
 
 export interface Fresh {
-  /** Whose it is. */
+  /** ID of the webhook. */
   id: string;
-  /** None when the webhook has none, or when its sender makes it. */
+  /** Null if the webhook has no secret or its sender generates it. */
   secret: string | null;
   warning: string | null;
   how: 'created' | 'rotated' | 'changed';
-  /** Until when the secret before verifies too. */
+  /** Until when the previous secret is also valid. */
   until_ms: number | null;
 }
 

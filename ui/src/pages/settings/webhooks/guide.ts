@@ -1,14 +1,14 @@
-// The steps that set a sender up, from the gateway's text or, for senders without a profile, by the way they prove themselves.
+// Setup steps for a sender: from the gateway's guide or, without a matching profile, by authentication mode.
 import type { ProfileInfo, Webhook } from '../../../client/generated/rpc';
 import { m } from '../../../paraglide/messages.js';
 
 export interface Steps {
-  /** `{url}` and `{secret}` stand for the webhook's own. */
+  /** `{url}` and `{secret}` are placeholders for the webhook's values. */
   steps: string[];
   notes: string[];
 }
 
-/** The gateway's text: numbered lines are steps, other paragraphs notes. Its curl line is shown elsewhere, with the right signature. */
+/** Parses the gateway's guide: numbered lines are steps, others notes. Drops the curl line (see `TryIt`). */
 export function parse(guide: string): Steps {
   const lines = guide.split('\n').filter((line) => line.trim() !== '');
   const step = /^\d+\.\s+/;

@@ -1,4 +1,4 @@
-// The ways a delivery proves whence it comes: what they are called, who makes the secret, and which may be chosen.
+// Authentication modes: names, who generates the secret, and which are offered.
 import type { AuthMode } from '../../../client/generated/rpc';
 import { m } from '../../../paraglide/messages.js';
 
@@ -20,7 +20,7 @@ const NAMES: Record<AuthMode, () => string> = {
 
 export const modeName = (mode: AuthMode): string => NAMES[mode]();
 
-/** Modes for which the sender makes the secret, so that it has to be brought here. */
+/** Modes in which the sender generates the secret and the user pastes it here. */
 const BROUGHT: ReadonlySet<AuthMode> = new Set<AuthMode>([
   'payments_webhook_signature',
   'tracker_a_webhook_signature',
@@ -35,7 +35,7 @@ export const isSecretBrought = (mode: AuthMode): boolean => BROUGHT.has(mode);
 
 const GENERAL: readonly AuthMode[] = ['static_header', 'bearer', 'standard_webhooks', 'none'];
 
-/** What can be chosen: the sender's own way first, then the general ones. A sender without a profile may do any of them. */
+/** The modes to offer: the sender's own first, then the general ones. The generic profile offers all. */
 export function modesFor(profile: string, own: AuthMode, current: AuthMode): AuthMode[] {
   const all = profile === 'generic' ? [...GENERAL, ...(Object.keys(NAMES) as AuthMode[])] : [own, ...GENERAL, current];
   return [...new Set(all)];

@@ -1,8 +1,7 @@
-// How deliveries are told: how many came of late, and how many went wrong.
 import type { DeliveryStats, DeliveryStatus } from '../../../client/generated/rpc';
 import { STATUSES } from '../../deliveries/status';
 
-/** Sums over the hours: all that came, and how much of what was worked on failed. */
+/** Totals over all buckets: all deliveries, failed, rejected, and the failure rate of completed work. */
 export function totals(stats: DeliveryStats): { all: number; failed: number; rejected: number; rate: number | null } {
   const sum = (...names: DeliveryStatus[]) =>
     stats.buckets.reduce(

@@ -1,5 +1,4 @@
-// What a sender is called.
 import type { ProfileInfo } from '../../../client/generated/rpc';
 
-/** The sender's name: that of the product, where the gateway puts it in brackets. */
+/** The sender's name: the product name in parentheses if the gateway gives one. */
 export const productName = ({ name }: Pick<ProfileInfo, 'name'>): string => /\(([^)]+)\)$/.exec(name)?.[1] ?? name;

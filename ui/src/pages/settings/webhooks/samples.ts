@@ -1,6 +1,6 @@
-// What a test delivery of each sender holds: the first event of its catalog, as the gateway's own samples make it. For previews only.
+// Sample payloads by sender for previews: the first event of each catalog, like the gateway's own samples.
 
-/** A sample by the sender's profile, as JSON. */
+/** Samples by profile ID. */
 export const SAMPLES: Readonly<Record<string, object>> = {
   generic: {
     event: 'test',

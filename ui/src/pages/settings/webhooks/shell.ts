@@ -1,11 +1,11 @@
-// A few lines of shell that sign a delivery and send it, for trying a webhook by hand: one recipe for each way of verification. They need
-// curl, and openssl where something is signed. How each sender signs is in the gateway's table of schemes and its sources.
+// Shell commands that sign and send a test delivery, one recipe per authentication mode. They need curl, and
+// openssl for signatures. The gateway's scheme table documents how each sender signs, with sources.
 import type { AuthMode, Webhook } from '../../../client/generated/rpc';
 
-/** As one word of the shell, whatever is in it. */
+/** Quotes text as a single shell word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** What stands where the secret would, when this page does not know it. */
+/** Placeholder for a secret that is not available. */
 export const PLACEHOLDER = 'put-the-secret-here';
 
 interface Sent {
@@ -13,7 +13,7 @@ interface Sent {
   headers: string[];
 }
 
-/** A small delivery as each sender would send it. */
+/** A small delivery in each sender's format. */
 const SENT: Readonly<Record<string, Sent>> = {
   generic: { body: '{"message": "Hello from the shell"}', headers: ['X-Event-Type: test'] },
   codehost_a: {
@@ -43,7 +43,7 @@ const SENT: Readonly<Record<string, Sent>> = {
 
 const HEX = `openssl dgst -sha256 -hmac "$SECRET" | sed 's/^.* //'`;
 const BASE64 = `openssl dgst -sha256 -hmac "$SECRET" -binary | openssl base64 -A`;
-/** The key of Standard Webhooks is what the secret says in Base64. */
+/** The key of Standard Webhooks is the base64-decoded secret without its `whsec_` prefix. */
 const WHSEC = [
   `KEY=$(printf '%s' "\${SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')`,
   `SIGNATURE=$(printf '%s' "$ID.$TIME.$BODY" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$KEY" -binary | openssl base64 -A)`,
@@ -98,7 +98,7 @@ function recipe(mode: AuthMode, header: string): Recipe {
   }
 }
 
-/** The lines. `secret` is null when this page does not know it. */
+/** The shell commands. `secret` is null if it is not available. */
 export function shellLines(webhook: Webhook, secret: string | null): string {
   const mode = webhook.auth_mode;
   const first = mode === 'none' ? [] : [`SECRET=${quoted(secret ?? PLACEHOLDER)}`];
@@ -116,13 +116,13 @@ export function shellLines(webhook: Webhook, secret: string | null): string {
   ].join('\n');
 }
 
-/** The object with the time in it: a webhook may skip a body that it already got. */
+/** Adds the current time to the object, so that the webhook does not skip it as a repeat. */
 const unlike = (json: string): string => quoted(json).replace('{', `{"sent": "'$(date +%s)'", `);
 
-/** As one word, with the variable in it. */
+/** Quotes text as a single shell word that expands `$SID`. */
 const withSid = (text: string): string => quoted(text).replace('$SID', `'"$SID"'`);
 
-/** A form, signed with the address: its fields by name behind it. */
+/** A form request. Its signature covers the URL followed by the fields sorted by name. */
 function twilio(webhook: Webhook, first: string[], headers: string[]): string {
   const fields = [
     ['Body', 'Hello from the shell'],

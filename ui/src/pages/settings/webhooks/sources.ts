@@ -1,5 +1,4 @@
-// The senders as people know them: name, sign and what they send. Those that the gateway knows and this page does not are shown by the
-// gateway's own words.
+// Names, icons and descriptions of senders. Unknown profiles use the gateway's texts.
 import type { Component } from 'svelte';
 import BadgeCheck from '@lucide/svelte/icons/badge-check';
 import Bug from '@lucide/svelte/icons/bug';
@@ -42,7 +41,7 @@ const KNOWN: Readonly<Record<string, { icon: Icon; text: () => string }>> = {
 
 export const sourceIcon = (profile: string): Icon => KNOWN[profile]?.icon ?? Webhook;
 
-/** What a webhook can be made for: the known senders, then whatever keeps to the standard, then anything else. */
+/** The senders to offer: known ones, then Standard Webhooks, then generic. */
 export function sources(profiles: readonly ProfileInfo[]): Source[] {
   const of = (profile: ProfileInfo): Source => ({
     id: profile.id,

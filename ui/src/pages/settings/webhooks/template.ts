@@ -1,23 +1,23 @@
-// Fills a template as the gateway will: `{a.b.0}` becomes what the payload has there. Only for the preview in this page; the rules are those
-// of docs/API-webhooks.md, "Templates", but for the escaping that some channels need.
+// Renders a template for the preview: `{a.b.0}` becomes that value of the payload. Follows
+// docs/API-webhooks.md, "Templates", except for the escaping that some channels need.
 
 const MAX_RAW_CHARS = 4000;
 const MAX_JSON_CHARS = 2000;
 
-/** A number as it was written: `1.50` stays `1.50`. */
+/** A number in its original spelling: `1.50` stays `1.50`. */
 class Written {
   constructor(readonly text: string) {}
 }
 
-/** A payload read from JSON. Throws a `SyntaxError`. */
+/** Parses a payload. Throws a `SyntaxError`. */
 export function parsePayload(text: string): unknown {
-  // Newer browsers tell how a value was written; the others show numbers in their own spelling.
+  // Newer browsers provide a value's source text; others reformat numbers.
   const keep = (_: string, value: unknown, context?: { source?: string }): unknown =>
     typeof value === 'number' && context?.source !== undefined ? new Written(context.source) : value;
   return JSON.parse(text, keep as (this: unknown, key: string, value: unknown) => unknown);
 }
 
-/** The template with its placeholders filled; what names nothing stays as it is written. */
+/** Renders a template. Placeholders without a value stay unchanged. */
 export function render(template: string, payload: unknown): string {
   let out = '';
   let rest = template;
@@ -39,7 +39,7 @@ export function render(template: string, payload: unknown): string {
   }
 }
 
-/** What a placeholder inserts; null when the payload has nothing there. */
+/** The text for a placeholder; null if the payload has no such value. */
 export function inserted(payload: unknown, key: string): string | null {
   if (key === '__raw__') return cut(write(payload, 2), MAX_RAW_CHARS);
   if (key === '') return null;
@@ -77,13 +77,13 @@ function write(value: unknown, indent: number, depth = 0): string {
   return `${start}${pieces.map((piece) => line(depth + 1) + piece).join(',')}${line(depth)}${end}`;
 }
 
-/** A field of a payload, as a placeholder names it. */
+/** A field of a payload and its value as text. */
 export interface Variable {
   path: string;
   value: string;
 }
 
-/** The fields of a payload that a template can name, `{__raw__}` last; at most `most` of them. */
+/** The payload fields that a template can use, at most `most`. */
 export function variables(payload: unknown, most = 60): Variable[] {
   const found: Variable[] = [];
   const walk = (value: unknown, path: string): void => {
@@ -93,7 +93,7 @@ export function variables(payload: unknown, most = 60): Variable[] {
       return;
     }
     for (const [key, one] of Object.entries(value as object)) {
-      // A name with a dot or a brace in it cannot be written in a placeholder.
+      // Placeholders cannot express names with dots or braces.
       if (!/[.{}]/.test(key)) walk(one, path ? `${path}.${key}` : key);
     }
   };

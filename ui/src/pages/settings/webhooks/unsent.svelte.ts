@@ -1,11 +1,11 @@
-// A webhook that is being written and not made yet. In memory only: there may be a secret in it.
+// A webhook that is not created yet. Kept in memory only, because it may contain a secret.
 import type { Draft } from './draft';
 
 export const kept = $state<{
   draft: Draft | null;
-  /** The name of the card that was chosen. */
+  /** Name of the selected sender. */
   source: string;
-  /** When a creation was asked for whose answer was lost. */
+  /** When a request to create it was sent whose answer was lost. */
   lost: number | null;
 }>({ draft: null, source: '', lost: null });
 

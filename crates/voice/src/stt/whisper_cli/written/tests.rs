@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// As whisper.cpp 1.8 writes it, shortened.
+/// Output of whisper.cpp 1.8, shortened.
 const WRITTEN: &[u8] = b"{
 	\"systeminfo\": \"WHISPER : COREML = 0\",
 	\"model\": { \"type\": \"base\", \"multilingual\": true },

@@ -1,12 +1,12 @@
-//! A fenced code block, line by line, until its closing fence or the end of what it stands in. Pure.
+//! Tracks a fenced code block to its closing fence or the end of its container.
 
-/// What a character did.
+/// The effect of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Inside,
     /// It ended the line of the closing fence.
     Closed,
-    /// The line is not part of the list item or quote that the block stands in.
+    /// The line does not belong to the list item or quote that contains the block.
     Left {
         column: usize,
         quotes: usize,
@@ -15,11 +15,11 @@ pub(super) enum Step {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// White space and marks of quotes so far.
+    /// Only white space and quote markers so far.
     Start,
-    /// So many marks of the fence.
+    /// A number of fence characters.
     Run(usize),
-    /// Enough of them, and white space.
+    /// Enough fence characters, and white space.
     Trail,
     Content,
 }
@@ -29,9 +29,9 @@ enum Line {
 pub(super) struct Fence {
     mark: char,
     length: usize,
-    /// Where the content of its list item begins.
+    /// The content column of its list item.
     base: usize,
-    /// How many quotes it stands in.
+    /// Its quote depth.
     depth: usize,
     line: Line,
     column: usize,
@@ -39,7 +39,7 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    /// A block whose first line comes next.
+    /// A block whose first line follows.
     pub(super) const fn new(mark: char, length: usize, base: usize, depth: usize) -> Self {
         Self {
             mark,
@@ -52,7 +52,7 @@ impl Fence {
         }
     }
 
-    /// A block of whose opening fence the rest comes next.
+    /// A block whose opening fence line continues.
     pub(super) const fn in_its_line(mark: char, length: usize, base: usize, depth: usize) -> Self {
         let mut fence = Self::new(mark, length, base, depth);
         fence.line = Line::Content;
@@ -94,7 +94,7 @@ impl Fence {
         Step::Inside
     }
 
-    /// Whether a closing fence may stand here: three columns in, and in a quote one more for its blank.
+    /// Whether a closing fence may be here: indented at most three columns, plus one per quote for its space.
     fn is_near(&self) -> bool {
         let content = self.base.max(2 * self.depth);
         self.column <= content + 3

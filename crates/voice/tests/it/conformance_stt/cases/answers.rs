@@ -1,11 +1,11 @@
-//! What comes back.
+//! Cases about the results.
 
 use crate::conformance_stt::desk::{Desk, is_program};
 use crate::stt_cloud::speech;
 use gatehouse_voice::{Lack, SttId, TranscribeRequest};
 use serde_json::{Value, json};
 
-/// The vendor's answer of a plain text.
+/// The vendor's response with a plain text.
 fn said(id: SttId, text: &str) -> Value {
     match id {
         SttId::Deepgram => json!({"metadata": {"duration": 1.5}, "results": {"channels": [
@@ -105,7 +105,7 @@ pub async fn who_listened_is_told(id: SttId) {
     assert_eq!(Desk::new(id).await.heard(request).await.provider, id);
 }
 
-/// What the table says to be lacking does not come; what it does not say comes in the cases above.
+/// Checks that declared gaps are real. The cases above check everything else.
 pub async fn what_is_lacking_does_not_come(id: SttId) {
     let can = id.capability();
     let desk = Desk::with_times(id).await;

@@ -1,4 +1,4 @@
-//! What may be heard. The vendors compare the bytes with the name and the type that they came under.
+//! Cases about accepted audio. The vendors compare the bytes with the declared name and type.
 
 use crate::conformance_stt::desk::Desk;
 use crate::stt_cloud::speech;
@@ -7,7 +7,7 @@ use gatehouse_audio::Kind;
 use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{SttId, TranscribeRequest};
 
-/// A file of the room that reads audio: what real programs made.
+/// A test file of the audio crate, written by a real program.
 macro_rules! fixture {
     ($name:literal) => {
         include_bytes!(concat!("../../../../../audio/tests/fixtures/", $name)).as_slice()
@@ -122,7 +122,7 @@ pub async fn how_long_it_lasts_is_measured(id: SttId) {
     assert!((heard.duration_seconds - 1.5).abs() < 1e-6, "{heard:?}");
 }
 
-/// What the table says to be taken goes out as it came; the rest becomes WAV here.
+/// Accepted audio is sent unchanged; other audio is converted to WAV.
 pub async fn what_is_taken_goes_out_as_it_is(id: SttId) {
     let desk = Desk::new(id).await;
     for (kind, audio) in [

@@ -1,4 +1,4 @@
-//! Calls that end early, come together, or go to somebody else.
+//! Cases about calls that end early, run concurrently, or fall back to another provider.
 
 use crate::conformance_stt::desk::Desk;
 use crate::stt_cloud::{self, speech};
@@ -44,7 +44,7 @@ pub async fn several_at_once_are_all_heard(id: SttId) {
     assert!(desk.calls() >= 8);
 }
 
-/// Somebody else than this one.
+/// A different provider.
 const fn other(id: SttId) -> SttId {
     match id {
         SttId::Groq => SttId::Deepgram,

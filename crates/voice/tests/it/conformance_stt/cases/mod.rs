@@ -1,4 +1,4 @@
-//! The cases, by what they are about.
+//! The cases, by subject.
 
 pub mod answers;
 pub mod audio;

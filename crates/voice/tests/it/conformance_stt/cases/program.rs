@@ -1,4 +1,4 @@
-//! Programs of this machine: how they end, what they get, and what is told when they are not there.
+//! Cases about local programs: how they end, what they receive, and the error if they are missing.
 
 use crate::conformance_stt::desk::Desk;
 use crate::stt_cloud::speech;

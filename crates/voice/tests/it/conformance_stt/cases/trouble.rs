@@ -1,5 +1,5 @@
-//! What a caller is told when a vendor is in a bad mood: the contract's error, its status, and nothing of
-//! what it said or of what it was sent.
+//! Cases about failing vendors: the documented error and its status, without any content of the request or
+//! the response.
 
 use crate::conformance_stt::desk::{Desk, is_program};
 use crate::stt_cloud::speech;
@@ -109,7 +109,7 @@ pub async fn standing_still_in_the_answer_is_a_timeout(id: SttId) {
 pub async fn breaking_off_in_the_answer(id: SttId) {
     let problem = told(&Desk::new(id).await, Mood::BreakOff(9)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    // A program that dies will die again.
+    // A program that crashes would crash again.
     assert_eq!(problem.details["retryable"], !is_program(id));
 }
 
@@ -157,7 +157,7 @@ pub async fn a_redirect_is_not_followed(id: SttId) {
 }
 
 pub async fn nobody_is_there(id: SttId) {
-    // A port that was free a moment ago: whoever listened there is gone.
+    // The port was free a moment ago, so nothing listens on it.
     let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let gone = format!("http://{}/v1", socket.local_addr().unwrap());
     drop(socket);

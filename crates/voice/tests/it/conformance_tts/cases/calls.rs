@@ -1,4 +1,4 @@
-//! Calls as a whole: leaving, streaming, several at once, others in their place.
+//! Cases about whole calls: cancellation, streaming, concurrency, fallbacks.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::vendor::mood::Mood;
@@ -102,7 +102,7 @@ pub async fn several_at_once_do_not_mix(bench: Bench) {
     assert_eq!(bench.calls(), 5);
 }
 
-/// Somebody else, who is well.
+/// Another provider, which works.
 async fn other(bench: &Bench) -> Bench {
     let id = match bench.id {
         TtsId::OpenAi => TtsId::ElevenLabs,

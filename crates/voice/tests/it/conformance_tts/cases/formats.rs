@@ -1,4 +1,4 @@
-//! What comes is what was asked for, and lasts as long as what was said.
+//! Cases about formats: the audio has the requested format and the expected duration.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::vendor::tone;
@@ -23,7 +23,7 @@ async fn gives(bench: &Bench, format: Option<&str>, begins: &[&[u8]]) {
     assert!(is_kind, "{:?}", converted.audio.get(..8));
     let expected = tone::duration_ms(TEXT);
     let measured = usize::try_from(converted.duration_ms).unwrap();
-    // A played vendor's AAC has whole seconds.
+    // The AAC of a fake vendor lasts whole seconds.
     let off = if format == "aac" { 1000 } else { 80 };
     assert!(
         measured.abs_diff(expected) <= off,
@@ -55,7 +55,7 @@ pub async fn gives_ogg(bench: Bench) {
     gives(&bench, Some("ogg"), &[b"OggS"]).await;
 }
 
-/// Where the vendor makes none, an installed ffmpeg does; without one the caller is told.
+/// If the vendor has no AAC, an installed ffmpeg encodes it. Without ffmpeg the caller gets an error.
 pub async fn gives_aac(bench: Bench) {
     let request = SpeechRequest {
         format: Some("aac".to_owned()),
@@ -100,7 +100,7 @@ pub async fn an_unknown_format_is_refused(bench: Bench) {
     assert!(bench.is_untouched());
 }
 
-/// Its own formats are asked for by name; the others are made here, from samples.
+/// Native formats are requested by name; others are encoded here from samples.
 pub async fn its_own_formats_are_asked_for(bench: Bench) {
     let voice = bench.voice().await;
     for format in Format::ALL {
@@ -113,7 +113,7 @@ pub async fn its_own_formats_are_asked_for(bench: Bench) {
         assert_eq!(bench.complaints(), Vec::<String>::new(), "{format:?}");
         let is_native = bench.id.capability().native.contains(&format);
         if bench.calls() == before {
-            // Nobody writes AAC here where no ffmpeg is.
+            // Without ffmpeg, AAC cannot be encoded.
             assert!(
                 format == Format::Aac && !is_native && result.is_err(),
                 "{format:?}"

@@ -1,4 +1,4 @@
-//! Keys: in their header, nowhere else, and in no error.
+//! Cases about keys: sent only in their header, and absent from errors.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use gatehouse_domain::ErrorCode;
@@ -26,7 +26,7 @@ pub async fn a_wrong_key_is_told_without_it(mut bench: Bench) {
     assert!(!format!("{error:?}").contains(WRONG));
     let problem = bench.told(error);
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    // Google calls a key that it does not know a bad request.
+    // Google reports an unknown key as a bad request.
     let status = if bench.id == TtsId::Google { 400 } else { 401 };
     assert_eq!(problem.details["status"], status);
     assert_eq!(problem.details["retryable"], false);

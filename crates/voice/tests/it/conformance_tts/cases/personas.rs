@@ -1,4 +1,4 @@
-//! What a persona is at a provider.
+//! Cases about the effect of a persona at a provider.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::conformance_tts::said::Said;
@@ -6,7 +6,7 @@ use gatehouse_domain::ErrorCode;
 use gatehouse_voice::{Converted, SpeechRequest, TtsId, Voice, VoiceError};
 use serde_json::{Value, json};
 
-/// A room with one persona, which is active.
+/// A `Voice` with one persona, which is active.
 async fn with_persona(bench: &Bench, members: Value) -> Voice {
     let voice = bench.voice().await;
     let mut persona = json!({ "id": "narrator", "label": "Narrator" });
@@ -29,7 +29,7 @@ fn binding(bench: &Bench, members: &Value) -> Value {
     json!({ "providerBindings": [binding] })
 }
 
-/// A persona with a binding for somebody else.
+/// A persona with a binding for another provider.
 fn elsewhere(bench: &Bench, policy: &str) -> Value {
     let other = match bench.id {
         TtsId::Piper => TtsId::Coqui,

@@ -1,4 +1,4 @@
-//! What is said.
+//! Cases about the spoken text.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::vendor::tone;
@@ -58,7 +58,7 @@ pub async fn one_character_more_is_refused(mut bench: Bench) {
     assert!(bench.is_untouched());
 }
 
-/// Sentences of exactly so many characters.
+/// Sentences with exactly this many characters.
 fn long(characters: usize) -> String {
     let sentences = "All is well here. ".repeat(characters / 18 + 1);
     let mut text = sentences[..characters - 3].trim_end().to_owned();

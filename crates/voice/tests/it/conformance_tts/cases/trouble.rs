@@ -1,4 +1,4 @@
-//! A vendor in trouble: the code, the status, whether it is worth another try, and nothing of its words.
+//! Cases about failing vendors: the code, the status, whether a retry may help, and nothing of the response.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::vendor::mood::Mood;
@@ -7,10 +7,10 @@ use gatehouse_voice::SpeechRequest;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Long enough for a program to be started on a busy machine.
+/// Long enough to start a program on a busy machine.
 const PROGRAM: Duration = Duration::from_millis(1500);
 
-/// What comes of a request in this mood; the vendor is asked once.
+/// The error of one request in this mood. Asserts that the vendor is called once.
 async fn in_mood(bench: &Bench, mood: Mood) -> Problem {
     bench.set_mood(mood);
     let error = bench.say(SpeechRequest::new(TEXT)).await.unwrap_err();
@@ -106,7 +106,7 @@ pub async fn standing_still_in_the_audio_is_a_timeout(bench: Bench) {
 async fn breaks_off(bench: Bench, after: usize) {
     let problem = in_mood(&bench, Mood::BreakOff(after)).await;
     assert_eq!(problem.code, ErrorCode::ProviderFailed);
-    // A program that dies will die again.
+    // A program that crashes would crash again.
     assert_eq!(problem.details["retryable"], !bench.is_program());
     assert_eq!(problem.details.get("status"), None);
 }

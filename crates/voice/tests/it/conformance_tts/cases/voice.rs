@@ -1,4 +1,4 @@
-//! Whose voice, which model, and the numbers: from the request and from each key of the settings.
+//! Cases about voice, model and numeric parameters, from the request and from each setting.
 
 use crate::conformance_tts::bench::{Bench, TEXT};
 use crate::conformance_tts::said::Said;
@@ -74,7 +74,7 @@ pub async fn an_unknown_voice_is_the_vendors_refusal(bench: Bench) {
     assert_eq!(problem.details["status"], status);
 }
 
-/// A voice's name is text like any other, also where it stands in the path.
+/// The voice name is arbitrary text, even in a URL path.
 pub async fn a_voice_cannot_change_the_address(bench: Bench) {
     for voice in [
         "../../models",
@@ -218,7 +218,7 @@ pub async fn the_settings_language_arrives(mut bench: Bench) {
     bench.provider().language = Some("de-DE".to_owned());
     let voice = bench.voice().await;
     voice.convert(SpeechRequest::new(TEXT)).await.unwrap();
-    // A voice that the request brings has its own language.
+    // The voice of a request has its own language.
     voice.convert(with_voice(GoogleTts::VOICE)).await.unwrap();
     let languages: Vec<_> = bench
         .all_said()
@@ -262,7 +262,8 @@ pub async fn what_it_cannot_do_is_told_and_not_sent(bench: Bench) {
     }
 }
 
-/// What the vendor's documents say, written out in [`crate::conformance_tts::facts`], is what the table says.
+/// Checks that the capability table matches the vendor's documentation, as spelled out in
+/// [`crate::conformance_tts::facts`].
 pub async fn the_table_is_the_vendors(bench: Bench) {
     let facts = bench.facts();
     let can = bench.id.capability();

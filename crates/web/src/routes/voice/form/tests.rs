@@ -1,4 +1,4 @@
-//! Forms and bodies as programs send them, and as they must not.
+//! Forms and bodies, valid and invalid.
 
 use super::*;
 use gatehouse_rpc::budget::{ByteBudget, Holder, Limits};
@@ -11,7 +11,7 @@ fn plenty() -> Share {
     share_of(&ByteBudget::new(Limits::flat(2 * MAX_UPLOAD_BYTES)))
 }
 
-/// Whether so much and no more is free.
+/// Whether exactly this many bytes are available.
 fn is_free(budget: &ByteBudget, bytes: usize) -> bool {
     share_of(budget).grow(bytes) && !share_of(budget).grow(bytes + 1)
 }
@@ -57,7 +57,7 @@ async fn a_form_has_one_file_and_texts() {
     assert_eq!(upload.fields.take_all("g[]"), ["word", "segment"]);
     assert_eq!(upload.fields.take("prompt"), None);
     upload.fields.finish().unwrap();
-    // The media type counts more than the file's name.
+    // The media type takes precedence over the file name.
     let named = "name=\"audio\"; filename=\"a.mp3\"\r\nContent-Type: audio/webm;codecs=opus";
     assert_eq!(
         read_parts(&[(named, "b")]).await.unwrap().format,
@@ -157,7 +157,7 @@ async fn all_uploads_share_the_memory() {
         .await
         .unwrap();
     assert_eq!(refused(1).await.code, ErrorCode::RateLimited);
-    // Until they are done with.
+    // Dropping the uploads releases their memory.
     drop((six, four));
     assert!(is_free(&budget, 10));
     assert_eq!(refused(11).await.code, ErrorCode::RateLimited);

@@ -1,6 +1,6 @@
-//! The paths of `OpenAI`'s audio API (<https://platform.openai.com/docs/api-reference/audio>), so that
-//! clients that are made for it can speak and listen here. `OpenAI`'s names of models and voices are known
-//! and mean whoever is chosen here. Errors are ours: the clients look at the status.
+//! Paths compatible with `OpenAI`'s audio API (<https://platform.openai.com/docs/api-reference/audio>), so
+//! its clients can use this server for speech. `OpenAI`'s model and voice names are accepted and map to the
+//! configured providers. Errors have Gatehouse's format; clients check only the status.
 
 pub(in crate::routes) mod models;
 mod names;

@@ -1,5 +1,5 @@
-//! `GET /v1/models` (<https://platform.openai.com/docs/api-reference/models>): who speaks and listens here,
-//! by our ids, and by `OpenAI`'s names, which mean whoever is chosen.
+//! `GET /v1/models` (<https://platform.openai.com/docs/api-reference/models>): lists the voice providers by
+//! id, and `OpenAI`'s model names, which stand for the configured provider.
 
 use super::names;
 use crate::app::App;
@@ -12,7 +12,7 @@ use gatehouse_voice::{SttId, TtsId, Voice};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// All models.
+/// The list of models.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::routes) struct ModelList {
     /// `list`
@@ -24,13 +24,13 @@ pub(in crate::routes) struct ModelList {
 /// A model.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::routes) struct Model {
-    /// What to write as `model`.
+    /// The value for `model` in requests.
     id: String,
     /// `model`
     object: &'static str,
-    /// When it was made, in seconds since 1970; not known here, so 0.
+    /// The creation time in Unix seconds; always 0, because it is unknown.
     created: i64,
-    /// Whose it is.
+    /// The owner of the model.
     owned_by: String,
 }
 
@@ -57,7 +57,7 @@ pub(in crate::routes) async fn get(
 ) -> Result<Response, Refusal> {
     let missing = || Problem::not_found("model");
     let Path(asked) = id.map_err(|_| missing())?;
-    // A vendor's name will do for an id.
+    // A vendor's name is also accepted as an id.
     let known = |id: &str| {
         id == asked
             || TtsId::find(&asked).is_some_and(|found| found.as_str() == id)
@@ -68,7 +68,7 @@ pub(in crate::routes) async fn get(
     Ok(json(&found))
 }
 
-/// Those that can be used now, also those that lists do not show.
+/// The usable models, including providers that lists do not show.
 async fn models(voice: &Voice) -> Vec<Model> {
     let (tts, stt) = (voice.all_speakers().await, voice.all_listeners().await);
     let mut all = Vec::new();

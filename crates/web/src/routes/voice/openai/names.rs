@@ -1,31 +1,31 @@
-//! What a client means by `model` and `voice`. Pure.
+//! Interprets `model` and `voice` in requests. Pure.
 
 use gatehouse_voice::{SttId, TtsId};
 
-/// `OpenAI`'s models that speak, the ones that are listed.
+/// `OpenAI`'s speech synthesis models, as listed.
 pub(super) const SPEAKERS: [&str; 3] = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts"];
-/// `OpenAI`'s models that listen.
+/// `OpenAI`'s transcription models, as listed.
 pub(super) const LISTENERS: [&str; 3] =
     ["whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"];
 
-/// `OpenAI`'s voices.
 const VOICES: [&str; 13] = [
     "alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage",
     "shimmer", "verse",
 ];
 
-/// What `model` names.
+/// The meaning of `model`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named<Id> {
-    /// A provider here; the chosen one when absent.
+    /// The provider; `None` means the configured one.
     pub(super) provider: Option<Id>,
-    /// A model of that provider's.
+    /// A model of that provider.
     pub(super) model: Option<String>,
-    /// The model is one of `OpenAI`'s: it says nothing to others.
+    /// Whether the model is one of `OpenAI`'s. Other providers ignore it then.
     pub(super) is_openai: bool,
 }
 
-/// A provider's id or alias, `provider/model`, a model of `OpenAI`'s, or one of the chosen provider's.
+/// Parses a provider's id or alias, `provider/model`, one of `OpenAI`'s models, or a model of the
+/// configured provider.
 fn read<Id>(
     model: Option<&str>,
     find: fn(&str) -> Option<Id>,
@@ -61,15 +61,15 @@ fn read<Id>(
     }
 }
 
-/// What `model` means where somebody is to speak.
+/// Interprets `model` in a speech synthesis request.
 pub(super) fn speaker(model: Option<&str>) -> Named<TtsId> {
-    // Some have a date behind them.
+    // Some names have a date suffix.
     read(model, TtsId::find, |model| {
         model.starts_with("tts-1") || (model.starts_with("gpt-") && model.contains("-tts"))
     })
 }
 
-/// The same where somebody is to listen.
+/// Interprets `model` in a transcription request.
 pub(super) fn listener(model: Option<&str>) -> Named<SttId> {
     read(model, SttId::find, |model| {
         model.starts_with("whisper-1")
@@ -77,7 +77,7 @@ pub(super) fn listener(model: Option<&str>) -> Named<SttId> {
     })
 }
 
-/// Whether the voice is one of `OpenAI`'s: it says nothing to others.
+/// Whether the voice is one of `OpenAI`'s. Other providers ignore it then.
 pub(super) fn is_openai_voice(voice: &str) -> bool {
     VOICES.contains(&voice)
 }

@@ -12,7 +12,7 @@ use gatehouse_voice::{SpeechRequest, TtsId, Voice, VoiceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Our names of fields, and `OpenAI`'s.
+/// Field names in Gatehouse and in `OpenAI`'s API.
 const NAMES: [(&str, &str); 4] = [
     ("text", "input"),
     ("voiceId", "voice"),
@@ -20,27 +20,27 @@ const NAMES: [(&str, &str); 4] = [
     ("provider", "model"),
 ];
 
-/// What `OpenAI` takes; members that are not known here are not looked at.
+/// The request body of `OpenAI`'s API. Unknown members are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::routes) struct SpeechBody {
-    /// A model of `OpenAI`'s, which means whoever is chosen here; a provider's id or alias; or both, as
-    /// `provider/model`.
+    /// One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+    /// both, as `provider/model`.
     model: Option<String>,
-    /// The text.
+    /// The text to speak.
     input: String,
-    /// A voice of `OpenAI`'s, which only `OpenAI` listens to; or a voice of the provider's.
+    /// One of `OpenAI`'s voices, which other providers ignore, or a voice of the provider.
     voice: Option<VoiceName>,
-    /// mp3, opus, aac, wav or pcm; mp3 when absent.
+    /// mp3, opus, aac, wav or pcm; mp3 by default.
     response_format: Option<String>,
-    /// 0.25 to 4.
+    /// The speaking speed, 0.25 to 4.
     speed: Option<f64>,
-    /// How to speak, in words.
+    /// Instructions on how to speak.
     instructions: Option<String>,
-    /// `audio`, the only one.
+    /// Only `audio` is supported.
     stream_format: Option<String>,
 }
 
-/// A voice by its name, or one of one's own by its id.
+/// A voice by name, or a custom voice by id.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum VoiceName {
@@ -93,7 +93,7 @@ async fn read(voice: &Voice, body: SpeechBody) -> Result<SpeechRequest, Problem>
     })
 }
 
-/// Who speaks when nobody is named: the active persona's provider, else the chosen one.
+/// The default provider: the active persona's, or the configured one.
 async fn first_speaker(voice: &Voice) -> Result<Option<TtsId>, VoiceError> {
     let persona = voice.personas().active().await?;
     match persona.and_then(|persona| persona.provider) {

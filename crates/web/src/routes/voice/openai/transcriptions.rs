@@ -18,10 +18,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json as value};
 
-/// Our names of fields, and `OpenAI`'s.
+/// Field names in Gatehouse and in `OpenAI`'s API.
 const NAMES: [(&str, &str); 3] = [("audio", "file"), ("format", "file"), ("provider", "model")];
 const FORMATS: [&str; 5] = ["json", "text", "srt", "verbose_json", "vtt"];
-/// What is asked of `OpenAI`'s models alone, and changes nothing here.
+/// Fields that only `OpenAI`'s models support. They are ignored.
 const OTHERS: [&str; 4] = [
     "include[]",
     "chunking_strategy",
@@ -29,39 +29,39 @@ const OTHERS: [&str; 4] = [
     "known_speaker_references[]",
 ];
 
-/// The form; fields that are not known here are not looked at.
+/// The form. Unknown fields are ignored.
 #[derive(Debug, JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(in crate::routes) struct TranscriptionForm {
     /// The recording, at most 25 MiB.
     #[schemars(extend("format" = "binary"))]
     file: String,
-    /// A model of `OpenAI`'s, which means whoever is chosen here; a provider's id or alias; or both, as
-    /// `provider/model`.
+    /// One of `OpenAI`'s models, which stands for the configured provider; a provider's id or alias; or
+    /// both, as `provider/model`.
     model: Option<String>,
-    /// ISO 639-1.
+    /// The language, as an ISO 639-1 code.
     language: Option<String>,
-    /// What it is about.
+    /// Context for the recognition.
     prompt: Option<String>,
-    /// json, text, srt, `verbose_json` or vtt; json when absent.
+    /// json, text, srt, `verbose_json` or vtt; json by default.
     response_format: Option<String>,
-    /// 0 to 1; not looked at.
+    /// 0 to 1; ignored.
     temperature: Option<f64>,
-    /// word, segment: with `verbose_json`; segment when absent.
+    /// word or segment, with `verbose_json`; segment by default.
     #[schemars(rename = "timestamp_granularities[]")]
     timestamp_granularities: Option<Vec<String>>,
-    /// Only `false`.
+    /// Only `false` is supported.
     stream: Option<bool>,
 }
 
-/// The answer in JSON; the other formats are texts.
+/// The JSON response. The other formats are plain text.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::routes) struct Transcription {
-    /// What was understood.
+    /// The recognized text.
     text: String,
 }
 
-/// What the answer should look like.
+/// The requested response format.
 struct Wanted {
     format: String,
     has_words: bool,
@@ -181,7 +181,8 @@ fn text(body: String, media_type: &'static str) -> Response {
     response
 }
 
-/// What a decoder knows of a segment, and others do not, is 0: clients want the members to be there.
+/// Builds the verbose response. Decoder details that only some providers know are 0, because clients expect
+/// the members.
 fn verbose(wanted: &Wanted, transcript: &Transcript) -> Value {
     let mut answer = Map::new();
     let mut add = |name: &str, value: Value| answer.insert(name.to_owned(), value);
