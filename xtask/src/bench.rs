@@ -15,6 +15,9 @@ use crate::test::browser;
 pub struct Args {
     /// The measurement, for example `gate`
     name: String,
+    /// Measure the binary that users get (profile `dist`); its build takes much longer
+    #[arg(long)]
+    dist: bool,
     /// Passed on to the harness
     #[arg(last = true)]
     rest: Vec<String>,
@@ -27,11 +30,15 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
         bail!("there is no harness yet: bench/ (crate gatehouse-bench) is not in this tree");
     }
     page::build_or_leave_out(root)?;
-    run_command(cargo(root).args(["build", "--release", "--package", "gatehouse"]))?;
+    let profile = if args.dist { "dist" } else { "release" };
+    run_command(cargo(root).args(["build", "--profile", profile, "--package", "gatehouse"]))?;
+    let target = Metadata::load(root)?.target_directory;
+    let binary = target.join(profile).join("gatehouse");
     if args.name == "ui" {
-        return ui(root, &args.rest);
+        return ui(root, &target, &binary, &args.rest);
     }
     let mut harness = cargo(root);
+    harness.env("GATEHOUSE_BENCH_BINARY", &binary);
     harness.args([
         "run",
         "--release",
@@ -43,13 +50,12 @@ pub fn run(root: &Path, args: &Args) -> Result<()> {
     run_command(harness.args(&args.rest))
 }
 
-/// Measures the page in a real browser; its harness is a Node program.
-fn ui(root: &Path, rest: &[String]) -> Result<()> {
-    let target = Metadata::load(root)?.target_directory;
+/// The page, in a real browser: its harness is a Node program.
+fn ui(root: &Path, target: &Path, binary: &Path, rest: &[String]) -> Result<()> {
     let browser = browser::prepare(&root.join("bench/ui"), &target.join("bench-ui"))?;
     let mut node = Command::new("node");
     node.arg("run.mjs").args(rest).current_dir(&browser.folder);
-    node.env("GATEHOUSE_BENCH_BINARY", target.join("release/gatehouse"));
+    node.env("GATEHOUSE_BENCH_BINARY", binary);
     node.env("GATEHOUSE_TEST_CHROMIUM", &browser.chromium);
     run_command(&mut node)
 }

@@ -8,14 +8,11 @@ use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 /// How many connections read. SQLite's each have a thread and a page cache.
 const READERS: usize = 4;
-
-/// How many reads may wait for a thread; a caller beyond that waits to be let in.
-const WAITING: usize = 1024;
 
 /// A job for a thread that reads.
 type Job = Box<dyn FnOnce(&Handle, &mut Conn) + Send>;
@@ -72,12 +69,16 @@ impl Readers {
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {
     jobs: Arc<Mutex<Option<mpsc::Sender<Job>>>>,
+    /// One permit per thread, held until the caller has taken the result. Without it, threads that read faster
+    /// than callers work would pile up large results.
+    permits: Arc<Semaphore>,
     running: TaskTracker,
 }
 
 impl Threads {
     fn start(conns: Vec<Conn>) -> Self {
-        let (jobs, queue) = mpsc::channel::<Job>(WAITING);
+        let permits = Arc::new(Semaphore::new(conns.len()));
+        let (jobs, queue) = mpsc::channel::<Job>(READERS);
         let queue = Arc::new(Mutex::new(queue));
         let running = TaskTracker::new();
         for mut conn in conns {
@@ -100,6 +101,7 @@ impl Threads {
         running.close();
         Self {
             jobs: Arc::new(Mutex::new(Some(jobs))),
+            permits,
             running,
         }
     }
@@ -118,6 +120,7 @@ impl Threads {
             }
         });
         let closed = || StoreError::unavailable("the store is closed");
+        let _permit = self.permits.acquire().await.map_err(|_| closed())?;
         let jobs = self.sender().ok_or_else(closed)?;
         jobs.send(job).await.map_err(|_| closed())?;
         answer
