@@ -17,7 +17,7 @@ export async function measureFrames(gateway) {
     const rows = page.locator('[data-id]');
     await rows.first().focus();
     // To the end of the list, so that all of it is loaded, and back.
-    for (let tries = 0; !(await page.getByText('That is all there is.').isVisible()); tries++) {
+    for (let tries = 0; !(await page.getByText('End of list').isVisible()); tries++) {
       if (tries > 300) throw new Error('the end of the list was not reached');
       await page.keyboard.press('End');
       await page.waitForTimeout(100);

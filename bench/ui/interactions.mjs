@@ -72,7 +72,7 @@ async function chat(page, gateway, model) {
   // While the answer streams.
   await field.click();
   await page.keyboard.type('And of the lamp, and of whoever knocks?', { delay: 40 });
-  await page.getByRole('button', { name: 'Looks and login' }).click();
+  await page.getByRole('button', { name: 'Account and theme' }).click();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Escape');
   await field.click();

@@ -1,11 +1,11 @@
-// Settings → About: what runs, the doctor, why one is remote, every setting with where it comes from.
+// Settings → About: version and health checks, local or remote, and all settings with their sources.
 import { violations } from './fixtures/axe';
 import { expect, test } from './fixtures/test';
 
 test.describe('settings', () => {
   test.use({ environment: { SERVICE_LOG__LEVEL: 'info' } });
 
-  test('found, changed, refused, undone, taken back, fixed; a restart is told', async ({ home, page, context }) => {
+  test('settings: search, change, invalid values, undo, revert, fixed values, and the restart notice', async ({ home, page, context }) => {
     const other = await context.newPage();
     await other.goto('/settings/about');
     await page.goto('/settings/about');
@@ -29,7 +29,7 @@ test.describe('settings', () => {
     await home.rpc('config.set', { key: 'webhooks.retention_days', value: 55 });
     await expect(settings.getByText('55', { exact: true })).toBeVisible();
     await settings.getByRole('button', { name: 'Change webhooks.retention_days' }).click();
-    await dialog.getByRole('button', { name: 'Take the change back' }).click();
+    await dialog.getByRole('button', { name: 'Revert' }).click();
     await expect(settings.getByText('55', { exact: true })).toHaveCount(0);
     await expect(dialog).toBeHidden();
 
@@ -41,7 +41,7 @@ test.describe('settings', () => {
     await settings.getByRole('button', { name: 'Change server.max_message_bytes' }).click();
     await dialog.getByLabel('Value').fill('1000000');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('holds only after the gateway is started again')).toBeVisible();
+    await expect(page.getByText('takes effect after a restart')).toBeVisible();
     await expect(dialog).toBeHidden();
 
     await page.getByLabel('Search settings').fill('auth.vault_enabled');
@@ -51,21 +51,21 @@ test.describe('settings', () => {
   });
 });
 
-test('what runs here, the doctor before and after a restart, local or remote, looks, documents', async ({ home, page, complaints }) => {
+test('version, health checks before and after a restart, locality, appearance and API documents', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/settings/about');
   const { version } = await home.rpc<{ version: string }>('system.status');
   await expect(page.getByText(version, { exact: true })).toBeVisible();
-  const doctor = page.getByRole('list', { name: 'Doctor' });
+  const doctor = page.getByRole('list', { name: 'Health checks' });
   await expect(doctor.getByText('The vault is open.')).toBeVisible();
   await expect(page.getByText('This browser runs on the same machine')).toBeVisible();
-  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByLabel('Theme', { exact: true }).selectOption('dark');
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
-  await page.getByLabel('Theme').selectOption('system');
+  await page.getByLabel('Theme', { exact: true }).selectOption('system');
 
   await home.restart();
   await expect(doctor.getByText('The vault is sealed; stored secrets cannot be read.')).toBeVisible();
-  await expect(doctor.getByRole('listitem').first()).toContainText('Look at this:');
+  await expect(doctor.getByRole('listitem').first()).toContainText('Problem:');
   await home.call('POST', '/api/auth/vault/unlock', { password: 'correct horse battery staple' });
   await page.getByRole('button', { name: 'Run again' }).click();
   await expect(doctor.getByText('The vault is open.')).toBeVisible();
@@ -80,24 +80,24 @@ test('what runs here, the doctor before and after a restart, local or remote, lo
 test.describe('behind a proxy', () => {
   test.use({ environment: { SERVICE_BEHIND_PROXY: 'true' } });
 
-  test('it says why this is remote, and what to change', async ({ gateway, page, context }) => {
+  test('explains why the connection is remote and what to change', async ({ gateway, page, context }) => {
     await gateway.call('POST', '/api/auth/setup', { password: 'correct horse battery staple', setup_code: gateway.setupCode });
     const [name = '', value = ''] = gateway.cookie.split('=');
     await context.addCookies([{ name, value, url: gateway.origin, httpOnly: true, sameSite: 'Strict' }]);
     await page.goto('/settings/about');
-    await expect(page.getByText('The gateway was told that a proxy stands in front')).toBeVisible();
+    await expect(page.getByText('The gateway is configured to run behind a proxy')).toBeVisible();
     await expect(page.getByText('unset SERVICE_BEHIND_PROXY')).toBeVisible();
   });
 });
 
-test('a forwarding header makes remote, and says so', async ({ home, page, context }) => {
+test('a forwarding header makes the connection remote, and the page explains it', async ({ home, page, context }) => {
   await context.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.9' });
   await page.goto('/settings/about');
   await expect(page.getByText('Your request carries a header that proxies add')).toBeVisible();
   expect(home.port).toBeGreaterThan(0);
 });
 
-test('by keyboard alone; no violation in either theme; no scroll sideways at 320 px', async ({ home, page }) => {
+test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
   await page.goto('/settings/about');
   await page.getByLabel('Search settings').focus();
   await page.keyboard.type('models.autodetect');

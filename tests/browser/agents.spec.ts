@@ -1,4 +1,4 @@
-// Settings → Agents: made, refused, changed, tried, deleted; what is ticked is what they may use.
+// Settings → Agents: create, validate, edit, try and delete; the selected tools are the allowed tools.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
@@ -17,7 +17,7 @@ interface Agent {
 const list = (page: Page) => page.getByRole('list', { name: 'Agents' });
 const row = (page: Page, name: string) => list(page).getByRole('listitem').filter({ hasText: name });
 
-test('made, refused, changed, seen in a second window, deleted', async ({ home, page, context }) => {
+test('create, validate, edit and delete an agent, with a second window that follows', async ({ home, page, context }) => {
   const other = await context.newPage();
   await other.goto('/settings/agents');
   await page.goto('/settings/agents');
@@ -26,7 +26,7 @@ test('made, refused, changed, seen in a second window, deleted', async ({ home, 
   await expect(page.getByRole('menuitem', { name: 'Delete' })).toHaveCount(0);
   await page.keyboard.press('Escape');
 
-  await page.getByRole('link', { name: 'Add an agent' }).click();
+  await page.getByRole('link', { name: 'New agent' }).click();
   await expect(page.getByRole('heading', { name: 'New agent' })).toBeFocused();
   await page.getByRole('button', { name: 'Add agent' }).click();
   await expect(page.getByLabel('Name')).toHaveAttribute('aria-invalid', 'true');
@@ -37,7 +37,7 @@ test('made, refused, changed, seen in a second window, deleted', async ({ home, 
   await expect(page.getByLabel('Temperature')).toBeFocused();
   await page.getByLabel('Temperature').fill('0.5');
   await page.getByLabel('Instructions').fill('Sort issues.');
-  await page.getByRole('radio', { name: /^Only the ticked ones/ }).check();
+  await page.getByRole('radio', { name: /^Only selected tools/ }).check();
   for (const tool of ['web_search', 'web_fetch', 'webhook', 'webhook_get_full_payload']) {
     await page.getByRole('checkbox', { name: tool, exact: true }).uncheck();
   }
@@ -57,31 +57,31 @@ test('made, refused, changed, seen in a second window, deleted', async ({ home, 
   });
   await expect(row(other, 'Triage')).toContainText('only calc, mcp__files__*');
 
-  // Changed, with everything else as it was; cleared fields go.
+  // Editing keeps all other fields; cleared fields are removed.
   await page.getByLabel('Temperature').fill('');
   await page.getByRole('checkbox', { name: 'calc', exact: true }).uncheck();
   await page.getByRole('checkbox', { name: 'mcp__files__*', exact: true }).uncheck();
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('Triage is saved').first()).toBeAttached();
+  await expect(page.getByText('Triage saved').first()).toBeAttached();
   const changed = await home.rpc<Agent>('agents.get', { id: 'triage' });
   expect(changed.temperature).toBeUndefined();
-  // Nothing ticked is nothing allowed.
+  // With nothing selected, nothing is allowed.
   expect(changed.tools).toEqual({ allow: [], deny: ['*'] });
   await page.reload();
-  await expect(page.getByRole('radio', { name: /^Only the ticked ones/ })).toBeChecked();
+  await expect(page.getByRole('radio', { name: /^Only selected tools/ })).toBeChecked();
   await expect(page.getByRole('checkbox', { name: 'calc', exact: true })).not.toBeChecked();
 
   await page.getByRole('link', { name: 'All agents' }).click();
   await page.getByRole('button', { name: 'Actions for Triage' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
-  const confirm = page.getByRole('dialog', { name: 'Delete an agent' });
+  const confirm = page.getByRole('dialog', { name: 'Delete agent' });
   await confirm.getByLabel('Type triage to confirm').fill('triage');
   await confirm.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(row(page, 'Triage')).toHaveCount(0);
   await expect(row(other, 'Triage')).toHaveCount(0);
 });
 
-test('what was typed stays over a restart, and leaving it unsaved is asked', async ({ home, page, complaints }) => {
+test('input survives a restart, and leaving with unsaved changes asks first', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/settings/agents?new');
   await page.getByLabel('Name').fill('Careful');
@@ -92,7 +92,7 @@ test('what was typed stays over a restart, and leaving it unsaved is asked', asy
     void dialog.dismiss();
   });
   await page.getByRole('link', { name: 'All agents' }).click();
-  expect(asked).toContain('not saved');
+  expect(asked).toContain('unsaved changes');
   await expect(page.getByLabel('Instructions')).toHaveValue('Do no harm.');
   await home.restart();
   await expect(page.getByText('The vault is sealed.')).toBeVisible();
@@ -103,7 +103,7 @@ test('what was typed stays over a restart, and leaving it unsaved is asked', asy
 });
 
 test.describe('with a model', () => {
-  test('an agent made by the page answers with its own model and instructions', async ({ home, page }) => {
+  test('an agent created in the web UI answers with its own model and instructions', async ({ home, page }) => {
     const model = await ModelServer.start();
     await home.rpc('config.set', { key: 'models.providers.lab.base_url', value: model.url });
     await home.rpc('providers.set_key', { id: 'lab', key: 'sk-test' });
@@ -111,7 +111,7 @@ test.describe('with a model', () => {
     await page.getByLabel('Name').fill('Poet');
     await page.getByLabel('Instructions').fill('Answer in verse.');
     await page.getByLabel('Provider').selectOption('lab');
-    await expect(page.getByText('2 are offered here')).toBeVisible();
+    await expect(page.getByText('2 models found')).toBeVisible();
     await page.locator('input[name=model]').fill('other-model');
     await page.getByRole('button', { name: 'Add agent' }).click();
     await expect(page.getByRole('link', { name: 'Try it' })).toHaveAttribute('href', '/chat?agent=poet');
@@ -122,9 +122,9 @@ test.describe('with a model', () => {
   });
 });
 
-test('by keyboard alone; no violation in either theme; no scroll sideways at 320 px', async ({ home, page }) => {
+test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
   await page.goto('/settings/agents');
-  await page.getByRole('link', { name: 'Add an agent' }).focus();
+  await page.getByRole('link', { name: 'New agent' }).focus();
   await page.keyboard.press('Enter');
   await page.getByLabel('Name').focus();
   await page.keyboard.type('Keyed');

@@ -1,4 +1,5 @@
-// Settings → Channels and Inbox: made by what a type tells, tested against a real receiver, switched, deleted; messages live.
+// Settings → Channels and Inbox: forms built from the channel type, tests against a real receiver, turning on and off,
+// deletion, and live messages.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { receiver } from './fixtures/receiver';
@@ -7,13 +8,13 @@ import { expect, PASSWORD, test } from './fixtures/test';
 const row = (page: Page, label: string) =>
   page.getByRole('list', { name: 'Your channels' }).getByRole('listitem').filter({ hasText: label });
 
-test('made, refused, tested, edited with its secret kept, switched off and on, deleted', async ({ home, page, context }) => {
+test('create, validate, test, edit with the secret kept, turn off and on, and delete a channel', async ({ home, page, context }) => {
   const there = await receiver();
   const other = await context.newPage();
   await other.goto('/settings/channels');
-  await expect(other.getByText('No channel of your own yet')).toBeVisible();
+  await expect(other.getByText('No channels yet')).toBeVisible();
   await page.goto('/settings/channels');
-  await page.getByRole('link', { name: 'Add a channel' }).first().click();
+  await page.getByRole('link', { name: 'New channel' }).first().click();
   await page.getByRole('link', { name: /^HTTP receiver/ }).click();
   await expect(page.getByRole('heading', { name: 'New channel: HTTP receiver' })).toBeFocused();
   await page.getByLabel('Label').fill('Ops');
@@ -26,45 +27,45 @@ test('made, refused, tested, edited with its secret kept, switched off and on, d
   await expect(page.getByRole('heading', { name: 'Ops', level: 1 })).toBeVisible();
   await expect(row(other, 'Ops')).toBeVisible();
 
-  await page.getByRole('button', { name: 'Send a test with Ops' }).click();
-  await expect(page.getByText('Sent. Look whether it arrived.')).toBeVisible();
+  await page.getByRole('button', { name: 'Send a test through Ops' }).click();
+  await expect(page.getByText('Sent. Check that it arrived.')).toBeVisible();
   expect(there.received.at(-1)?.headers['x-team']).toBe('blue');
   expect(there.received.at(-1)?.body.text).not.toBe('');
 
-  // The stored header is neither shown nor lost.
+  // The stored header is not shown and not lost.
   await expect(page.getByRole('textbox', { name: 'Headers' })).toHaveValue('');
   await page.getByLabel('Label').fill('Ops team');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('heading', { name: 'Ops team', level: 1 })).toBeVisible();
   there.answer.status = 410;
-  await page.getByRole('button', { name: 'Send a test with Ops team' }).click();
+  await page.getByRole('button', { name: 'Send a test through Ops team' }).click();
   await expect(page.getByRole('main').getByRole('alert')).toContainText('410');
   expect(there.received.at(-1)?.headers['x-team']).toBe('blue');
 
   await page.getByRole('link', { name: 'All channels' }).click();
-  await page.getByRole('switch', { name: 'Ops team is on' }).click();
+  await page.getByRole('switch', { name: 'Ops team: enabled' }).click();
   await expect(row(page, 'Ops team').getByText('Off', { exact: true })).toBeVisible();
   await expect(row(other, 'Ops team').getByText('Off', { exact: true })).toBeVisible();
-  await page.getByRole('switch', { name: 'Ops team is on' }).click();
+  await page.getByRole('switch', { name: 'Ops team: enabled' }).click();
   await expect(row(page, 'Ops team').getByText('Off', { exact: true })).toHaveCount(0);
 
   await page.getByRole('button', { name: 'Actions for Ops team' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
-  const confirm = page.getByRole('dialog', { name: 'Delete a channel' });
+  const confirm = page.getByRole('dialog', { name: 'Delete channel' });
   await confirm.getByLabel('Type Ops team to confirm').fill('Ops team');
   await confirm.getByRole('button', { name: 'Delete', exact: true }).click();
-  await expect(page.getByText('No channel of your own yet')).toBeVisible();
+  await expect(page.getByText('No channels yet')).toBeVisible();
   expect((await home.rpc<{ channels: unknown[] }>('channels.list')).channels).toHaveLength(2);
   await there.close();
 });
 
-test('a secret waits for the vault after a restart, and what was typed stays', async ({ home, page, complaints }) => {
+test('a secret can be entered after the vault is unlocked, and input survives the restart', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/settings/channels?new=telegram');
   await page.getByLabel('Label').fill('Family');
   await page.getByRole('textbox', { name: 'Bot token' }).fill('987654:not-the-example');
   await home.restart();
-  await expect(page.getByText('Unlock it before you enter a secret')).toBeVisible();
+  await expect(page.getByText('Unlock it to enter secrets')).toBeVisible();
   await page.getByRole('button', { name: 'Add channel' }).click();
   await page.getByRole('main').getByRole('alert').getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
@@ -75,11 +76,11 @@ test('a secret waits for the vault after a restart, and what was typed stays', a
   expect(await page.content()).not.toContain('987654:not');
 });
 
-test('the inbox: teaches while it is empty, shows messages as they come, counts them, marks them read', async ({ home, page, context }) => {
+test('the inbox: empty state, live messages, unread count, marking as read', async ({ home, page, context }) => {
   const other = await context.newPage();
   await other.goto('/settings/inbox');
   await page.goto('/settings/inbox');
-  await expect(page.getByText('Nothing came yet')).toBeVisible();
+  await expect(page.getByText('No messages yet')).toBeVisible();
   await home.rpc('channels.test', { id: 'inbox', text: 'Build 41 failed' });
   await home.rpc('channels.test', { id: 'inbox', text: 'Build 42 failed' });
   const messages = page.getByRole('list', { name: 'Messages' });
@@ -88,31 +89,31 @@ test('the inbox: teaches while it is empty, shows messages as they come, counts 
   await expect(page.getByRole('link', { name: /Inbox.*2 unread/ })).toBeVisible();
   await messages.getByRole('button', { name: 'Mark as read' }).first().click();
   await expect(page.getByRole('link', { name: /Inbox.*1 unread/ })).toBeVisible();
-  // The other window learns it.
+  // The other window is updated.
   await expect(other.getByRole('link', { name: /Inbox.*1 unread/ })).toBeVisible();
-  await page.getByRole('button', { name: 'Mark all shown as read' }).click();
+  await page.getByRole('button', { name: 'Mark shown messages as read' }).click();
   await expect(page.getByRole('link', { name: /unread/ })).toHaveCount(0);
   await page.reload();
   await expect(messages.getByRole('listitem')).toHaveCount(2);
   await expect(messages.getByText('New', { exact: true })).toHaveCount(0);
 });
 
-test('the inbox in pages', async ({ home, page }) => {
+test('the inbox loads older messages page by page', async ({ home, page }) => {
   for (let number = 1; number <= 60; number++) await home.rpc('channels.test', { id: 'inbox', text: `Message ${number}` });
   await page.goto('/settings/inbox');
   const messages = page.getByRole('list', { name: 'Messages' });
   await expect(messages.getByRole('listitem')).toHaveCount(50);
-  await page.getByRole('button', { name: 'Show older ones' }).click();
+  await page.getByRole('button', { name: 'Load older' }).click();
   await expect(messages.getByRole('listitem')).toHaveCount(60);
   await expect(messages.getByText('Message 1', { exact: true })).toBeVisible();
 });
 
-test('by keyboard alone; no violation in either theme; no scroll sideways at 320 px', async ({ home, page }) => {
+test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
   await home.rpc('channels.create', { type: 'ntfy', label: 'Phone', fields: { topic: 'home', token: 'tk_x' } });
   await page.goto('/settings/channels');
-  await page.getByRole('button', { name: 'Send a test with Inbox' }).focus();
+  await page.getByRole('button', { name: 'Send a test through Inbox' }).focus();
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('link', { name: 'To the inbox' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Open the inbox' })).toBeVisible();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('list', { name: 'Messages' }).getByRole('listitem')).toHaveCount(1);

@@ -1,4 +1,4 @@
-// Conversations: from the first question to one that is long, shared, and cut off by a restart.
+// Conversations: streaming, tools, approvals, sharing, restarts, and long conversations.
 import type { Page, WebSocketRoute } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
@@ -29,19 +29,19 @@ async function ask(page: Page, text: string): Promise<void> {
   await expect(writing(page)).toHaveValue('');
 }
 
-test('an answer streams, in every window that looks', async ({ home, page, context }) => {
+test('an answer streams to every open window', async ({ home, page, context }) => {
   await open(page);
   model.next({ text: ['The first answer ', 'begins', ' and ends.'], hold: true });
   await ask(page, 'A first question');
   await expect(messages(page).getByText('The first answer begins')).toBeVisible();
-  // The conversation has its address without the page having been loaded anew.
+  // The conversation gets its URL without a page load.
   await expect(page).toHaveURL(/\/chat\/ses_/);
   await expect(page.getByRole('heading', { level: 1, name: 'A first question' })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
   model.go();
   await expect(messages(page).getByText('The first answer begins and ends.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
-  await expect(messages(page).getByText('12 tokens read, 7 written')).toBeVisible();
+  await expect(messages(page).getByText('12 tokens in, 7 out')).toBeVisible();
   await expect(page.getByRole('status').filter({ hasText: 'says: The first answer begins and ends.' })).toHaveCount(1);
   await expect(writing(page)).toBeFocused();
 
@@ -56,20 +56,20 @@ test('an answer streams, in every window that looks', async ({ home, page, conte
   }
   model.go();
   for (const window of [page, other]) await expect(messages(window).getByText('Now both see it')).toBeVisible();
-  // The page shows the end of the stream a moment before the message is stored.
+  // The page shows the end of the stream just before the message is stored.
   const session = page.url().split('/').at(-1);
   const stored = async () => (await home.rpc<{ messages: unknown[] }>('chat.history', { session })).messages.length;
   await expect.poll(stored).toBe(4);
 });
 
-test('stopped, and asked again; refused by the model, and asked again', async ({ home: _, page }) => {
+test('an answer can be stopped and asked again, and so can a request that the model refused', async ({ home: _, page }) => {
   await open(page);
   model.next({ text: ['As far as this', ' and no further'], hold: true });
   await ask(page, 'Say something long');
   await expect(messages(page).getByText('As far as this')).toBeVisible();
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(messages(page).getByText('The turn was stopped.')).toBeVisible();
-  // What was said so far stays, also when the page is loaded anew.
+  // The partial answer is kept, also after a reload.
   await expect(messages(page).getByText('As far as this')).toBeVisible();
   model.next({ refuse: 400 });
   await page.getByRole('button', { name: 'Try again' }).click();
@@ -85,7 +85,7 @@ test('stopped, and asked again; refused by the model, and asked again', async ({
   expect(JSON.stringify(asked)).toContain('Say something long');
 });
 
-test('a call of a tool is a folded card', async ({ home: _, page }) => {
+test('a tool call is shown as a collapsed card', async ({ home: _, page }) => {
   await open(page);
   model.next({ tool: { name: 'calc', arguments: { expression: '0.175 * 2480' } } });
   model.next({ text: ['It is 434.'] });
@@ -93,53 +93,53 @@ test('a call of a tool is a folded card', async ({ home: _, page }) => {
   await expect(messages(page).getByText('It is 434.')).toBeVisible();
   const card = messages(page).getByRole('group').filter({ hasText: 'calc' });
   await expect(card.getByText('Done')).toBeVisible();
-  await expect(page.getByRole('group', { name: 'What it was given' })).toHaveCount(0);
+  await expect(page.getByRole('group', { name: 'Input' })).toHaveCount(0);
   await card.getByText('calc').click();
-  await expect(page.getByRole('group', { name: 'What it was given' })).toContainText('0.175 * 2480');
-  await expect(page.getByRole('group', { name: 'What it gave' })).toHaveText('434');
+  await expect(page.getByRole('group', { name: 'Input' })).toContainText('0.175 * 2480');
+  await expect(page.getByRole('group', { name: 'Output' })).toHaveText('434');
 });
 
-test('a tool that needs a yes gets a no, and a yes', async ({ home: _, page, context }) => {
+test('a tool that needs approval is denied, then allowed', async ({ home: _, page, context }) => {
   await open(page);
   const call = { tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/secret' } } };
   model.next(call);
   model.next({ text: ['Then not.'] });
   await ask(page, 'Fetch it');
-  await expect(page.getByRole('heading', { name: 'May the agent use “web_fetch”?' })).toBeVisible();
-  // It is also there for whoever comes later, and the list says where somebody is waited for.
+  await expect(page.getByRole('heading', { name: 'Allow the agent to use “web_fetch”?' })).toBeVisible();
+  // The request is also shown in a window opened later, and the list marks the conversation that waits.
   const other = await context.newPage();
   await other.goto(new URL(page.url()).pathname);
   await expect(other.getByRole('link', { name: /Fetch it Needs your answer/ })).toBeVisible();
-  await other.getByRole('button', { name: 'Refuse' }).click();
+  await other.getByRole('button', { name: 'Deny' }).click();
   await expect(messages(page).getByText('Then not.')).toBeVisible();
-  await expect(messages(page).getByText('Refused', { exact: true })).toBeVisible();
+  await expect(messages(page).getByText('Denied', { exact: true })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Allow' })).toHaveCount(0);
   model.next(call);
   model.next({ text: ['I tried.'] });
   await ask(page, 'Fetch it all the same');
   await page.getByRole('button', { name: 'Allow' }).click();
   await expect(messages(page).getByText('I tried.')).toBeVisible();
-  // It may not reach this machine's own addresses, but it was allowed to try.
+  // Requests to this machine are blocked, but the approved call was attempted.
   await expect(messages(page).getByText('Failed')).toBeVisible();
 });
 
-test('characters that hide or reorder what is asked for are shown and counted', async ({ home: _, page }) => {
+test('hidden and bidirectional characters in an approval are shown and counted', async ({ home: _, page }) => {
   await open(page);
   model.next({ tool: { name: 'web_fetch', arguments: { url: 'http://127.0.0.1:1/\u202Egpj.exe\u200B' } } });
   model.next({ text: ['Then not.'] });
   await ask(page, 'Fetch it');
-  const asked = page.getByRole('region', { name: 'May the agent use “web_fetch”?' });
-  await expect(asked.getByRole('group', { name: 'What it was given' })).toContainText(
+  const asked = page.getByRole('region', { name: 'Allow the agent to use “web_fetch”?' });
+  await expect(asked.getByRole('group', { name: 'Input' })).toContainText(
     String.raw`http://127.0.0.1:1/\u{202E}gpj.exe\u{200B}`,
   );
   await expect(asked.getByText('this contains 2 hidden characters')).toBeVisible();
-  await asked.getByRole('button', { name: 'Refuse' }).click();
+  await asked.getByRole('button', { name: 'Deny' }).click();
   await expect(messages(page).getByText('Then not.')).toBeVisible();
 });
 
-test('a hostile answer does nothing', async ({ home: _, page }) => {
+test('markup in a hostile answer has no effect', async ({ home: _, page }) => {
   await open(page);
-  page.on('dialog', () => expect(true, 'a dialog of the answer').toBe(false));
+  page.on('dialog', () => expect(true, 'a dialog opened by the answer').toBe(false));
   const hostile = [
     '# Title\n\n<script>window.pwned = 1</script>\n\n<img src="https://evil.example/x.png" onerror="window.pwned = 2">\n\n',
     '![pixel](https://evil.example/pixel.png) [click](javascript:window.pwned=3) [fine](https://a.example/page)\n\n',
@@ -158,12 +158,12 @@ test('a hostile answer does nothing', async ({ home: _, page }) => {
   await answer.getByText('cover').click();
   expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await answer.getByRole('button', { name: 'Copy the code' }).click();
+  await answer.getByRole('button', { name: 'Copy code' }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('window.pwned = 7');
   expect(await violations(page)).toEqual([]);
 });
 
-test('renamed, found, shared over a restart, and deleted', async ({ home, page, browser, complaints }) => {
+test('rename, search, share across a restart, and delete a conversation', async ({ home, page, browser, complaints }) => {
   complaints.allowDowntime();
   await home.rpc('chat.send_sync', { text: 'About bread' });
   await home.rpc('chat.send_sync', { text: 'About cheese' });
@@ -179,16 +179,16 @@ test('renamed, found, shared over a restart, and deleted', async ({ home, page, 
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1, name: 'Rye and wheat' })).toBeVisible();
   await expect(list.getByRole('link', { name: /Rye and wheat/ })).toBeVisible();
-  await page.getByRole('searchbox', { name: 'Search by name' }).fill('cheese');
+  await page.getByRole('searchbox', { name: 'Search conversations' }).fill('cheese');
   await expect(list.getByRole('listitem')).toHaveCount(1);
   await page.getByRole('searchbox').fill('nothing of the kind');
-  await expect(page.getByText('No conversation is named like')).toBeVisible();
+  await expect(page.getByText('No conversations match')).toBeVisible();
   await page.getByRole('searchbox').fill('');
 
   await page.getByRole('button', { name: 'Rename, share or delete' }).click();
   await page.getByRole('menuitem', { name: 'Share…' }).click();
-  await expect(page.getByRole('dialog')).toContainText('Everyone who has the link can read this conversation');
-  await page.getByRole('button', { name: 'Create the link' }).click();
+  await expect(page.getByRole('dialog')).toContainText('Anyone with the link can read this conversation');
+  await page.getByRole('button', { name: 'Create link' }).click();
   const link = await page.getByRole('textbox', { name: 'Link' }).inputValue();
   const stranger = await browser.newContext();
   watch(stranger, home.origin, complaints);
@@ -199,19 +199,19 @@ test('renamed, found, shared over a restart, and deleted', async ({ home, page, 
     await reading.emulateMedia({ colorScheme });
     expect(await violations(reading)).toEqual([]);
   }
-  // What is shared stays shared over a restart, and the page that shared it goes on where it was.
+  // A share survives a restart, and the page that created it continues.
   await home.restart('SIGKILL');
   expect((await reading.reload())?.status()).toBe(200);
   await expect(reading.getByText('You said: About bread')).toBeVisible();
   await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   await expect(page.getByText('Live', { exact: true })).toBeAttached();
   await page.getByRole('button', { name: 'Stop sharing' }).click();
-  await expect(page.getByRole('button', { name: 'Create the link' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Create link' })).toBeVisible();
   expect((await reading.reload())?.status()).toBe(404);
   await stranger.close();
   await page.keyboard.press('Escape');
 
-  await page.getByRole('button', { name: 'More for Rye and wheat' }).click();
+  await page.getByRole('button', { name: 'Actions for Rye and wheat' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByLabel('Type delete to confirm').fill('delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -221,7 +221,7 @@ test('renamed, found, shared over a restart, and deleted', async ({ home, page, 
   expect(sessions.map((one) => one.label)).toEqual(['About cheese']);
 });
 
-test('a restart in the middle of an answer: the question stands, and is asked again', async ({ home, page, complaints }) => {
+test('a restart during an answer: the question is kept and can be asked again', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await open(page);
   model.next({ text: ['This will be ', 'lost'], hold: true });
@@ -232,13 +232,13 @@ test('a restart in the middle of an answer: the question stands, and is asked ag
   await home.run();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await expect(messages(page).getByText('Are you there?')).toHaveCount(1);
-  await expect(messages(page).getByText('There is no answer yet.')).toBeVisible();
+  await expect(messages(page).getByText('No answer was received.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(messages(page).getByText('You said: Are you there?')).toBeVisible();
 });
 
-test('a connection lost in the middle of an answer: its end is there all the same', async ({ home: _, page }) => {
+test('a connection lost during an answer: the rest of the answer still arrives', async ({ home: _, page }) => {
   const lines: WebSocketRoute[] = [];
   await page.routeWebSocket(/\/ws\/chat$/, (line) => {
     lines.push(line);
@@ -257,7 +257,7 @@ test('a connection lost in the middle of an answer: its end is there all the sam
   await expect(page.getByRole('button', { name: /Stop|Try again/ })).toHaveCount(0);
 });
 
-test('by keyboard alone, and as narrow as it gets', async ({ home, page }) => {
+test('keyboard-only use, and the narrowest screen', async ({ home, page }) => {
   model.next({ tool: { name: 'calc', arguments: { expression: '1 + 1' } } });
   model.next({ text: ['# A heading\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode that is long enough to be wider than any phone there is\n```'] });
   await home.rpc('chat.send_sync', { text: 'Show me' });
@@ -270,7 +270,7 @@ test('by keyboard alone, and as narrow as it gets', async ({ home, page }) => {
   await page.keyboard.press('Enter');
   await expect(messages(page).getByText('You said: First line')).toBeVisible();
   await expect(writing(page)).toBeFocused();
-  // A draft stays with its conversation.
+  // A draft belongs to its conversation.
   await page.keyboard.type('Not sent yet');
   const link = page.getByRole('link', { name: /Show me/ });
   for (let step = 0; step < 40 && !(await link.evaluate((one) => one === document.activeElement)); step++) {
@@ -281,7 +281,7 @@ test('by keyboard alone, and as narrow as it gets', async ({ home, page }) => {
   await expect(writing(page)).toHaveValue('');
   await page.locator('summary').focus();
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('group', { name: 'What it gave' })).toHaveText('2');
+  await expect(page.getByRole('group', { name: 'Output' })).toHaveText('2');
   await page.goBack();
   await expect(writing(page)).toHaveValue('Not sent yet');
   await page.goForward();
@@ -300,20 +300,20 @@ test('by keyboard alone, and as narrow as it gets', async ({ home, page }) => {
   await expect(page.getByRole('heading', { level: 1, name: 'First line' })).toBeVisible();
 });
 
-test('agent and model are chosen', async ({ home, page }) => {
+test('agent and model can be chosen', async ({ home, page }) => {
   await home.rpc('agents.create', { id: 'poet', name: 'Poet', system_prompt: 'Rhyme.' });
   await open(page, '/chat?agent=poet');
-  await expect(page.getByLabel('Agent that answers from now on')).toHaveValue('poet');
-  await page.getByLabel('Model for the next messages').selectOption('local/other-model');
+  await expect(page.getByLabel('Agent', { exact: true })).toHaveValue('poet');
+  await page.getByLabel('Model', { exact: true }).selectOption('local/other-model');
   await ask(page, 'Roses are red');
   await expect(messages(page).getByText('You said: Roses are red')).toBeVisible();
   expect(model.asked.at(-1)?.model).toBe('other-model');
   expect(JSON.stringify(model.asked.at(-1)?.messages)).toContain('Rhyme.');
   await page.reload();
-  await expect(page.getByLabel('Agent that answers from now on')).toHaveValue('poet');
+  await expect(page.getByLabel('Agent', { exact: true })).toHaveValue('poet');
 });
 
-test('a long conversation opens at its end, and its beginning comes when it is looked for', async ({ home, page }) => {
+test('a long conversation opens at its end and loads earlier messages on scroll', async ({ home, page }) => {
   test.setTimeout(240_000);
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Question 1' });
   for (let number = 2; number <= 150; number++) await home.rpc('chat.send_sync', { session, text: `Question ${number}` });
@@ -326,17 +326,17 @@ test('a long conversation opens at its end, and its beginning comes when it is l
     await messages(page).evaluate((box) => (box.scrollTop = 0));
     await expect(first).toBeVisible({ timeout: 500 });
   }).toPass();
-  // All of it is there, once and in order.
+  // Every message is present, once and in order.
   const numbers = await messages(page).getByText(/^Question \d+$/).allTextContents();
   expect(numbers.map((text) => Number(text.slice(9)))).toEqual(Array.from({ length: 150 }, (_, at) => at + 1));
   await page.getByRole('button', { name: 'Jump to latest' }).click();
   await expect(messages(page).getByText('You said: Question 150')).toBeInViewport();
 });
 
-test('on a low screen what is written stays above the navigation, and the page itself does not scroll', async ({ home, page }) => {
+test('on a low screen the message field stays above the navigation, and the page does not scroll', async ({ home, page }) => {
   model.next({ text: [Array.from({ length: 40 }, (_, at) => `Line ${at}`).join('\n\n')] });
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Count' });
-  // A phone on its side, a desk at 200 %, a phone upright, a low window.
+  // A phone in landscape, a desktop at 200 % zoom, a phone in portrait, a low window.
   for (const [width, height] of [[667, 375], [640, 400], [320, 640], [1280, 500]] as const) {
     await page.setViewportSize({ width, height });
     for (const path of ['/chat', `/chat/${session}`]) {
@@ -357,7 +357,7 @@ test('on a low screen what is written stays above the navigation, and the page i
   }
 });
 
-test('a shared conversation with long words is as narrow as the screen', async ({ home, page }) => {
+test('a shared conversation with long words is not wider than the screen', async ({ home, page }) => {
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: `https://example.org/${'long'.repeat(80)}` });
   const { url } = await home.rpc<{ url: string }>('sessions.share', { id: session });
   await page.setViewportSize({ width: 320, height: 640 });
@@ -369,11 +369,11 @@ test('a shared conversation with long words is as narrow as the screen', async (
 test.describe('without a model provider', () => {
   test.use({ environment: {} });
 
-  test('it says so, and where to set one up', async ({ home: _, page }) => {
+  test('the page says so and links to the provider settings', async ({ home: _, page }) => {
     await open(page);
     await expect(page.getByText('No model provider is set up yet')).toBeVisible();
-    await page.getByRole('button', { name: /Work out/ }).click();
-    await expect(writing(page)).toHaveValue(/Work out/);
+    await page.getByRole('button', { name: /^What is 17\.5/ }).click();
+    await expect(writing(page)).toHaveValue(/^What is 17\.5/);
     await writing(page).press('Enter');
     await expect(messages(page).getByRole('alert')).toBeVisible();
     await page.getByRole('link', { name: 'Set up a model provider' }).click();

@@ -1,4 +1,4 @@
-// The deliveries with a gateway that is killed in the middle of a replay: made once or not at all, and the page says which.
+// Deliveries, with a gateway that is killed during a replay: the replay happens once or not at all, and the page reports it.
 import type { Page } from '@playwright/test';
 import { killBeforeTheAnswer } from './fixtures/downtime';
 import { isLive } from './fixtures/entering';
@@ -10,7 +10,7 @@ const rows = (page: Page) => page.locator('[data-id]');
 const detail = (page: Page) => page.getByRole('region', { name: 'pull_request.opened' });
 const replay = (page: Page) => detail(page).getByRole('button', { name: 'Replay' });
 
-/** One delivery, opened. Gives its address. */
+/** Creates one delivery and opens it. Returns its path. */
 async function opened(home: Gateway, page: Page): Promise<string> {
   const webhook = await makeWebhook(home, {
     name: 'House',
@@ -26,7 +26,7 @@ async function opened(home: Gateway, page: Page): Promise<string> {
   return new URL(page.url()).pathname;
 }
 
-/** How many messages the replays and the first delivery sent. */
+/** Number of messages that the original delivery and its replays sent. */
 async function sent(home: Gateway): Promise<number> {
   await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   return (await home.rpc<{ messages: unknown[] }>('inbox.list')).messages.length;
@@ -34,13 +34,13 @@ async function sent(home: Gateway): Promise<number> {
 
 test.beforeEach(({ complaints }) => complaints.allowDowntime());
 
-test('replayed while the gateway is away: told, kept on the screen, and done once when it is back', async ({ home, page }) => {
+test('replay while the gateway is down: reported, still shown, and done once when it is back', async ({ home, page }) => {
   const first = await opened(home, page);
   await home.stop('SIGKILL');
-  await expect(page.getByText('Not live: the connection to the gateway is lost.')).toBeVisible();
+  await expect(page.getByText('Connection lost: this list is not live.')).toBeVisible();
   await replay(page).click();
-  await expect(told(page, 'The gateway does not answer.')).toBeVisible();
-  // What is on the screen stays to be read.
+  await expect(told(page, 'The gateway is not responding.')).toBeVisible();
+  // The delivery stays readable.
   await expect(page).toHaveURL(`${home.origin}${first}`);
   await expect(detail(page).getByRole('treeitem', { name: 'title: "Mend the gate"' })).toBeVisible();
   await home.run();
@@ -48,19 +48,19 @@ test('replayed while the gateway is away: told, kept on the screen, and done onc
   await expect(rows(page)).toHaveCount(1);
   await replay(page).click();
   await expect(page).not.toHaveURL(new RegExp(first));
-  await expect(detail(page).getByRole('link', { name: 'The original delivery' })).toHaveAttribute('href', first);
+  await expect(detail(page).getByRole('link', { name: 'Original delivery' })).toHaveAttribute('href', first);
   await expect(detail(page).getByText('Completed').first()).toBeVisible();
   await expect(rows(page)).toHaveCount(2);
   expect(await sent(home)).toBe(2);
-  // One more restart takes nothing away, and the sealed vault keeps nobody from reading on.
+  // Another restart loses nothing, and deliveries stay readable while the vault is sealed.
   await home.restart('SIGKILL');
   await page.reload();
   await expect(page.getByText('The vault is sealed.', { exact: false }).first()).toBeVisible();
   await expect(rows(page)).toHaveCount(2);
-  await expect(detail(page).getByRole('link', { name: 'The original delivery' })).toHaveAttribute('href', first);
+  await expect(detail(page).getByRole('link', { name: 'Original delivery' })).toHaveAttribute('href', first);
 });
 
-test('replayed, and the answer is never heard: the page says that it may be done, and shows it when the gateway is back', async ({
+test('replay with a lost response: the page says that it may be done, and shows it when the gateway is back', async ({
   home,
   page,
 }) => {
@@ -68,14 +68,14 @@ test('replayed, and the answer is never heard: the page says that it may be done
   const first = await opened(home, page);
   await replay(page).click();
   await killed;
-  await expect(told(page, 'it is not known whether this was done')).toBeVisible();
+  await expect(told(page, 'may or may not have been carried out')).toBeVisible();
   await expect(page).toHaveURL(`${home.origin}${first}`);
   await home.run();
   await isLive(page);
-  // The gateway had taken it, and finishes it after the restart; it stands in the list by itself, and once.
+  // The gateway had accepted the replay and finishes it after the restart; the list shows it once, without a reload.
   await expect(rows(page)).toHaveCount(2);
   await expect(rows(page).first().getByText('Completed')).toBeVisible();
   await rows(page).first().click();
-  await expect(detail(page).getByRole('link', { name: 'The original delivery' })).toHaveAttribute('href', first);
+  await expect(detail(page).getByRole('link', { name: 'Original delivery' })).toHaveAttribute('href', first);
   await expect(rows(page)).toHaveCount(2);
 });

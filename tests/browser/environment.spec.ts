@@ -1,4 +1,4 @@
-// Settings → Environment and SSH keys: written, never read; in the open, sealed, after a restart and in two windows.
+// Settings → Environment and SSH keys: write-only values, with the vault unlocked or sealed, after a restart, in two windows.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,17 +10,17 @@ import { expect, PASSWORD, test } from './fixtures/test';
 const variables = (page: Page) => page.getByRole('list', { name: 'Variables' });
 
 async function setVariable(page: Page, key: string, value: string) {
-  await page.getByRole('button', { name: 'Set a variable' }).first().click();
-  const dialog = page.getByRole('dialog', { name: 'Set a variable' });
+  await page.getByRole('button', { name: 'Add variable' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Add variable' });
   await dialog.getByLabel('Name').fill(key);
   await dialog.getByLabel('Value', { exact: true }).fill(value);
-  await dialog.getByRole('button', { name: /^(Set a variable|Replace)$/ }).click();
+  await dialog.getByRole('button', { name: /^(Add variable|Replace)$/ }).click();
   return dialog;
 }
 
-test('a variable is set, replaced and deleted, and its value is never shown', async ({ home, page }) => {
+test('a variable is added, replaced and deleted, and its value is never shown', async ({ home, page }) => {
   await page.goto('/settings/environment');
-  await expect(page.getByText('No variable is set')).toBeVisible();
+  await expect(page.getByText('No variables yet')).toBeVisible();
   await setVariable(page, 'MY_TOKEN', 'value-one');
   await expect(variables(page).getByText('MY_TOKEN', { exact: true })).toBeVisible();
   await expect(variables(page).getByText('Encrypted')).toBeVisible();
@@ -36,42 +36,42 @@ test('a variable is set, replaced and deleted, and its value is never shown', as
 
   await page.getByRole('button', { name: 'Actions for MY_TOKEN' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
-  const confirm = page.getByRole('dialog', { name: 'Delete a variable' });
+  const confirm = page.getByRole('dialog', { name: 'Delete variable' });
   await expect(confirm.getByRole('button', { name: 'Delete', exact: true })).toBeDisabled();
   await confirm.getByLabel('Type MY_TOKEN to confirm').fill('MY_TOKEN');
   await confirm.getByRole('button', { name: 'Delete', exact: true }).click();
-  await expect(page.getByText('No variable is set')).toBeVisible();
+  await expect(page.getByText('No variables yet')).toBeVisible();
   expect((await home.rpc<{ env_variables: unknown[] }>('env.list')).env_variables).toEqual([]);
 });
 
-test('a refused name is told at its field, which gets the focus', async ({ home, page }) => {
+test('an invalid name is reported at its field, which gets the focus', async ({ home, page }) => {
   await page.goto('/settings/environment');
   const dialog = await setVariable(page, 'PATH', 'x');
   await expect(dialog.getByText('This name is reserved.')).toBeVisible();
   await expect(dialog.getByLabel('Name')).toBeFocused();
   await expect(dialog.getByLabel('Name')).toHaveAttribute('aria-invalid', 'true');
   await dialog.getByLabel('Name').fill('NOT_PATH');
-  await dialog.getByRole('button', { name: 'Set a variable' }).click();
+  await dialog.getByRole('button', { name: 'Add variable' }).click();
   await expect(variables(page).getByText('NOT_PATH', { exact: true })).toBeVisible();
   expect(home.log).not.toContain('panicked');
 });
 
-test('a pasted block sets many, and tells which were refused', async ({ home, page }) => {
+test('a pasted block sets several variables and lists the refused ones', async ({ home, page }) => {
   await home.rpc('env.set', { key: 'OLD', value: 'x' });
   await page.goto('/settings/environment');
-  await page.getByRole('button', { name: 'Paste several' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Paste several variables' });
+  await page.getByRole('button', { name: 'Paste .env' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Paste variables' });
   await dialog.getByLabel('Lines of KEY=value').fill('# comment\nexport A=1\nOLD="two words"\nLD_PRELOAD=x\nnonsense');
   const found = dialog.getByRole('list', { name: 'Variables found' });
-  await expect(found.getByRole('listitem').filter({ hasText: 'OLD' })).toContainText('Replaces');
+  await expect(found.getByRole('listitem').filter({ hasText: 'OLD' })).toContainText('Overwrites');
   await expect(dialog.getByText('lines 5')).toBeVisible();
-  await dialog.getByRole('button', { name: 'Set 3' }).click();
+  await dialog.getByRole('button', { name: 'Save 3 variables' }).click();
   await expect(found.getByRole('listitem').filter({ hasText: 'LD_PRELOAD' })).toContainText('reserved');
   await page.keyboard.press('Escape');
   await expect(variables(page).getByRole('listitem')).toHaveCount(2);
 });
 
-test('a second window sees it at once; a restart seals the vault, and what is set then is plaintext until it is opened', async ({
+test('a second window follows; after a restart the vault is sealed, and new values stay plaintext until it is unlocked', async ({
   home,
   page,
   context,
@@ -80,22 +80,22 @@ test('a second window sees it at once; a restart seals the vault, and what is se
   complaints.allowDowntime();
   const other = await context.newPage();
   await other.goto('/settings/environment');
-  await expect(other.getByText('No variable is set')).toBeVisible();
+  await expect(other.getByText('No variables yet')).toBeVisible();
   await page.goto('/settings/environment');
   await setVariable(page, 'FIRST', '1');
   await expect(variables(other).getByText('FIRST', { exact: true })).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(variables(page).getByText('FIRST', { exact: true })).toBeVisible();
 
-  // Restarted in the middle: what was typed stays.
-  await page.getByRole('button', { name: 'Set a variable' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Set a variable' });
+  // A restart while typing keeps the input.
+  await page.getByRole('button', { name: 'Add variable' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add variable' });
   await dialog.getByLabel('Name').fill('SECOND');
   await dialog.getByLabel('Value', { exact: true }).fill('2');
   await home.restart();
-  await expect(page.getByText('What you set now is stored as plaintext')).toBeVisible();
+  await expect(page.getByText('New values are stored unencrypted')).toBeVisible();
   await expect(page.getByText('Live', { exact: true })).toBeAttached();
-  await dialog.getByRole('button', { name: 'Set a variable' }).click();
+  await dialog.getByRole('button', { name: 'Add variable' }).click();
   const second = variables(page).getByRole('listitem').filter({ hasText: 'SECOND' });
   await expect(second).toContainText('Plaintext');
   await page.getByRole('main').getByRole('button', { name: 'Unlock' }).click();
@@ -104,7 +104,7 @@ test('a second window sees it at once; a restart seals the vault, and what is se
   await expect(second).toContainText('Encrypted');
 });
 
-test('SSH keys: generated, refused, imported with a passphrase, handed on, deleted', async ({ home, page }) => {
+test('SSH keys: generate, validate, import with a passphrase, copy, download, delete', async ({ home, page }) => {
   const directory = mkdtempSync(join(tmpdir(), 'gatehouse-key-'));
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'open sesame', '-C', 'mine', '-f', join(directory, 'id')]);
   const imported = readFileSync(join(directory, 'id'), 'utf8');
@@ -144,18 +144,18 @@ test('SSH keys: generated, refused, imported with a passphrase, handed on, delet
   expect(readFileSync(file, 'utf8')).toContain(publicKey.split(' ')[1]);
 
   await mine.getByRole('button', { name: 'Delete mine' }).click();
-  const confirm = page.getByRole('dialog', { name: 'Delete an SSH key' });
+  const confirm = page.getByRole('dialog', { name: 'Delete SSH key' });
   await confirm.getByLabel('Type mine to confirm').fill('mine');
   await confirm.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(keys.getByRole('listitem')).toHaveCount(1);
   expect((await home.rpc<{ ssh_keys: unknown[] }>('ssh_keys.list')).ssh_keys).toHaveLength(1);
 });
 
-test('by keyboard alone; no violation in either theme; no scroll sideways at 320 px', async ({ home, page }) => {
+test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
   await home.rpc('env.set', { key: 'A_RATHER_LONG_NAME_OF_A_VARIABLE_THAT_DOES_NOT_FIT_ANYWHERE', value: 'x' });
   await home.rpc('ssh_keys.generate', { name: 'deploy' });
   await page.goto('/settings/environment');
-  await page.getByRole('button', { name: 'Set a variable' }).focus();
+  await page.getByRole('button', { name: 'Add variable' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByLabel('Name').focus();
   await page.keyboard.type('BY_KEYBOARD');
@@ -163,7 +163,7 @@ test('by keyboard alone; no violation in either theme; no scroll sideways at 320
   await page.keyboard.type('secret');
   await page.keyboard.press('Enter');
   await expect(variables(page).getByText('BY_KEYBOARD', { exact: true })).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Set a variable' })).toBeFocused();
+  await expect(page.getByRole('button', { name: 'Add variable' })).toBeFocused();
   for (const place of ['/settings/environment', '/settings/ssh-keys']) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -1,5 +1,5 @@
-// What holds for each page: no violation that axe finds in either theme, no horizontal scroll from 320 to 2560 px, everything reached by Tab with
-// a focus that is seen, and no motion for whoever wants none.
+// Checks for every page: no axe violation in either theme, no horizontal scroll from 320 to 2560 px, everything reachable by
+// Tab with a visible focus, and no motion with `prefers-reduced-motion`.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
@@ -18,7 +18,7 @@ async function arrive(page: Page, path: string): Promise<void> {
   await expect(page.getByText('Loading…')).toHaveCount(0);
 }
 
-/** Names of what Tab must reach, in the page as it is; marks each so that it is known again. */
+/** Names of the elements that Tab must reach on the current page; marks each so the test can recognize it. */
 const tabbable = (page: Page) =>
   page.evaluate(() => {
     const found: string[] = [];
@@ -30,7 +30,7 @@ const tabbable = (page: Page) =>
       if (one.tabIndex < 0 || one.matches(':disabled') || one.closest('[inert]')) continue;
       if (!one.checkVisibility({ visibilityProperty: true }) || one.getClientRects().length === 0) continue;
       if (one instanceof HTMLInputElement && one.type === 'radio') {
-        // One of a group is reached by Tab, the others by arrow keys.
+        // Tab reaches one element of a group; arrow keys reach the others.
         if (radios.has(one.name)) continue;
         radios.add(one.name);
         one.dataset.tab = `radio ${one.name}`;
@@ -63,7 +63,7 @@ async function walk(page: Page, most: number): Promise<{ reached: Set<string>; u
   return { reached, unseen };
 }
 
-test.describe('each page', () => {
+test.describe('every page', () => {
   let model: ModelServer;
   let seeded: Seeded;
 
@@ -91,7 +91,7 @@ test.describe('each page', () => {
             await page.setViewportSize({ width, height: 900 });
             const over = () =>
               page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-            // Asked until the new width is laid out.
+            // Polls until the new width is laid out.
             await expect
               .configure({ soft: true })
               .poll(over, { message: `${name} at ${width} px scrolls sideways`, timeout: 3_000 })

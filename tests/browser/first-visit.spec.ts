@@ -1,32 +1,32 @@
-// The first visit: from an empty gateway to being inside, here and from elsewhere, by password and by passkey.
+// The first visit: setup of an empty gateway, locally and remotely, with a password and with a passkey.
 import { choosePassword, heading, isLive, isSound, KEY, logInByPassword, press, reach, storeRecoveryKey } from './fixtures/entering';
 import { ModelServer } from './fixtures/model';
 import { authenticator, expect, PASSWORD, test } from './fixtures/test';
 
-test('first visit on this machine: from a password to a webhook that an agent answered', async ({ gateway, page }) => {
+test('local first visit: from a password to a webhook that an agent answers', async ({ gateway, page }) => {
   const model = await ModelServer.start();
   model.next({ text: ['A test event came. ', 'Nothing to do.'] });
   await page.goto('/');
   await expect(page).toHaveURL(`${gateway.origin}/onboarding`);
   await expect(page.getByLabel('Setup code')).toHaveCount(0);
 
-  // What the password must be is told while it is typed, and at the fields when it is not kept to.
+  // The page shows the password rules while typing, and reports errors at the fields.
   await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
   await page.getByLabel('Password', { exact: true }).fill('too short');
   await expect(page.getByText('(3 to go)')).toBeVisible();
   await press(page, 'Set password');
-  await expect(page.getByText('The password needs at least 12 characters.')).toBeVisible();
+  await expect(page.getByText('Use at least 12 characters.')).toBeVisible();
   await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await expect(page.getByText('At least 12 characters: done')).toBeVisible();
   await page.getByLabel('Confirm password', { exact: true }).fill('something else');
   await press(page, 'Set password');
-  await expect(page.getByText('This differs from the password above.')).toBeVisible();
+  await expect(page.getByText('The passwords do not match.')).toBeVisible();
   await isSound(page, 'access');
   await choosePassword(page);
 
-  // The recovery key is not lost by accident, and can be copied and downloaded.
-  await expect(heading(page, 'Store your recovery key')).toBeFocused();
+  // The recovery key cannot be skipped by accident, and can be copied and downloaded.
+  await expect(heading(page, 'Save your recovery key')).toBeFocused();
   const shown = await page.getByText(KEY).textContent();
   await expect(page.getByRole('button', { name: 'Continue' })).toBeDisabled();
   const asked = page.waitForEvent('dialog');
@@ -49,7 +49,7 @@ test('first visit on this machine: from a password to a webhook that an agent an
   await isSound(page, 'passkey');
   await press(page, 'Skip for now');
 
-  // A key that does not work is told and not kept; the right one leads on.
+  // A key that does not work is reported and not stored; a valid one continues.
   await expect(heading(page, 'Choose a model provider')).toBeVisible();
   await page.getByRole('radio', { name: 'OpenAI' }).check();
   await press(page, 'Check and continue');
@@ -81,39 +81,39 @@ test('first visit on this machine: from a password to a webhook that an agent an
   await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   await expect(page.getByText('A test event came. Nothing to do.')).toBeVisible();
   await isSound(page, 'webhook-ready');
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
   await press(page, 'Continue');
 
-  await expect(heading(page, 'You are set up')).toBeVisible();
-  await expect(page.getByText('A model answers')).toBeVisible();
-  await expect(page.getByText('A webhook waits for deliveries')).toBeVisible();
+  await expect(heading(page, 'You’re all set')).toBeVisible();
+  await expect(page.getByText('Model connected')).toBeVisible();
+  await expect(page.getByText('Webhook created, waiting for deliveries')).toBeVisible();
   await isSound(page, 'done');
   await page.getByRole('link', { name: 'Start a chat' }).click();
   await isLive(page);
   await expect(page).toHaveURL(`${gateway.origin}/chat`);
 
-  // Setup is behind: the address alone leads inside, a step leads to the step.
+  // After setup, `/` leads to the app, and the URL of a step leads to that step.
   await page.goto('/onboarding');
   await expect(page).toHaveURL(`${gateway.origin}/chat`);
   await page.goto('/onboarding?step=done');
-  await expect(heading(page, 'You are set up')).toBeVisible();
+  await expect(heading(page, 'You’re all set')).toBeVisible();
   await model.close();
 });
 
-test.describe('from elsewhere', () => {
+test.describe('from another machine', () => {
   test.use({ environment: { SERVICE_BEHIND_PROXY: 'true' } });
 
-  test('first visit: one page that asks for the code and says where it is', async ({ gateway, page }) => {
+  test('first visit: one page asks for the setup code and says where to find it', async ({ gateway, page }) => {
     await page.goto('/');
     await expect(page).toHaveURL(`${gateway.origin}/onboarding`);
     const code = page.getByLabel('Setup code');
     await expect(code).toBeFocused();
-    await expect(page.getByText('They were printed where the gateway was started')).toBeVisible();
+    await expect(page.getByText('printed where the gateway was started')).toBeVisible();
     await page.getByText('Where do I find it?').click();
     await expect(page.getByText('gatehouse auth setup-code')).toBeVisible();
     await isSound(page, 'remote');
     await choosePassword(page);
-    await expect(page.getByText('Type the setup code.')).toBeVisible();
+    await expect(page.getByText('Enter the setup code.')).toBeVisible();
     await code.fill(gateway.setupCode === '000000' ? '000001' : '000000');
     await press(page, 'Set password');
     await expect(page.getByText('The setup code is wrong')).toBeVisible();
@@ -125,7 +125,7 @@ test.describe('from elsewhere', () => {
     await expect(heading(page, 'Add a passkey')).toBeVisible();
   });
 
-  test('the gateway is restarted in the middle: what was typed stays, and the code that holds is told where it runs', async ({
+  test('the gateway restarts during setup: input is kept, and the code printed at startup works', async ({
     gateway,
     page,
     complaints,
@@ -137,7 +137,7 @@ test.describe('from elsewhere', () => {
     await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
     await gateway.stop('SIGKILL');
     await press(page, 'Set password');
-    await expect(page.getByText('The gateway does not answer.')).toBeVisible();
+    await expect(page.getByText('The gateway is not responding.')).toBeVisible();
     await gateway.run();
     await expect(page.getByLabel('Password', { exact: true })).toHaveValue(PASSWORD);
     await page.getByLabel('Setup code').fill(gateway.setupCode);
@@ -146,21 +146,21 @@ test.describe('from elsewhere', () => {
     await expect(heading(page, 'Add a passkey')).toBeVisible();
   });
 
-  test('somebody else was first', async ({ gateway, page }) => {
+  test('someone else completed setup first', async ({ gateway, page }) => {
     await page.goto('/');
     await page.getByLabel('Setup code').fill(gateway.setupCode);
     await gateway.call('POST', '/api/auth/setup', { password: PASSWORD, setup_code: gateway.setupCode });
     await choosePassword(page);
-    await expect(page.getByText('Somebody completed the setup meanwhile.')).toBeVisible();
-    await press(page, 'Go to the login');
+    await expect(page.getByText('Someone else completed the setup.')).toBeVisible();
+    await press(page, 'Go to login');
     await expect(heading(page, 'Log in to Gatehouse')).toBeVisible();
   });
 });
 
-test('first visit with a passkey alone, then a password for the vault; login by the passkey', async ({ gateway, page, context }) => {
+test('first visit with only a passkey, then a password for the vault; login with the passkey', async ({ gateway, page, context }) => {
   const { presence } = await authenticator(page);
   await page.goto('/onboarding');
-  await page.getByRole('radio', { name: 'A passkey, without a password' }).check();
+  await page.getByRole('radio', { name: 'Passkey only' }).check();
   await press(page, 'Create passkey');
   await expect(heading(page, 'Protect stored secrets')).toBeVisible();
   await isSound(page, 'protect');
@@ -168,7 +168,7 @@ test('first visit with a passkey alone, then a password for the vault; login by 
   await storeRecoveryKey(page);
   await expect(heading(page, 'Choose a model provider')).toBeVisible();
 
-  // Nobody touches the authenticator until the button is there: else autofill logs in at once.
+  // The authenticator stays untouched until the button is visible; otherwise autofill logs in immediately.
   await presence(false);
   await context.clearCookies();
   await page.goto('/deliveries?status=failed');
@@ -180,20 +180,20 @@ test('first visit with a passkey alone, then a password for the vault; login by 
   await expect(page).toHaveURL(`${gateway.origin}/deliveries?status=failed`);
 });
 
-test('a reload in the middle goes on where one was', async ({ gateway, page }) => {
+test('a reload during setup continues at the same step', async ({ gateway, page }) => {
   await page.goto('/onboarding');
   await choosePassword(page);
   await expect(page.getByText(KEY)).toBeVisible();
   const first = await page.getByText(KEY).textContent();
   page.once('dialog', (dialog) => void dialog.accept());
   await page.reload();
-  await expect(heading(page, 'Do you have your recovery key?')).toBeVisible();
+  await expect(heading(page, 'Did you save your recovery key?')).toBeVisible();
   await isSound(page, 'recovery-again');
   await page.getByLabel('Password', { exact: true }).fill('something wrong');
-  await press(page, 'Make a new recovery key');
-  await expect(page.getByText('This password is not right.')).toBeVisible();
+  await press(page, 'Create a new recovery key');
+  await expect(page.getByText('Incorrect password.')).toBeVisible();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await press(page, 'Make a new recovery key');
+  await press(page, 'Create a new recovery key');
   await expect(page.getByText(KEY)).toBeVisible();
   expect(await page.getByText(KEY).textContent()).not.toBe(first);
   await storeRecoveryKey(page);
@@ -204,35 +204,35 @@ test('a reload in the middle goes on where one was', async ({ gateway, page }) =
   await expect(heading(page, 'Where should messages go?')).toBeVisible();
   await page.goBack();
   await expect(heading(page, 'Choose a model provider')).toBeVisible();
-  // A login that ended is asked for anew, and the step goes on.
+  // After the session ends, the page asks for the login again and the step continues.
   await page.context().clearCookies();
   await page.reload();
   await logInByPassword(page);
   await expect(heading(page, 'Choose a model provider')).toBeVisible();
   await page.goto('/onboarding?step=webhook');
   await press(page, 'Create webhook');
-  await expect(page.getByText('Secret, for the header X-Webhook-Secret; shown this once')).toBeVisible();
+  await expect(page.getByText('Secret, sent in the header X-Webhook-Secret (shown only once)')).toBeVisible();
   await page.reload();
-  await expect(page.getByText('Its secret was shown once')).toBeVisible();
-  await press(page, 'Make a new secret');
-  await expect(page.getByText('Secret, for the header X-Webhook-Secret; shown this once')).toBeVisible();
+  await expect(page.getByText('The secret was shown once')).toBeVisible();
+  await press(page, 'Create a new secret');
+  await expect(page.getByText('Secret, sent in the header X-Webhook-Secret (shown only once)')).toBeVisible();
   expect(page.url()).toBe(`${gateway.origin}/onboarding?step=webhook`);
 });
 
-test('the gateway is restarted in the middle of the first visit', async ({ gateway, page, complaints }) => {
+test('the gateway restarts during the first visit', async ({ gateway, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/onboarding');
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await gateway.stop();
   await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
   await press(page, 'Set password');
-  await expect(page.getByText('The gateway does not answer.')).toBeVisible();
+  await expect(page.getByText('The gateway is not responding.')).toBeVisible();
   await gateway.run();
   await press(page, 'Set password');
   await storeRecoveryKey(page);
   await press(page, 'Skip for now');
   await expect(page.getByRole('radio', { name: 'OpenAI' })).toBeVisible();
-  // The vault is sealed after a restart; it is opened in place, and the step goes on.
+  // The vault is sealed after a restart; it is unlocked in place, and the step continues.
   await gateway.restart();
   await page.reload();
   await expect(page.getByText('The vault is sealed')).toBeVisible();
@@ -243,15 +243,15 @@ test('the gateway is restarted in the middle of the first visit', async ({ gatew
   await expect(page.getByRole('radio', { name: 'OpenAI' })).toBeVisible();
 });
 
-test('everything by keyboard', async ({ gateway, page }) => {
+test('keyboard-only setup', async ({ gateway, page }) => {
   await page.goto('/onboarding');
   await expect(page.getByLabel('Password', { exact: true })).toBeFocused();
   await page.keyboard.type(PASSWORD);
   await reach(page, page.getByLabel('Confirm password', { exact: true }));
   await page.keyboard.type(PASSWORD);
   await page.keyboard.press('Enter');
-  await expect(heading(page, 'Store your recovery key')).toBeFocused();
-  await reach(page, page.getByLabel('I stored it'));
+  await expect(heading(page, 'Save your recovery key')).toBeFocused();
+  await reach(page, page.getByLabel('I’ve saved it'));
   await page.keyboard.press('Space');
   await reach(page, page.getByRole('button', { name: 'Continue' }));
   await page.keyboard.press('Enter');
@@ -268,11 +268,11 @@ test('everything by keyboard', async ({ gateway, page }) => {
   await reach(page, page.getByRole('button', { name: 'Create webhook' }));
   await page.keyboard.press('Enter');
   await expect(heading(page, 'The webhook “My first webhook” is ready')).toBeFocused();
-  await reach(page, page.getByLabel('I stored it'));
+  await reach(page, page.getByLabel('I’ve saved it'));
   await page.keyboard.press('Space');
   await reach(page, page.getByRole('button', { name: 'Continue' }));
   await page.keyboard.press('Enter');
-  await expect(heading(page, 'You are set up')).toBeFocused();
+  await expect(heading(page, 'You’re all set')).toBeFocused();
   await reach(page, page.getByRole('link', { name: 'Start a chat' }));
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(`${gateway.origin}/chat`);

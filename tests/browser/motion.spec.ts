@@ -1,5 +1,5 @@
-// Whoever wants no motion sees none, in each state that moves for everybody else: each is looked at with and without the preference, so that
-// one that stands still for everybody is noticed as well.
+// With `prefers-reduced-motion`, nothing moves in any state that is animated without it. Each state is checked with and without
+// the preference, so a state that is never animated fails the test as well.
 import type { Page } from '@playwright/test';
 import { isLive } from './fixtures/entering';
 import { moving } from './fixtures/motion';
@@ -7,29 +7,29 @@ import { dialog, section } from './fixtures/security';
 import { expect } from './fixtures/test';
 import { test } from './fixtures/with-model';
 
-/** `how` is among what moves for everybody, and nothing moves for whoever wants none. The state must hold until this is over. */
+/** Expects that `how` moves without the preference and that nothing moves with it. The state must not change meanwhile. */
 async function movesUnlessUnwanted(page: Page, how: RegExp): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'no-preference' });
   await expect.poll(async () => (await moving(page)).filter((one) => how.test(one)), { message: `moves: ${how}` }).not.toEqual([]);
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  // What began before is over when it is looked at again.
+  // Earlier animations have ended by then.
   await expect.poll(() => moving(page), { message: 'motion for somebody who wants none' }).toEqual([]);
 }
 
-/** Calls that are not answered until the function that this gives is called. */
+/** Holds responses until the returned function is called. */
 async function hang(page: Page, pattern: RegExp): Promise<() => void> {
   let go = () => {};
   const gone = new Promise<void>((resolve) => (go = resolve));
   await page.route(pattern, async (route) => {
     await gone;
-    // The page may be elsewhere by now.
+    // The page may have navigated away.
     await route.continue().catch(() => undefined);
   });
   return go;
 }
 
-test('while a list is on its way, and while a button is at it', async ({ home, page }) => {
-  // The live line says nothing, so that calls go where they can be held.
+test('while a list is loading, and while a button is busy', async ({ home, page }) => {
+  // The WebSocket is silent, so calls use HTTP, where they can be held.
   await page.routeWebSocket(/\/ws\/chat$/, () => undefined);
   const list = await hang(page, /\/api\/rpc$/);
   await page.goto('/settings/agents');
@@ -47,11 +47,11 @@ test('while a list is on its way, and while a button is at it', async ({ home, p
   await movesUnlessUnwanted(page, /spinner.*turn/);
   key();
   await expect(dialog(page).getByText(/^mk_/)).toBeVisible();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   expect(home.cookie).not.toBe('');
 });
 
-test('while the connection is lost, and when a message comes', async ({ home, page, complaints }) => {
+test('while the connection is lost, and when a toast appears', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/settings/webhooks');
   await isLive(page);
@@ -67,7 +67,7 @@ test('while the connection is lost, and when a message comes', async ({ home, pa
   await movesUnlessUnwanted(page, /rise/);
 });
 
-test('while an answer comes, and when the list of conversations comes in on a phone', async ({ home, page, model }) => {
+test('while an answer streams, and when the conversation drawer opens on a phone', async ({ home, page, model }) => {
   await home.rpc('chat.send_sync', { text: 'First' });
   model.next({ text: ['Half of it ', 'and the rest.'], hold: true });
   await page.goto('/chat');

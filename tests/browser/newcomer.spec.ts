@@ -1,5 +1,5 @@
-// A person who never saw the product: from an empty gateway to a signed delivery that an agent answered, by nothing but what the page shows.
-// The interface is asked nothing here; what is sent to the webhook is signed with the secret that the page showed.
+// A first-time user: from an empty gateway to a signed delivery that an agent answers, using only what the page shows.
+// These tests make no API calls; deliveries are signed with the secret that the page displayed.
 import type { Page } from '@playwright/test';
 import { ModelServer } from './fixtures/model';
 import { signed } from './fixtures/sender';
@@ -27,16 +27,16 @@ async function choosePassword(page: Page): Promise<void> {
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByLabel('Confirm password', { exact: true }).fill(PASSWORD);
   await press(page, 'Set password');
-  await step(page, 'Store your recovery key');
-  await page.getByLabel('I stored it').check();
+  await step(page, 'Save your recovery key');
+  await page.getByLabel('I’ve saved it').check();
   await press(page, 'Continue');
 }
 
-/** From the choice of a model to the webhook's address and secret, as the page shows them. */
+/** From choosing a model to the URL and secret of the webhook, as the page shows them. */
 async function reachWebhook(page: Page, address: string): Promise<{ url: string; secret: string }> {
   await step(page, 'Choose a model provider');
   await page.getByRole('radio', { name: 'Your own or another server' }).check();
-  // As a person says it: the page puts before it what a browser would.
+  // Typed without a scheme, which the page adds.
   await page.getByLabel('Address').fill(address.replace('http://', ''));
   await press(page, 'Check and continue');
   await expect(page.getByRole('alert').getByText(address)).toBeVisible();
@@ -49,7 +49,7 @@ async function reachWebhook(page: Page, address: string): Promise<{ url: string;
   await step(page, 'Where should messages go?');
   await press(page, 'Continue');
   await step(page, 'Create your first webhook');
-  await page.getByLabel('Who will send?').selectOption('GitHub');
+  await page.getByLabel('Which service will send?').selectOption('GitHub');
   await press(page, 'Create webhook');
   await step(page, 'The webhook “GitHub” is ready');
   const url = await page
@@ -60,7 +60,7 @@ async function reachWebhook(page: Page, address: string): Promise<{ url: string;
   return { url: url ?? '', secret: secret ?? '' };
 }
 
-/** As GitHub sends it: its own headers, its own signature. */
+/** Sends a delivery with the headers and the signature of GitHub. */
 async function send(url: string, secret: string, headers: Record<string, string> = {}): Promise<number> {
   const body = JSON.stringify(PAYLOAD);
   const sent = {
@@ -72,22 +72,22 @@ async function send(url: string, secret: string, headers: Record<string, string>
   return (await fetch(url, { method: 'POST', body, headers: { ...sent, ...signature, ...headers } })).status;
 }
 
-/** The answer is seen where the person waits for it, and again inside, where they look for it. */
+/** The answer appears in the setup step and again in the app. */
 async function findAnswer(page: Page): Promise<void> {
   await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   await expect(page.getByText(ANSWER)).toBeVisible();
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
   await press(page, 'Continue');
-  await step(page, 'You are set up');
-  await page.getByRole('link', { name: 'Look at deliveries' }).click();
+  await step(page, 'You’re all set');
+  await page.getByRole('link', { name: 'View deliveries' }).click();
   await page.getByRole('link', { name: /issues\.opened/ }).click();
-  await expect(page.getByText(/^An agent answered it/)).toBeVisible();
-  await page.getByRole('link', { name: 'Open the conversation' }).click();
+  await expect(page.getByText(/^Answered by an agent/)).toBeVisible();
+  await page.getByRole('link', { name: 'Open conversation' }).click();
   await expect(page.getByRole('heading', { level: 1, name: /^Delivery …/ })).toBeVisible();
   await expect(page.getByRole('region', { name: 'Messages' }).getByText(ANSWER)).toBeVisible();
 }
 
-test('on the same machine, from nothing to a signed delivery that an agent answered', async ({ page }) => {
+test('on the same machine: from an empty gateway to a signed delivery that an agent answers', async ({ page }) => {
   const model = await ModelServer.start();
   await page.goto('/');
   await choosePassword(page);
@@ -95,7 +95,7 @@ test('on the same machine, from nothing to a signed delivery that an agent answe
   await press(page, 'Skip for now');
   const { url, secret } = await reachWebhook(page, model.url);
 
-  // Who does not know the secret is told no, and no agent hears of it.
+  // A delivery without the secret is refused and reaches no agent.
   model.next({ text: [ANSWER] });
   expect(await send(url, 'not the secret')).toBe(401);
   expect(model.asked).toHaveLength(0);
@@ -103,8 +103,8 @@ test('on the same machine, from nothing to a signed delivery that an agent answe
   await findAnswer(page);
   expect(JSON.stringify(model.asked[0]?.messages)).toContain('The door is stuck');
 
-  // Whoever goes on: the menu that lets out is found, and the login leads back in.
-  await page.getByRole('button', { name: 'Looks and login' }).click();
+  // The user can find the logout and log in again.
+  await page.getByRole('button', { name: 'Account and theme' }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await press(page, 'Log in');
@@ -115,10 +115,10 @@ test('on the same machine, from nothing to a signed delivery that an agent answe
 test.describe('behind a proxy', () => {
   test.use({ environment: { SERVICE_BEHIND_PROXY: 'true' } });
 
-  test('from elsewhere, from the setup code to a signed delivery that an agent answered', async ({ page, gateway }) => {
+  test('from another machine: from the setup code to a signed delivery that an agent answers', async ({ page, gateway }) => {
     const model = await ModelServer.start();
     await page.goto('/');
-    await expect(page.getByText('They were printed where the gateway was started')).toBeVisible();
+    await expect(page.getByText('printed where the gateway was started')).toBeVisible();
     await page.getByLabel('Setup code').fill(gateway.setupCode);
     await choosePassword(page);
     await step(page, 'Add a passkey');
@@ -131,7 +131,7 @@ test.describe('behind a proxy', () => {
   });
 });
 
-test('a key typed for one server is sent to no other', async ({ page, gateway }) => {
+test('a key entered for one server is not sent to another', async ({ page, gateway }) => {
   const [first, second] = [await ModelServer.start(), await ModelServer.start('sk-other')];
   const use = page.getByRole('radio', { name: 'Your own or another server' });
   await gateway.setUp();
@@ -152,9 +152,9 @@ test('a key typed for one server is sent to no other', async ({ page, gateway })
   await page.getByLabel(/^API key/).fill('sk-test');
   await press(page, 'Check and continue');
   await step(page, 'Choose the default model');
-  await press(page, 'Another provider');
+  await press(page, 'Choose another provider');
 
-  // The second does not take it; the first, which is set up, still works, and keeps its own.
+  // The second server refuses the key; the first one still works and keeps its own key.
   await use.check();
   await page.getByLabel('Address').fill(second.url);
   await page.getByLabel(/^API key/).fill('sk-wrong');

@@ -1,15 +1,15 @@
-// The first visit's channel and webhook, with a gateway that is killed in the middle: nothing typed is lost, nothing is made twice.
+// The channel and webhook steps of setup, with a gateway that is killed: no input is lost, and nothing is created twice.
 import type { Page } from '@playwright/test';
 import { killBeforeTheAnswer } from './fixtures/downtime';
 import { heading, press } from './fixtures/entering';
 import { receiver } from './fixtures/receiver';
 import { expect, PASSWORD, test, type Gateway } from './fixtures/test';
 
-const AWAY = 'The gateway does not answer.';
+const AWAY = 'The gateway is not responding.';
 const alert = (page: Page) => page.getByRole('main').getByRole('alert');
 const url = (page: Page) => page.getByLabel('URL', { exact: true });
 
-/** The vault is sealed after a restart: the step says so, opens it in place, and goes on by itself. */
+/** The vault is sealed after a restart: the step reports it, the test unlocks it in place, and the step continues automatically. */
 async function unlockHere(page: Page): Promise<void> {
   await alert(page).getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
@@ -27,7 +27,7 @@ const webhooksOf = async (gateway: Gateway) =>
 
 test.beforeEach(({ complaints }) => complaints.allowDowntime());
 
-test('a channel: the gateway is away when the step is shown, and when the channel is saved', async ({ home, page }) => {
+test('a channel: the gateway is down when the step is shown and when the channel is saved', async ({ home, page }) => {
   const there = await receiver();
   await page.goto('/onboarding?step=model');
   await expect(page.getByRole('radio', { name: 'OpenAI' })).toBeVisible();
@@ -49,7 +49,7 @@ test('a channel: the gateway is away when the step is shown, and when the channe
   await home.run();
   await press(page, 'Save and send a test message');
   await unlockHere(page);
-  await expect(page.getByText('HTTP receiver took the test message.')).toBeVisible();
+  await expect(page.getByText('HTTP receiver accepted the test message.')).toBeVisible();
   expect(there.received).toHaveLength(1);
   expect(there.received[0]?.headers['x-team']).toBe('blue');
   expect(await channelsOf(home)).toEqual(['http']);
@@ -58,7 +58,7 @@ test('a channel: the gateway is away when the step is shown, and when the channe
   await there.close();
 });
 
-test('a channel: made, and the answer is never heard: the next try changes it instead of making another', async ({ home, page }) => {
+test('a channel: created, but the response is lost: the next attempt updates it instead of creating another', async ({ home, page }) => {
   const there = await receiver();
   await page.goto('/onboarding?step=channel');
   await page.getByLabel('Channel').selectOption('HTTP receiver');
@@ -71,13 +71,13 @@ test('a channel: made, and the answer is never heard: the next try changes it in
   await url(page).fill(there.url);
   await press(page, 'Save and send a test message');
   await unlockHere(page);
-  await expect(page.getByText('HTTP receiver took the test message.')).toBeVisible();
+  await expect(page.getByText('HTTP receiver accepted the test message.')).toBeVisible();
   expect(await channelsOf(home)).toEqual(['http']);
   expect(there.received).toHaveLength(1);
   await there.close();
 });
 
-test('a channel: made, never heard of, and then another kind is chosen: the first is not kept', async ({ home, page }) => {
+test('a channel: created, response lost, then another type is chosen: the first channel is not kept', async ({ home, page }) => {
   const there = await receiver();
   await page.goto('/onboarding?step=channel');
   await page.getByLabel('Channel').selectOption('ntfy');
@@ -86,25 +86,25 @@ test('a channel: made, never heard of, and then another kind is chosen: the firs
   await press(page, 'Save and send a test message');
   await killed;
   await expect(alert(page)).toContainText(AWAY);
-  // While the gateway is still away.
+  // The gateway is still down.
   await page.getByLabel('Channel').selectOption('HTTP receiver');
   await home.run();
   await url(page).fill(there.url);
   await press(page, 'Save and send a test message');
   await unlockHere(page);
-  await expect(page.getByText('HTTP receiver took the test message.')).toBeVisible();
+  await expect(page.getByText('HTTP receiver accepted the test message.')).toBeVisible();
   expect(await channelsOf(home)).toEqual(['http']);
   await there.close();
 });
 
-test('a webhook: the gateway is away when it is made, and again while its secret is shown', async ({ home, page }) => {
+test('a webhook: the gateway is down when it is created, and again while its secret is shown', async ({ home, page }) => {
   await page.goto('/onboarding?step=webhook');
-  await page.getByLabel('Who will send?').selectOption('GitHub');
+  await page.getByLabel('Which service will send?').selectOption('GitHub');
   await page.getByLabel('Name').fill('Shop code');
   await home.stop('SIGKILL');
   await press(page, 'Create webhook');
   await expect(alert(page)).toContainText(AWAY);
-  await expect(page.getByLabel('Who will send?')).toHaveValue('codehost_a');
+  await expect(page.getByLabel('Which service will send?')).toHaveValue('codehost_a');
   await expect(page.getByLabel('Name')).toHaveValue('Shop code');
   await home.run();
   await press(page, 'Create webhook');
@@ -113,7 +113,7 @@ test('a webhook: the gateway is away when it is made, and again while its secret
   const secret = page.getByRole('group', { name: /^Secret/ });
   const shown = await secret.innerText();
   await home.stop('SIGKILL');
-  await expect(page.getByText('The gateway cannot tell now. This looks again by itself.')).toBeVisible();
+  await expect(page.getByText('The gateway is not responding. This page retries automatically.')).toBeVisible();
   await press(page, 'Send a test');
   await expect(alert(page)).toContainText(AWAY);
   await home.run();
@@ -121,13 +121,13 @@ test('a webhook: the gateway is away when it is made, and again while its secret
   await press(page, 'Send a test');
   await unlockHere(page);
   await expect(page.getByText('Completed', { exact: true })).toHaveCount(1);
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
   await press(page, 'Continue');
-  await expect(heading(page, 'You are set up')).toBeVisible();
+  await expect(heading(page, 'You’re all set')).toBeVisible();
   expect(await webhooksOf(home)).toEqual(['Shop code']);
 });
 
-test('a webhook: made, and its secret is never heard: the next try finds it, and a new secret is made for it', async ({ home, page }) => {
+test('a webhook: created, but its secret is lost: the next attempt finds it and creates a new secret', async ({ home, page }) => {
   await page.goto('/onboarding?step=webhook');
   await page.getByLabel('Name').fill('Doorbell');
   const { killed } = await killBeforeTheAnswer(page, home, 'webhooks.create');
@@ -139,9 +139,9 @@ test('a webhook: made, and its secret is never heard: the next try finds it, and
   await press(page, 'Create webhook');
   await unlockHere(page);
   await expect(heading(page, 'The webhook “Doorbell” is ready')).toBeVisible();
-  await expect(page.getByText('Its secret was shown once, when it was made.')).toBeVisible();
-  await press(page, 'Make a new secret');
-  await expect(page.getByText(/^Secret, for the header/)).toBeVisible();
+  await expect(page.getByText('The secret was shown once.')).toBeVisible();
+  await press(page, 'Create a new secret');
+  await expect(page.getByText(/^Secret, sent in the header/)).toBeVisible();
   await press(page, 'Send a test');
   await expect(page.getByText('Completed', { exact: true })).toHaveCount(1);
   expect(await webhooksOf(home)).toEqual(['Doorbell']);

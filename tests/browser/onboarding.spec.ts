@@ -1,11 +1,11 @@
-// The steps after the first visit's password: a model provider, a channel, a webhook.
+// The setup steps after the password: a model provider, a channel, a webhook.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { choosePassword, heading, isSound, press, storeRecoveryKey } from './fixtures/entering';
 import { ModelServer } from './fixtures/model';
 import { expect, Gateway, test } from './fixtures/test';
 
-test('a provider that the gateway found stands first; one in its settings is used without a key', async ({ page, complaints }) => {
+test('a detected provider is listed first; one from the configuration needs no key', async ({ page, complaints }) => {
   const model = await ModelServer.start();
   const gateway = await Gateway.start({ ...model.environment, OPENAI_API_KEY: 'sk-found' });
   complaints.allow(/left the origin: http:\/\/localhost/);
@@ -16,20 +16,20 @@ test('a provider that the gateway found stands first; one in its settings is use
   const first = page.getByRole('radio').first();
   await expect(first).toHaveAccessibleName(/OpenAI.*Found/);
   await expect(first).toBeChecked();
-  await expect(page.getByText('Its key was found in the environment')).toBeVisible();
+  await expect(page.getByText('API key found in the gateway’s environment')).toBeVisible();
   await isSound(page, 'model-found');
   await page.getByRole('radio', { name: 'local' }).check();
   await press(page, 'Use local');
-  await expect(page.getByText('It stays.')).toBeVisible();
+  await expect(page.getByText('set in the server’s configuration')).toBeVisible();
   await press(page, 'Continue');
   await expect(heading(page, 'Where should messages go?')).toBeVisible();
-  // What it would still ask of a gateway that is gone is no fault of it.
+  // Requests that are still pending when the gateway stops may fail.
   await page.close();
   await gateway.remove();
   await model.close();
 });
 
-test('a first channel: what does not reach is told and mended in place', async ({ home, page }) => {
+test('a first channel: a failing test message is reported and fixed in place', async ({ home, page }) => {
   const heard: string[] = [];
   const receiver = createServer((request, response) => {
     let body = '';
@@ -43,7 +43,7 @@ test('a first channel: what does not reach is told and mended in place', async (
   await page.goto('/onboarding?step=channel');
   await page.getByLabel('Channel').selectOption('HTTP receiver');
   await press(page, 'Save and send a test message');
-  await expect(page.getByText('Fill this in.')).toBeVisible();
+  await expect(page.getByText('Required.')).toBeVisible();
   await expect(page.getByLabel('URL', { exact: true })).toBeFocused();
   await isSound(page, 'channel-missing');
   await page.getByLabel('URL', { exact: true }).fill(`http://127.0.0.1:${port}/wrong`);
@@ -51,14 +51,14 @@ test('a first channel: what does not reach is told and mended in place', async (
   await expect(page.getByRole('alert').first()).toBeVisible();
   await page.getByLabel('URL', { exact: true }).fill(`http://127.0.0.1:${port}/right`);
   await press(page, 'Save and send a test message');
-  await expect(page.getByText('HTTP receiver took the test message.')).toBeVisible();
+  await expect(page.getByText('HTTP receiver accepted the test message.')).toBeVisible();
   await isSound(page, 'channel-sent');
   expect(heard.at(-1)).toContain('The channel works.');
-  // One channel was made, not one for each try; a webhook may go to it.
+  // One channel exists, not one per attempt; a webhook can forward to it.
   const { channels } = await home.rpc<{ channels: { type: string }[] }>('channels.list');
   expect(channels.filter(({ type }) => type === 'http')).toHaveLength(1);
   await press(page, 'Continue');
-  await page.getByLabel('What should happen then?').selectOption('It goes to “HTTP receiver” as a message');
+  await page.getByLabel('What should happen with it?').selectOption('Forward it to “HTTP receiver”');
   await press(page, 'Create webhook');
   await press(page, 'Send a test');
   await expect(page.getByText('Completed', { exact: true })).toBeVisible();
@@ -66,26 +66,26 @@ test('a first channel: what does not reach is told and mended in place', async (
   await new Promise((resolve) => receiver.close(resolve));
 });
 
-test('a webhook of a vendor: what to do there, a secret of theirs, a public address', async ({ home, page }) => {
+test('a webhook for a vendor: setup guide, the vendor’s secret, a public URL', async ({ home, page }) => {
   await page.goto('/onboarding?step=webhook');
-  await expect(page.getByLabel('What should happen then?')).toHaveValue('inbox:inbox');
-  await page.getByLabel('What should happen then?').selectOption('The agent reads it and answers');
+  await expect(page.getByLabel('What should happen with it?')).toHaveValue('inbox:inbox');
+  await page.getByLabel('What should happen with it?').selectOption('An agent reads it and answers');
   await expect(page.getByText('The agent has no model yet')).toBeVisible();
   await isSound(page, 'webhook-no-model');
-  await page.getByLabel('Who will send?').selectOption('Stripe');
+  await page.getByLabel('Which service will send?').selectOption('Stripe');
   await expect(page.getByLabel('Name')).toHaveValue('Stripe');
   await press(page, 'Create webhook');
   await expect(heading(page, 'The webhook “Stripe” is ready')).toBeVisible();
   await expect(page.getByText('Choose Send test event')).toBeVisible();
   await page.getByLabel('Signing secret from Stripe', { exact: true }).fill('whsec_of_theirs_0123456789');
-  await press(page, 'Store secret');
-  await expect(page.getByText('The secret is stored.')).toBeVisible();
-  await page.getByText('Give a public one').click();
-  await page.getByLabel('Public address of this gateway').fill('https://gate.example.com');
+  await press(page, 'Save secret');
+  await expect(page.getByText('Secret saved.')).toBeVisible();
+  await page.getByText('Set a public one').click();
+  await page.getByLabel('Public URL of this gateway').fill('https://gate.example.com');
   await isSound(page, 'webhook-vendor');
-  await press(page, 'Use this address');
-  await expect(page.getByRole('group', { name: 'Address' })).toHaveText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//);
+  await press(page, 'Save');
+  await expect(page.getByRole('group', { name: 'URL' })).toHaveText(/^https:\/\/gate\.example\.com\/api\/webhooks\/ingest\//);
   await press(page, 'Send a test');
-  await expect(page.getByText('It arrived, but no model was there to answer.')).toBeVisible();
+  await expect(page.getByText('It arrived, but there was no model to answer it.')).toBeVisible();
   expect((await home.rpc<{ webhooks: object[] }>('webhooks.list')).webhooks).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
-// What opens on a phone: the drawer, the menus, the dialogs. No violation that axe finds in either theme, nothing wider than the screen, closed
-// by Escape, and the focus back where it was.
+// Drawers, menus and dialogs on a phone: no axe violation in either theme, nothing wider than the screen, closed by Escape,
+// and the focus returns to where it was.
 import type { Locator, Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { expect, type Gateway } from './fixtures/test';
@@ -9,9 +9,9 @@ import { seed, type Seeded } from './pictures/seed';
 interface Opened {
   name: string;
   path: (seeded: Seeded) => string;
-  /** Pressed one after the other. */
+  /** Pressed in this order. */
   press: ((page: Page) => Locator)[];
-  /** What is seen then. */
+  /** Visible afterwards. */
   shown: (page: Page) => Locator;
   before?: (home: Gateway) => Promise<unknown>;
 }
@@ -23,7 +23,7 @@ const menu = (page: Page) => page.getByRole('menu').filter({ visible: true });
 
 const OPENED: Opened[] = [
   { name: 'drawer', path: ({ session }) => `/chat/${session}`, press: [button('Conversations')], shown: dialog('Conversations') },
-  { name: 'person', path: () => '/deliveries', press: [button('Looks and login')], shown: menu },
+  { name: 'person', path: () => '/deliveries', press: [button('Account and theme')], shown: menu },
   {
     name: 'conversation',
     path: ({ session }) => `/chat/${session}`,
@@ -45,7 +45,7 @@ const OPENED: Opened[] = [
   },
   { name: 'api-key', path: () => '/settings/security', press: [button('Create an API key')], shown: dialog() },
   { name: 'device', path: () => '/settings/security', press: [button('Pair a device')], shown: dialog() },
-  { name: 'password', path: () => '/settings/security', press: [button('Change the password')], shown: dialog() },
+  { name: 'password', path: () => '/settings/security', press: [button('Change password')], shown: dialog() },
   { name: 'persona', path: () => '/settings/voice/personas', press: [button('New persona')], shown: dialog() },
   {
     name: 'unlock',
@@ -56,7 +56,7 @@ const OPENED: Opened[] = [
   },
 ];
 
-test('what opens on a phone', async ({ home, page, model }) => {
+test('drawers, menus and dialogs on a phone', async ({ home, page, model }) => {
   test.setTimeout(240_000);
   const seeded = await seed(home, model);
   await page.emulateMedia({ reducedMotion: 'reduce' });
@@ -76,7 +76,7 @@ test('what opens on a phone', async ({ home, page, model }) => {
       await page.keyboard.press('Escape');
       await expect(shown(page)).toHaveCount(0);
       await expect(page.locator(':focus'), `${name}: the focus is nowhere`).toHaveCount(1);
-      // A menu is resized away, so the narrowest is looked at last.
+      // Resizing closes a menu, so the narrowest width comes last.
       if (shown === menu) return;
       await page.setViewportSize({ width: 320, height: 640 });
       for (const target of press) await target(page).click();

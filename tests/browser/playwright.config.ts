@@ -1,4 +1,4 @@
-// The journeys run against the real binary (GATEHOUSE_TEST_BINARY) in Debian's Chromium (GATEHOUSE_TEST_CHROMIUM).
+// The tests run the real binary (GATEHOUSE_TEST_BINARY) in Debian's Chromium (GATEHOUSE_TEST_CHROMIUM).
 import { defineConfig } from '@playwright/test';
 
 export default defineConfig({

@@ -1,4 +1,5 @@
-// Settings → Providers and models: a server added by the page answers a chat; keys, tests, the default, and what the environment fixes.
+// Settings → Providers and models: a server added in the web UI answers in chat; keys, tests, the default model, and values
+// fixed by the environment.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
@@ -10,14 +11,14 @@ const row = (page: Page, id: string) =>
 async function addServer(page: Page, id: string, url: string, key: string) {
   await page.getByRole('button', { name: 'Add a server' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add a server' });
-  await dialog.getByLabel('Id', { exact: true }).fill(id);
+  await dialog.getByLabel('ID', { exact: true }).fill(id);
   await dialog.getByLabel('Base URL').fill(url);
   await dialog.getByRole('textbox', { name: 'API key' }).fill(key);
   await dialog.getByRole('button', { name: 'Add server' }).click();
   return dialog;
 }
 
-test('a server is added, refused, tested, made the default, answers a chat, and is removed', async ({ home, page, context }) => {
+test('a server is validated, added, tested, made the default, used in chat, and removed', async ({ home, page, context }) => {
   const model = await ModelServer.start();
   const other = await context.newPage();
   await other.goto('/settings/providers');
@@ -25,25 +26,25 @@ test('a server is added, refused, tested, made the default, answers a chat, and 
   await expect(row(page, 'OpenAI').getByText('No key', { exact: true })).toBeVisible();
 
   const dialog = await addServer(page, 'bad id', 'nonsense', 'sk-wrong');
-  await expect(dialog.getByLabel('Id', { exact: true })).toHaveAttribute('aria-invalid', 'true');
-  await dialog.getByLabel('Id', { exact: true }).fill('lab');
+  await expect(dialog.getByLabel('ID', { exact: true })).toHaveAttribute('aria-invalid', 'true');
+  await dialog.getByLabel('ID', { exact: true }).fill('lab');
   await dialog.getByRole('button', { name: 'Add server' }).click();
   await expect(dialog.getByLabel('Base URL')).toHaveAttribute('aria-invalid', 'true');
   await expect(dialog.getByLabel('Base URL')).toBeFocused();
   await dialog.getByLabel('Base URL').fill(model.url);
   await dialog.getByRole('button', { name: 'Add server' }).click();
   await expect(row(page, 'lab').getByText('Ready')).toBeVisible();
-  // The other window was told.
+  // The other window is updated.
   await expect(row(other, 'lab').getByText('Ready')).toBeVisible();
 
   await row(page, 'lab').getByRole('button', { name: 'Test lab' }).click();
   await expect(row(page, 'lab').getByRole('alert')).toBeVisible();
-  await row(page, 'lab').getByRole('button', { name: 'Replace key of lab' }).click();
-  const key = page.getByRole('dialog', { name: 'API key of lab' });
+  await row(page, 'lab').getByRole('button', { name: 'Replace key for lab' }).click();
+  const key = page.getByRole('dialog', { name: 'API key for lab' });
   await key.getByRole('textbox', { name: 'API key' }).fill('sk-test');
-  await key.getByRole('button', { name: 'Store key' }).click();
+  await key.getByRole('button', { name: 'Save key' }).click();
   await row(page, 'lab').getByRole('button', { name: 'Test lab' }).click();
-  await expect(row(page, 'lab').getByText(/It answers, in .*, and has 2 models\./)).toBeVisible();
+  await expect(row(page, 'lab').getByText(/Responded in .*; 2 models\./)).toBeVisible();
   expect(await page.content()).not.toContain('sk-test');
 
   const models = page.getByRole('list', { name: 'Models' });
@@ -64,37 +65,37 @@ test('a server is added, refused, tested, made the default, answers a chat, and 
 
   await row(page, 'lab').getByRole('button', { name: 'Actions for lab' }).click();
   await page.getByRole('menuitem', { name: 'Remove server' }).click();
-  const confirm = page.getByRole('dialog', { name: 'Remove a server' });
+  const confirm = page.getByRole('dialog', { name: 'Remove server' });
   await confirm.getByLabel('Type lab to confirm').fill('lab');
   await confirm.getByRole('button', { name: 'Remove server' }).click();
   await expect(row(page, 'lab')).toHaveCount(0);
   await model.close();
 });
 
-test('a key is refused while the vault is sealed after a restart, and stored after unlocking in place', async ({ home, page, complaints }) => {
+test('a key is refused while the vault is sealed after a restart, and saved after unlocking in place', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/settings/providers');
-  await row(page, 'Anthropic').getByRole('button', { name: 'Set key of Anthropic' }).click();
-  const dialog = page.getByRole('dialog', { name: 'API key of Anthropic' });
+  await row(page, 'Anthropic').getByRole('button', { name: 'Add key for Anthropic' }).click();
+  const dialog = page.getByRole('dialog', { name: 'API key for Anthropic' });
   await dialog.getByRole('textbox', { name: 'API key' }).fill('sk-ant-a-key-for-the-test-1234');
   await home.restart();
   await expect(page.getByText('The vault is sealed: keys')).toBeVisible();
-  await dialog.getByRole('button', { name: 'Store key' }).click();
+  await dialog.getByRole('button', { name: 'Save key' }).click();
   await dialog.getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
   await unlock.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
-  await dialog.getByRole('button', { name: 'Store key' }).click();
+  await dialog.getByRole('button', { name: 'Save key' }).click();
   await expect(row(page, 'Anthropic').getByText(/Key …1234 is stored/)).toBeVisible();
   await row(page, 'Anthropic').getByRole('button', { name: 'Actions for Anthropic' }).click();
   await page.getByRole('menuitem', { name: 'Remove key' }).click();
-  const confirm = page.getByRole('dialog', { name: 'Remove an API key' });
+  const confirm = page.getByRole('dialog', { name: 'Remove API key' });
   await confirm.getByLabel('Type anthropic to confirm').fill('anthropic');
   await confirm.getByRole('button', { name: 'Remove key' }).click();
   await expect(row(page, 'Anthropic').getByText('No key', { exact: true })).toBeVisible();
 });
 
-test.describe('what the environment fixes', () => {
+test.describe('values fixed by the environment', () => {
   test.use({
     environment: {
       SERVICE_MODELS__DEFAULT: 'lab/some-model',
@@ -102,18 +103,18 @@ test.describe('what the environment fixes', () => {
     },
   });
 
-  test('is explained and cannot be changed', async ({ home, page }) => {
+  test('are explained and cannot be changed', async ({ home, page }) => {
     await page.goto('/settings/providers');
     await expect(page.getByLabel('Default model').and(page.locator('input'))).toBeDisabled();
     await expect(page.getByText('SERVICE_MODELS__DEFAULT')).toBeVisible();
-    await expect(row(page, 'lab').getByText('set by the environment of the server')).toBeVisible();
+    await expect(row(page, 'lab').getByText('set in the server’s environment')).toBeVisible();
     await row(page, 'lab').getByRole('button', { name: 'Actions for lab' }).click();
     await expect(page.getByRole('menuitem', { name: 'Change address' })).toBeDisabled();
     expect(home.port).toBeGreaterThan(0);
   });
 });
 
-test('by keyboard alone; no violation in either theme; no scroll sideways at 320 px', async ({ home, page }) => {
+test('keyboard-only use, accessibility in both themes, and no horizontal scroll at 320 px', async ({ home, page }) => {
   const model = await ModelServer.start();
   await home.rpc('config.set', { key: 'models.providers.lab.base_url', value: model.url });
   await home.rpc('providers.set_key', { id: 'lab', key: 'sk-test' });
@@ -121,7 +122,7 @@ test('by keyboard alone; no violation in either theme; no scroll sideways at 320
   const test = row(page, 'lab').getByRole('button', { name: 'Test lab' });
   await test.focus();
   await page.keyboard.press('Enter');
-  await expect(row(page, 'lab').getByText(/It answers/)).toBeVisible();
+  await expect(row(page, 'lab').getByText(/Responded in/)).toBeVisible();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');

@@ -1,4 +1,4 @@
-// What makes the page an application of its own: manifest, icons, and a page for the time when the gateway does not answer.
+// The installable app: manifest, icons, and the offline page.
 import { expect, test } from './fixtures/test';
 
 interface Icon {
@@ -7,13 +7,13 @@ interface Icon {
   purpose: string;
 }
 
-test('the manifest can be installed, and its icons are what it says', async ({ home, page }) => {
+test('the app can be installed, and its icons have the sizes that the manifest declares', async ({ home, page }) => {
   await page.goto('/');
   const session = await page.context().newCDPSession(page);
   const { errors } = await session.send('Page.getAppManifest');
   expect(errors).toEqual([]);
   const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
-  // An incognito window installs nothing, and a test runs in one.
+  // Tests run in an incognito window, where installation is not available.
   expect(installabilityErrors.map((error) => error.errorId).filter((id) => id !== 'in-incognito')).toEqual([]);
   const manifest = (await (await fetch(`${home.origin}/manifest.json`)).json()) as { icons: Icon[] };
   for (const icon of manifest.icons) {
@@ -27,19 +27,19 @@ test('the manifest can be installed, and its icons are what it says', async ({ h
   }
 });
 
-test('a visit while the gateway is down shows a page that says so, and goes on when it is back', async ({ home, page, complaints }) => {
+test('a visit while the gateway is down shows the offline page and continues when it is back', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/chat');
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   await expect.poll(() => page.evaluate(() => caches.keys())).toHaveLength(1);
   await home.stop();
   await page.goto('/deliveries?status=failed');
-  await expect(page.getByRole('heading', { name: 'The gateway does not answer' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'The gateway is not responding' })).toBeVisible();
   await home.run();
   await page.getByRole('link', { name: 'Try again' }).click();
   await expect(page).toHaveURL(`${home.origin}/deliveries?status=failed`);
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
-  // Nothing of what the gateway answered is kept in the browser.
+  // The browser keeps no response of the gateway.
   const kept = await page.evaluate(async () => {
     const names = await caches.keys();
     const urls = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map((one) => new URL(one.url).pathname)));

@@ -1,8 +1,8 @@
-// Settings, Security: passkeys and the password: added, changed, removed, and the last way in.
+// Settings → Security: passkeys and the password: add, change, remove, and the only way to log in.
 import { dialog, elsewhere, section, told } from './fixtures/security';
 import { authenticator, expect, PASSWORD, test, watch } from './fixtures/test';
 
-test('a passkey is added, renamed, logs in, and is removed', async ({ home, page, context }) => {
+test('a passkey is added, renamed, used to log in, and removed', async ({ home, page, context }) => {
   const device = await authenticator(page);
   await page.goto('/settings/security');
   const passkeys = section(page, 'Passkeys');
@@ -10,17 +10,17 @@ test('a passkey is added, renamed, logs in, and is removed', async ({ home, page
   await expect(dialog(page).getByLabel('Name')).toHaveValue('Linux');
   await dialog(page).getByLabel('Name').fill(' ');
   await dialog(page).getByRole('button', { name: 'Continue' }).click();
-  await expect(dialog(page).getByRole('alert')).toHaveText('Give it a name.');
+  await expect(dialog(page).getByRole('alert')).toHaveText('Enter a name.');
   await expect(dialog(page).getByLabel('Name')).toBeFocused();
   await dialog(page).getByLabel('Name').fill('Work laptop');
   await dialog(page).getByRole('button', { name: 'Continue' }).click();
   await expect(passkeys.getByText('Work laptop', { exact: true })).toBeVisible();
 
-  // The same device once more: the browser refuses, and the page says why.
+  // The same device again: the browser refuses, and the page explains why.
   await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
   await dialog(page).getByLabel('Name').fill('Again');
   await dialog(page).getByRole('button', { name: 'Continue' }).click();
-  await expect(dialog(page).getByRole('alert')).toContainText('holds a passkey');
+  await expect(dialog(page).getByRole('alert')).toContainText('already has a passkey');
   await page.keyboard.press('Escape');
 
   await passkeys.getByRole('button', { name: 'Actions for Work laptop' }).click();
@@ -29,29 +29,29 @@ test('a passkey is added, renamed, logs in, and is removed', async ({ home, page
   await dialog(page).getByRole('button', { name: 'Rename' }).click();
   await expect(passkeys.getByText('Old laptop', { exact: true })).toBeVisible();
 
-  // Untouched at first, or the login would take it before anybody pressed anything.
+  // Untouched at first; otherwise autofill would log in before the button is pressed.
   await device.presence(false);
   await context.clearCookies();
   await page.goto('/settings/security');
   const byPasskey = page.getByRole('button', { name: 'Log in with a passkey' });
   await byPasskey.waitFor();
   await device.presence(true);
-  // The browser's own offer may be taken before the button is pressed: that is a login, too.
+  // Autofill may accept the passkey before the click; that is a login as well.
   await byPasskey.click({ timeout: 5_000 }).catch(() => undefined);
   await expect(page.getByRole('heading', { name: 'Security' })).toBeVisible();
   await expect(section(page, 'Sessions').getByRole('listitem').filter({ hasText: 'This device' })).toContainText(
-    'by passkey',
+    'with a passkey',
   );
 
   await passkeys.getByRole('button', { name: 'Actions for Old laptop' }).click();
   await page.getByRole('menuitem', { name: 'Remove' }).click();
   await dialog(page).getByLabel('Type Old laptop to confirm').fill('Old laptop');
   await dialog(page).getByRole('button', { name: 'Remove' }).click();
-  await expect(passkeys.getByText('No passkey yet')).toBeVisible();
+  await expect(passkeys.getByText('No passkeys yet')).toBeVisible();
   expect((await home.call<{ passkeys: unknown[] }>('GET', '/api/auth/passkeys')).passkeys).toEqual([]);
 });
 
-test('an address that passkeys cannot be bound to says so', async ({ home, page, context, complaints }) => {
+test('an address that does not support passkeys says so', async ({ home, page, context, complaints }) => {
   const numbers = `http://127.0.0.1:${home.port}`;
   watch(context, numbers, complaints);
   complaints.allow(new RegExp(`left the origin: (http|ws)://127.0.0.1:${home.port}`));
@@ -63,9 +63,9 @@ test('an address that passkeys cannot be bound to says so', async ({ home, page,
   await expect(passkeys.getByRole('button', { name: 'Add a passkey' })).toHaveCount(0);
 });
 
-test('the last way in stays; the first password makes the vault', async ({ gateway, page }) => {
+test('the only passkey cannot be removed; the first password creates the vault', async ({ gateway, page }) => {
   await authenticator(page);
-  // Set up by passkey alone, by the ceremony itself.
+  // Setup with only a passkey, through the WebAuthn ceremony.
   await page.goto('/');
   await page.evaluate(async () => {
     const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
@@ -86,8 +86,8 @@ test('the last way in stays; the first password makes the vault', async ({ gatew
   });
   await page.goto('/settings/security');
   const passkeys = section(page, 'Passkeys');
-  await expect(passkeys.getByText('Last way in', { exact: true })).toBeVisible();
-  await expect(passkeys.getByText('The last way in cannot be removed.')).toBeVisible();
+  await expect(passkeys.getByText('Only way in', { exact: true })).toBeVisible();
+  await expect(passkeys.getByText('You cannot remove your only way in.')).toBeVisible();
   await passkeys.getByRole('button', { name: 'Actions for Only one' }).click();
   await expect(page.getByRole('menuitem', { name: 'Remove' })).toBeDisabled();
   await page.keyboard.press('Escape');
@@ -98,39 +98,39 @@ test('the last way in stays; the first password makes the vault', async ({ gatew
   await dialog(page).getByRole('button', { name: 'Set a password' }).click();
   const shown = dialog(page).getByText(/^([A-Z2-9]{4}-){7}[A-Z2-9]{4}$/);
   await expect(shown).toBeVisible();
-  // It stays until the person says so, whatever is pressed.
+  // Escape does not close it; only the confirmation does.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await expect(shown).toBeVisible();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
-  await expect(section(page, 'Password').getByRole('button', { name: 'Change the password' })).toBeVisible();
-  await expect(passkeys.getByText('Last way in', { exact: true })).toHaveCount(0);
+  await expect(section(page, 'Password').getByRole('button', { name: 'Change password' })).toBeVisible();
+  await expect(passkeys.getByText('Only way in', { exact: true })).toHaveCount(0);
   expect((await gateway.call<{ status: string }>('GET', '/api/auth/vault/status')).status).toBe('unsealed');
 });
 
-test('the password is changed: rules while typing, other sessions end', async ({ home, page, browser, complaints }) => {
+test('the password is changed: rules are shown while typing, and other sessions end', async ({ home, page, browser, complaints }) => {
   const [other, otherPage] = await elsewhere(browser, home, complaints);
   await otherPage.goto('/settings/security');
   await expect(otherPage.getByRole('heading', { name: 'Sessions' })).toBeVisible();
   await page.goto('/settings/security');
-  await section(page, 'Password').getByRole('button', { name: 'Change the password' }).click();
+  await section(page, 'Password').getByRole('button', { name: 'Change password' }).click();
   await expect(dialog(page)).toContainText('The other session ends');
-  const rules = dialog(page).getByRole('list', { name: 'What the password must be' });
-  const action = dialog(page).getByRole('button', { name: 'Change the password' });
+  const rules = dialog(page).getByRole('list', { name: 'Password requirements' });
+  const action = dialog(page).getByRole('button', { name: 'Change password' });
   await dialog(page).getByLabel('Current password', { exact: true }).fill('not the password');
   await dialog(page).getByLabel('New password', { exact: true }).fill('too short');
   await expect(rules.getByText('(3 to go)')).toBeVisible();
   await expect(action).toBeDisabled();
   await dialog(page).getByLabel('New password', { exact: true }).fill('another long password');
-  await dialog(page).getByLabel('New password again', { exact: true }).fill('another long password');
+  await dialog(page).getByLabel('Confirm new password', { exact: true }).fill('another long password');
   await action.click();
-  await expect(dialog(page).getByRole('alert')).toHaveText('This is not the current password.');
+  await expect(dialog(page).getByRole('alert')).toHaveText('Incorrect current password.');
   await expect(dialog(page).getByLabel('Current password', { exact: true })).toBeFocused();
   await dialog(page).getByLabel('Current password', { exact: true }).fill(PASSWORD);
   await action.click();
-  await expect(told(page, 'The password was changed')).toBeVisible();
-  // The other window shows the login where it stands.
+  await expect(told(page, 'Password changed')).toBeVisible();
+  // The other window shows the login without navigating.
   await expect(otherPage.getByRole('heading', { name: 'Sessions' })).toHaveCount(0);
   await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
   const login = (password: string) => other.request.post(`${home.origin}/api/auth/login`, { data: { password } });

@@ -1,4 +1,4 @@
-// Settings, Security, with a gateway that is killed in the middle: a passkey and a device, each made once or not at all.
+// Settings → Security, with a gateway that is killed: a passkey and a device, each created once or not at all.
 import { cuttable, killBeforeTheAnswer } from './fixtures/downtime';
 import { isLive } from './fixtures/entering';
 import { connectDevice, dialog, section } from './fixtures/security';
@@ -9,7 +9,7 @@ const passkeysOf = async (gateway: Gateway) =>
 
 test.beforeEach(({ complaints }) => complaints.allowDowntime());
 
-test('a passkey: the gateway is away when it is asked for', async ({ home, page, context }) => {
+test('a passkey: the gateway is down when it is added', async ({ home, page, context }) => {
   const device = await authenticator(page);
   await page.goto('/settings/security');
   const passkeys = section(page, 'Passkeys');
@@ -18,8 +18,8 @@ test('a passkey: the gateway is away when it is asked for', async ({ home, page,
   await home.stop('SIGKILL');
   const go = dialog(page).getByRole('button', { name: 'Continue' });
   await go.click();
-  await expect(dialog(page).getByRole('alert')).toContainText('The gateway does not answer.');
-  // The name is not to blame.
+  await expect(dialog(page).getByRole('alert')).toContainText('The gateway is not responding.');
+  // The error is not shown at the name field.
   await expect(dialog(page).getByLabel('Name')).not.toHaveAttribute('aria-invalid', 'true');
   await expect(dialog(page).getByLabel('Name')).toHaveValue('Work laptop');
   await home.run();
@@ -29,7 +29,7 @@ test('a passkey: the gateway is away when it is asked for', async ({ home, page,
   await isLive(page);
   expect(await passkeysOf(home)).toEqual(['Work laptop']);
 
-  // It is a way in after one more restart.
+  // It can be used to log in after another restart.
   await home.restart('SIGKILL');
   await device.presence(false);
   await context.clearCookies();
@@ -40,7 +40,7 @@ test('a passkey: the gateway is away when it is asked for', async ({ home, page,
   await expect(page.getByRole('heading', { name: 'Security' })).toBeVisible();
 });
 
-test('a passkey: the gateway is killed while the device asks for the finger', async ({ home, page }) => {
+test('a passkey: the gateway is killed while the device asks for confirmation', async ({ home, page }) => {
   await authenticator(page);
   await page.goto('/settings/security');
   const passkeys = section(page, 'Passkeys');
@@ -56,17 +56,17 @@ test('a passkey: the gateway is killed while the device asks for the finger', as
     { times: 1 },
   );
   await go.click();
-  await expect(dialog(page).getByRole('alert')).toContainText('The gateway does not answer.');
+  await expect(dialog(page).getByRole('alert')).toContainText('The gateway is not responding.');
   await expect(dialog(page).getByLabel('Name')).toHaveValue('Work laptop');
   await home.run();
-  // What it had begun is forgotten: it begins anew, and the device puts the new passkey in the place of the one nobody knows.
+  // The challenge is lost, so the page starts again, and the device replaces the passkey that was never registered.
   await go.click();
   await expect(dialog(page)).toHaveCount(0);
   await expect(passkeys.getByText('Work laptop', { exact: true })).toHaveCount(1);
   expect(await passkeysOf(home)).toEqual(['Work laptop']);
 });
 
-test('a passkey: stored, and the answer is never heard', async ({ home, page }) => {
+test('a passkey: stored, but the response is lost', async ({ home, page }) => {
   await authenticator(page);
   const { killed } = await killBeforeTheAnswer(page, home, '/api/auth/passkey/register/finish');
   await page.goto('/settings/security');
@@ -76,17 +76,17 @@ test('a passkey: stored, and the answer is never heard', async ({ home, page }) 
   const go = dialog(page).getByRole('button', { name: 'Continue' });
   await go.click();
   await killed;
-  await expect(dialog(page).getByRole('alert')).toContainText('The gateway does not answer.');
+  await expect(dialog(page).getByRole('alert')).toContainText('The gateway is not responding.');
   await home.run();
-  // The page hears of it by itself, behind the dialog; once more is refused by the device, and nothing is there twice.
+  // The list updates automatically behind the dialog; the device refuses a second attempt, and there is no duplicate.
   await expect(passkeys.getByText('Work laptop', { exact: true })).toHaveCount(1);
   await go.click();
-  await expect(dialog(page).getByRole('alert')).toContainText('holds a passkey for this gateway already');
+  await expect(dialog(page).getByRole('alert')).toContainText('already has a passkey for this gateway');
   await page.keyboard.press('Escape');
   expect(await passkeysOf(home)).toEqual(['Work laptop']);
 });
 
-test('a device: the gateway is away when it is paired, and again while the token is shown', async ({ home, page }) => {
+test('a device: the gateway is down when it is paired, and again while the token is shown', async ({ home, page }) => {
   const line = await cuttable(page);
   await page.goto('/settings/security');
   const devices = section(page, 'Paired devices');
@@ -98,21 +98,21 @@ test('a device: the gateway is away when it is paired, and again while the token
   await home.stop('SIGKILL');
   const pair = dialog(page).getByRole('button', { name: 'Pair', exact: true });
   await pair.click();
-  await expect(dialog(page).getByRole('alert')).toContainText('The gateway does not answer.');
+  await expect(dialog(page).getByRole('alert')).toContainText('The gateway is not responding.');
   await home.run();
-  // It is back, and the live connection is not: the vault is sealed, opened from here, and the dialog goes on by itself.
+  // The gateway is back, but the live connection is not: the vault is sealed and unlocked from here, and the dialog continues.
   await pair.click();
   await dialog(page).getByRole('alert').getByRole('button', { name: 'Unlock' }).click();
   const unlock = page.getByRole('dialog', { name: 'Unlock the vault' });
   await unlock.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await unlock.getByRole('button', { name: 'Unlock', exact: true }).click();
   const token = await dialog(page).locator('code').first().innerText();
-  // What is shown this once stays while the gateway comes and goes.
+  // The token stays visible while the gateway restarts.
   await home.restart('SIGKILL');
   line.mend();
   await isLive(page);
   await expect(dialog(page).locator('code').first()).toHaveText(token);
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   const row = devices.getByRole('listitem');
   await expect(row).toHaveCount(1);
@@ -123,8 +123,8 @@ test('a device: the gateway is away when it is paired, and again while the token
   await tablet.leave();
 });
 
-test('a device: paired, and the token is never heard: the next try leaves one device, with the token that is shown', async ({ home, page }) => {
-  // Somebody's device of the same name, which never connected either.
+test('a device: paired, but the token is lost: the next attempt leaves one device, with the token shown', async ({ home, page }) => {
+  // Another device of the same name, which has never connected either.
   await home.rpc('pairing.create', { label: 'kitchen tablet', scopes: ['operator.read'] });
   const { killed } = await killBeforeTheAnswer(page, home, 'pairing.create');
   await page.goto('/settings/security');
@@ -136,14 +136,14 @@ test('a device: paired, and the token is never heard: the next try leaves one de
   const pair = dialog(page).getByRole('button', { name: 'Pair', exact: true });
   await pair.click();
   await killed;
-  await expect(dialog(page).getByRole('alert')).toContainText('it is not known whether this was done');
+  await expect(dialog(page).getByRole('alert')).toContainText('may or may not have been carried out');
   await expect(dialog(page).getByLabel('Label')).toHaveValue('kitchen tablet');
   await home.run();
   await isLive(page);
   await expect(row).toHaveCount(2);
   await pair.click();
   const token = await dialog(page).locator('code').first().innerText();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await page.reload();
   await expect(row).toHaveCount(2);

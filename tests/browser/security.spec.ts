@@ -1,9 +1,9 @@
-// Settings, Security: sessions, API keys, devices, confirmation, removing all of it, and the log of what was done.
+// Settings → Security: sessions, API keys, devices, confirmation, removing all authentication, and the audit log.
 import { violations } from './fixtures/axe';
 import { confirmedLongAgo, connectDevice, dialog, elsewhere, section, told } from './fixtures/security';
 import { expect, logIn, PASSWORD, test } from './fixtures/test';
 
-test('a session that is ended in one window logs the other out, and a restart brings neither back nor away what was not ended', async ({
+test('logging out a session logs out its window, and a restart neither restores it nor ends the others', async ({
   home,
   page,
   browser,
@@ -16,18 +16,18 @@ test('a session that is ended in one window logs the other out, and a restart br
   await page.goto('/settings/security');
   const sessions = section(page, 'Sessions');
   const its = sessions.getByRole('listitem').filter({ hasText: 'Chrome on Linux' });
-  await expect(its).toContainText('by password');
+  await expect(its).toContainText('with the password');
   await expect(its).toContainText('127.0.0.1');
-  await its.getByRole('button', { name: /^End/ }).click();
+  await its.getByRole('button', { name: /^Log out/ }).click();
   await expect(its).toHaveCount(0);
   await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
-  // Logged in again, and ended with all others.
+  // Log in again, then log out all other sessions.
   await logIn(other, home, PASSWORD);
   await otherPage.reload();
   await expect(otherPage.getByRole('heading', { name: 'Security' })).toBeVisible();
-  await sessions.getByRole('button', { name: 'End all others' }).click();
-  await dialog(page).getByRole('button', { name: 'End them' }).click();
-  await expect(told(page, 'One session was ended')).toBeVisible();
+  await sessions.getByRole('button', { name: 'Log out all others' }).click();
+  await dialog(page).getByRole('button', { name: 'Log out' }).click();
+  await expect(told(page, '1 session logged out')).toBeVisible();
   await expect(otherPage.getByLabel('Password', { exact: true })).toBeVisible();
   await home.restart('SIGKILL');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
@@ -38,9 +38,9 @@ test('a session that is ended in one window logs the other out, and a restart br
   await other.close();
 });
 
-test('an API key is made once, used within its scopes, outlives a restart, and is revoked', async ({ home, page, complaints }) => {
+test('an API key is created, limited to its scopes, survives a restart, and is revoked', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
-  // The network that is none.
+  // For the invalid network.
   complaints.allow(/status of 400/);
   await page.goto('/settings/security');
   const keys = section(page, 'API keys');
@@ -51,15 +51,15 @@ test('an API key is made once, used within its scopes, outlives a restart, and i
   await expect(dialog(page).getByLabel('Label')).toBeFocused();
   await dialog(page).getByLabel('Label').fill('backup script');
   await dialog(page).getByLabel('Read').check();
-  await dialog(page).getByLabel('Ends').selectOption('In 30 days');
-  await dialog(page).getByLabel('Only from these addresses').fill('not a network');
+  await dialog(page).getByLabel('Expires').selectOption('In 30 days');
+  await dialog(page).getByLabel('Allowed IP addresses').fill('not a network');
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
-  await expect(dialog(page).getByRole('alert')).toContainText('Each must be a network');
-  await dialog(page).getByLabel('Only from these addresses').fill('127.0.0.0/8\n::1/128');
+  await expect(dialog(page).getByRole('alert')).toContainText('Enter CIDR ranges');
+  await dialog(page).getByLabel('Allowed IP addresses').fill('127.0.0.0/8\n::1/128');
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
   const key = await dialog(page).getByText(/^mk_/).innerText();
   await expect(dialog(page).getByText(`curl -H 'Authorization: Bearer ${key}' ${home.origin}/api/gon`)).toBeVisible();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(page.locator('body')).not.toContainText(key);
 
@@ -91,11 +91,11 @@ test('an API key is made once, used within its scopes, outlives a restart, and i
   await expect(dialog(page).getByRole('button', { name: 'Revoke' })).toBeDisabled();
   await dialog(page).getByLabel('Type backup script to confirm').fill('backup script');
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
-  await expect(keys.getByText('No API key yet')).toBeVisible();
+  await expect(keys.getByText('No API keys yet')).toBeVisible();
   expect((await ask('/api/gon')).status).toBe(401);
 });
 
-test('a key for one purpose starts from a preset, and is good for nothing else', async ({ home, page, complaints }) => {
+test('a key created from a preset is limited to its purpose', async ({ home, page, complaints }) => {
   complaints.allow(/status of 400/);
   await page.goto('/settings/security');
   const keys = section(page, 'API keys');
@@ -114,7 +114,7 @@ test('a key for one purpose starts from a preset, and is good for nothing else',
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
   const key = await dialog(page).getByText(/^mk_/).innerText();
   await expect(dialog(page).getByText(`curl -H 'Authorization: Bearer ${key}' ${home.origin}/api/auth/status`)).toBeVisible();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   const row = keys.getByRole('listitem').filter({ hasText: 'ingest script' });
   await expect(row).toContainText('Limited to webhooks.list');
@@ -131,7 +131,7 @@ test('a key for one purpose starts from a preset, and is good for nothing else',
   expect(await call('sessions.list')).toBe('FORBIDDEN');
 });
 
-test('what a key created is named before the key is revoked, and ends with it', async ({ home, page }) => {
+test('credentials that a key created are listed before it is revoked, and are revoked with it', async ({ home, page }) => {
   const made = (label: string, key: string | null) =>
     fetch(`${home.origin}/api/auth/api-keys`, {
       method: 'POST',
@@ -150,10 +150,10 @@ test('what a key created is named before the key is revoked, and ends with it', 
   await expect(dialog(page).getByRole('listitem')).toHaveText(['deploy, second']);
   await dialog(page).getByLabel('Type deploy to confirm').fill('deploy');
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
-  await expect(keys.getByText('No API key yet')).toBeVisible();
+  await expect(keys.getByText('No API keys yet')).toBeVisible();
 });
 
-test('a session ends with what it created, unless that is kept', async ({ home, page, browser, complaints }) => {
+test('logging out a session revokes what it created, unless the user keeps it', async ({ home, page, browser, complaints }) => {
   await page.goto('/settings/security');
   const sessions = section(page, 'Sessions');
   for (const kept of [true, false]) {
@@ -164,61 +164,61 @@ test('a session ends with what it created, unless that is kept', async ({ home, 
     await page.reload();
     const row = section(page, 'API keys').getByRole('listitem').filter({ hasText: label });
     await expect(row).toContainText('in another session');
-    await sessions.getByRole('button', { name: /^End ?: / }).first().click();
+    await sessions.getByRole('button', { name: /^Log out ?: / }).first().click();
     await expect(dialog(page).getByRole('listitem')).toHaveText([label]);
     if (kept) await dialog(page).getByLabel('Keep the API keys and devices created there').check();
-    await dialog(page).getByRole('button', { name: 'End it' }).click();
+    await dialog(page).getByRole('button', { name: 'Log out' }).click();
     await expect(row).toHaveCount(kept ? 1 : 0);
     await otherPage.close();
     await other.close();
   }
 });
 
-test('an old confirmation is asked for again, and only where it matters', async ({ home, page }) => {
+test('an old confirmation is requested again, only for sensitive changes', async ({ home, page }) => {
   await confirmedLongAgo(home);
   await page.goto('/settings/security');
-  const confirmation = section(page, 'Confirmation');
+  const confirmation = section(page, 'Identity confirmation');
   await expect(confirmation.getByText('Not confirmed')).toBeVisible();
   const keys = section(page, 'API keys');
   await keys.getByRole('button', { name: 'Create an API key' }).click();
   await dialog(page).getByLabel('Label').fill('everything');
   await dialog(page).getByLabel('Admin').check();
-  await expect(dialog(page).getByText('owns this gateway')).toBeVisible();
+  await expect(dialog(page).getByText('controls this gateway')).toBeVisible();
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
-  const asked = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const asked = page.getByRole('dialog', { name: 'Confirm it’s you' });
   await asked.getByLabel('Password', { exact: true }).fill('wrong');
   await asked.getByRole('button', { name: 'Confirm', exact: true }).click();
   await expect(asked.getByRole('alert')).toBeVisible();
-  // Whoever does not confirm changes nothing.
+  // Without confirmation, nothing changes.
   await page.keyboard.press('Escape');
   await expect(dialog(page).getByRole('alert')).toContainText('Confirm that it is you');
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
   await asked.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await asked.getByRole('button', { name: 'Confirm', exact: true }).click();
   await expect(dialog(page).getByText(/^mk_/)).toBeVisible();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(keys.getByRole('listitem').filter({ hasText: 'everything' })).toContainText('Admin');
   await expect(confirmation.getByText('Confirmed', { exact: true })).toBeVisible();
 });
 
-test('a device is paired by a token, seen, and revoked', async ({ home, page }) => {
+test('a device is paired with a token, shown as connected, and revoked', async ({ home, page }) => {
   await page.goto('/settings/security');
   const devices = section(page, 'Paired devices');
   await devices.getByRole('button', { name: 'Pair a device' }).click();
   await dialog(page).getByLabel('Label').fill('kitchen tablet');
   await dialog(page).getByLabel('Preset').selectOption('Voice');
   await expect(dialog(page).getByLabel('Limit to these calls')).not.toHaveValue(/\//);
-  await dialog(page).getByLabel('Ends').selectOption('In 30 days');
-  await dialog(page).getByLabel('Only from these addresses').fill('127.0.0.0/8\n::1/128');
+  await dialog(page).getByLabel('Expires').selectOption('In 30 days');
+  await dialog(page).getByLabel('Allowed IP addresses').fill('127.0.0.0/8\n::1/128');
   await dialog(page).getByRole('button', { name: 'Pair', exact: true }).click();
   const token = await dialog(page).locator('code').first().innerText();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(devices.getByText('Not connected')).toBeVisible();
   await expect(devices.getByRole('listitem')).toContainText('Limited to tts.*');
   await expect(devices.getByRole('listitem')).toContainText('Only from 127.0.0.0/8');
-  await expect(devices.getByText('Never ends')).toHaveCount(0);
+  await expect(devices.getByText('Never expires')).toHaveCount(0);
   const tablet = await connectDevice(page, home, token);
   expect(tablet.letIn).toBe(true);
   await page.reload();
@@ -226,14 +226,14 @@ test('a device is paired by a token, seen, and revoked', async ({ home, page }) 
   await devices.getByRole('button', { name: /^Revoke/ }).click();
   await dialog(page).getByLabel('Type kitchen tablet to confirm').fill('kitchen tablet');
   await dialog(page).getByRole('button', { name: 'Revoke' }).click();
-  await expect(devices.getByText('No device is paired')).toBeVisible();
+  await expect(devices.getByText('No paired devices')).toBeVisible();
   await tablet.leave();
   const refused = await connectDevice(page, home, token);
   expect(refused.letIn).toBe(false);
   await refused.leave();
 });
 
-test('all authentication is removed, what follows is said, and it is set up again', async ({ home, page }) => {
+test('all authentication is removed, the page explains the effects, and it is set up again', async ({ home, page }) => {
   const { key } = await home.call<{ key: string }>('POST', '/api/auth/api-keys', {
     label: 'x',
     scopes: ['operator.read'],
@@ -246,15 +246,15 @@ test('all authentication is removed, what follows is said, and it is set up agai
   await dialog(page).getByLabel('Type remove all authentication to confirm').fill('remove all authentication');
   await dialog(page).getByRole('button', { name: 'Remove everything' }).click();
   await expect(page.getByRole('heading', { name: 'Authentication is off' })).toBeVisible();
-  await expect(page.getByText('everyone who reaches this address is let in', { exact: false }).first()).toBeVisible();
-  await expect(section(page, 'API keys').getByText('No API key yet')).toBeVisible();
+  await expect(page.getByText('anyone who can reach this address gets in', { exact: false }).first()).toBeVisible();
+  await expect(section(page, 'API keys').getByText('No API keys yet')).toBeVisible();
   await expect(removal).toHaveCount(0);
   const asked = await fetch(`${home.origin}/api/gon`, { headers: { authorization: `Bearer ${key}` } });
   expect(await asked.json()).toMatchObject({ auth_disabled: true, identity: { method: 'Loopback' } });
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Set up authentication' }).click();
   await expect(page).toHaveURL(`${home.origin}/onboarding`);
-  // Setting it up again elsewhere ends the stay of everybody who was let in without login.
+  // Setup in another window ends access for every caller without a login.
   await page.goto('/settings/security');
   await expect(page.getByRole('heading', { name: 'Authentication is off' })).toBeVisible();
   const response = await fetch(`${home.origin}/api/auth/setup`, {
@@ -267,7 +267,7 @@ test('all authentication is removed, what follows is said, and it is set up agai
   await expect(page.getByLabel('Password', { exact: true })).toBeVisible();
 });
 
-test('the audit log tells in words what was done, filters and pages', async ({ home, page }) => {
+test('the audit log describes each change, filters, and loads more', async ({ home, page }) => {
   await home.call('POST', '/api/auth/api-keys', { label: 'x', scopes: ['operator.read', 'operator.write'] });
   await home.rpc('env.set', { key: 'TOKEN', value: 'secret value' });
   await home.call('POST', '/api/auth/vault/seal');
@@ -280,24 +280,24 @@ test('the audit log tells in words what was done, filters and pages', async ({ h
   await expect(rows).toHaveCount(50);
   await expect(rows.first()).toContainText('Setting changed: log.level = "info"');
   await page.getByRole('button', { name: 'Show more' }).click();
-  await expect(rows.filter({ hasText: 'Setup completed: by password' })).toBeVisible();
-  await expect(rows.filter({ hasText: 'API key created: x, operator.read, operator.write' })).toContainText('You, in this session');
-  await expect(rows.filter({ hasText: 'Environment variable stored: TOKEN, encrypted' })).toBeVisible();
+  await expect(rows.filter({ hasText: 'Setup completed: with the password' })).toBeVisible();
+  await expect(rows.filter({ hasText: 'API key created: x, operator.read, operator.write' })).toContainText('You (this session)');
+  await expect(rows.filter({ hasText: 'Environment variable saved: TOKEN, encrypted' })).toBeVisible();
   await expect(rows.filter({ hasText: 'Vault sealed' })).toBeVisible();
   await expect(page.locator('main')).not.toContainText('secret value');
   await page.getByLabel('Show', { exact: true }).selectOption('Vault unlocked');
   await expect(rows).toHaveCount(1);
-  await expect(rows).toContainText('Vault unlocked: by password');
+  await expect(rows).toContainText('Vault unlocked: with the password');
   await expect(page).toHaveURL(/kind=vault\.unsealed/);
   await rows.locator('summary').click();
   await expect(rows.locator('pre')).toContainText('"kind": "vault.unsealed"');
   await page.reload();
   await expect(rows).toHaveCount(1);
   await page.getByLabel('Show', { exact: true }).selectOption('Device revoked');
-  await expect(page.getByText('Nothing of this kind')).toBeVisible();
+  await expect(page.getByText('No entries of this kind')).toBeVisible();
 });
 
-test('no violation in both themes, no sideways scroll, all of it by keyboard', async ({ home, page }) => {
+test('accessibility in both themes, no horizontal scroll, and keyboard-only use', async ({ home, page }) => {
   await home.call('POST', '/api/auth/api-keys', { label: 'a key', scopes: ['operator.admin'] });
   await home.rpc('pairing.create', { label: 'a device' });
   for (const path of ['/settings/security', '/settings/security/audit-log']) {
@@ -312,7 +312,7 @@ test('no violation in both themes, no sideways scroll, all of it by keyboard', a
     expect(await violations(page), `${path} narrow`).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 900 });
   }
-  // By keyboard alone: a key is made, and the focus comes back to where it began.
+  // Keyboard only: creating a key returns the focus to where it was.
   await page.goto('/settings/security');
   const create = page.getByRole('button', { name: 'Create an API key' });
   await create.focus();
@@ -325,7 +325,7 @@ test('no violation in both themes, no sideways scroll, all of it by keyboard', a
   await expect(dialog(page).getByText(/^mk_/)).toBeVisible();
   expect(await violations(page)).toEqual([]);
   const reached: string[] = [];
-  for (let at = 0; at < 6 && !reached.includes('I stored it'); at++) {
+  for (let at = 0; at < 6 && !reached.includes('I’ve saved it'); at++) {
     await page.keyboard.press('Tab');
     reached.push(
       await page.evaluate(() => (document.activeElement as HTMLInputElement | null)?.labels?.[0]?.textContent ?? ''),

@@ -1,8 +1,8 @@
-// The frame around every page.
+// The shell around every page.
 import { violations } from './fixtures/axe';
 import { expect, PASSWORD, test } from './fixtures/test';
 
-test('the frame: live, navigation, an unknown address, the theme', async ({ home, page }) => {
+test('connection status, navigation, an unknown URL, and the theme', async ({ home, page }) => {
   await page.goto('/');
   await expect(page).toHaveURL(`${home.origin}/chat`);
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
@@ -11,13 +11,13 @@ test('the frame: live, navigation, an unknown address, the theme', async ({ home
   await page.goto('/nothing/here');
   await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
   expect(await violations(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Looks and login' }).click();
+  await page.getByRole('button', { name: 'Account and theme' }).click();
   await page.getByRole('menuitem', { name: 'Dark' }).click();
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   expect(await violations(page)).toEqual([]);
 });
 
-test('a stopped gateway is told, and the page comes back by itself', async ({ home, page, complaints }) => {
+test('the page reports a stopped gateway and recovers automatically', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/chat');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
@@ -25,20 +25,20 @@ test('a stopped gateway is told, and the page comes back by itself', async ({ ho
   await expect(page.getByText('Reconnecting…')).toBeVisible();
   await home.run();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
-  // The vault is sealed after a restart, and can be opened from where the person is.
+  // The vault is sealed after a restart and can be unlocked from the current page.
   await page.getByRole('button', { name: 'Unlock' }).click();
   await page.getByLabel('Password', { exact: true }).fill('correct horse battery staple');
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
   await expect(page.getByText('The vault is sealed.')).toHaveCount(0);
 });
 
-test('whoever is let in is told the files beforehand, and nobody else', async ({ home: _, page }) => {
+test('preload hints are sent only to authenticated visitors', async ({ home: _, page }) => {
   for (const path of ['/', '/chat', '/deliveries', '/settings/vault']) {
     const link = (await page.goto(path))?.headers()['link'] ?? '';
     expect(link, path).toMatch(/<\/assets\/frame-[\w-]+\.js>; rel=modulepreload/);
     await expect(page.getByText('Live', { exact: true })).toBeVisible();
     const requested = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname));
-    // What is told is what is used, and each of it is fetched once.
+    // Every hinted file is used and fetched once.
     for (const [, file] of link.matchAll(/<([^>]+)>/g)) expect(requested.filter((one) => one === file), file).toHaveLength(1);
   }
   const told = async (path: string) => (await page.request.get(path)).headers()['link'];
@@ -48,7 +48,7 @@ test('whoever is let in is told the files beforehand, and nobody else', async ({
   for (const path of ['/', '/chat', '/onboarding']) expect(await told(path), path).toBeUndefined();
 });
 
-test('who was inside before and is let in no longer comes to the login, and nothing was asked for them', async ({ home, page, context }) => {
+test('a visitor whose session ended gets the login, with no API call but the status check', async ({ home, page, context }) => {
   await page.goto('/deliveries?status=failed');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await context.clearCookies();
@@ -63,7 +63,7 @@ test('who was inside before and is let in no longer comes to the login, and noth
   expect(page.url()).toBe(`${home.origin}/deliveries?status=failed`);
 });
 
-test('a gateway that takes the question who this is and says nothing is told, and asked again', async ({ home, page }) => {
+test('an unanswered identity request is reported and retried', async ({ home, page }) => {
   await page.goto('/deliveries');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await page.route('**/api/auth/status', () => undefined);

@@ -1,4 +1,4 @@
-// Settings, vault: sealing and unlocking, its keys, switching it off and on, and a gateway that is restarted in between.
+// Settings → Vault: sealing and unlocking, its keys, turning it off and on, and restarts in between.
 import type { Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
 import { expect, PASSWORD, test, type Gateway } from './fixtures/test';
@@ -8,21 +8,21 @@ const WRONG_RECOVERY_KEY = 'AAAA-BBBB-CCCC-DDDD-EEEE-FFFF-GGGG-HHHH';
 
 const dialog = (page: Page) => page.getByRole('dialog');
 const state = (page: Page, words: string) => page.getByRole('heading', { name: words, exact: true });
-const OPEN = 'The vault is open';
+const OPEN = 'The vault is unlocked';
 const SEALED = 'The vault is sealed';
-const OFF = 'The vault is switched off';
+const OFF = 'The vault is off';
 
 async function unlock(page: Page, way: 'password' | 'recovery key', secret: string): Promise<void> {
   if (!(await dialog(page).isVisible())) await page.getByRole('button', { name: 'Unlock the vault' }).click();
-  if (way === 'recovery key' && (await dialog(page).getByRole('button', { name: 'Use the recovery key' }).isVisible()))
-    await dialog(page).getByRole('button', { name: 'Use the recovery key' }).click();
+  if (way === 'recovery key' && (await dialog(page).getByRole('button', { name: 'Use recovery key instead' }).isVisible()))
+    await dialog(page).getByRole('button', { name: 'Use recovery key instead' }).click();
   await dialog(page)
     .getByLabel(way === 'password' ? 'Password' : 'Recovery key', { exact: true })
     .fill(secret);
   await dialog(page).getByRole('button', { name: 'Unlock', exact: true }).click();
 }
 
-/** Opens a dialog of the page that takes the password, and sends it. */
+/** Opens a dialog that asks for the password, and submits it. */
 async function byPassword(page: Page, open: string, action: string, password = PASSWORD): Promise<void> {
   if (!(await dialog(page).isVisible())) await page.getByRole('button', { name: open, exact: true }).click();
   await dialog(page).getByLabel('Password', { exact: true }).fill(password);
@@ -34,7 +34,7 @@ async function storeShownKey(page: Page): Promise<string> {
   await expect(shown).toBeVisible();
   const key = await shown.innerText();
   await expect(dialog(page).getByRole('button', { name: 'Done' })).toBeDisabled();
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await expect(dialog(page)).toHaveCount(0);
   await expect(page.locator('body')).not.toContainText(key);
@@ -46,15 +46,15 @@ const storedEncrypted = async (gateway: Gateway): Promise<boolean[]> => {
   return env_variables.map((one) => Boolean(one.encrypted));
 };
 
-test('sealed and unlocked, both ways; a wrong password and a wrong key are told', async ({ home, page }) => {
+test('sealing, and unlocking with the password and the recovery key; wrong ones are reported', async ({ home, page }) => {
   await page.goto('/settings/vault');
   await expect(state(page, OPEN)).toBeVisible();
   await page.getByRole('button', { name: 'Seal now' }).click();
   await expect(dialog(page)).toContainText('Webhook deliveries are refused');
   await dialog(page).getByRole('button', { name: 'Seal now' }).click();
   await expect(state(page, SEALED)).toBeVisible();
-  // The banner is on every page.
-  await expect(page.getByText('Stored secrets cannot be read, and deliveries wait', { exact: false })).toBeVisible();
+  // The banner is shown on every page.
+  await expect(page.getByText('Stored secrets cannot be read, and new deliveries are refused', { exact: false })).toBeVisible();
   expect(await home.call('GET', '/api/auth/vault/status')).toEqual({ status: 'sealed' });
   await expect(dialog(page)).toHaveCount(0);
 
@@ -64,22 +64,22 @@ test('sealed and unlocked, both ways; a wrong password and a wrong key are told'
   await expect(state(page, OPEN)).toBeVisible();
   await expect(dialog(page)).toHaveCount(0);
 
-  // Sealed elsewhere: this window shows it by itself.
+  // Sealed in another window: this one updates automatically.
   await home.call('POST', '/api/auth/vault/seal');
   await expect(state(page, SEALED)).toBeVisible();
   await unlock(page, 'recovery key', WRONG_RECOVERY_KEY);
   await expect(dialog(page).getByRole('alert')).toBeVisible();
-  // Without hyphens and in small letters it is the same key.
+  // Hyphens and case of the key do not matter.
   await unlock(page, 'recovery key', home.recoveryKey.toLowerCase().replaceAll('-', ''));
   await expect(state(page, OPEN)).toBeVisible();
-  await expect(page.getByText('Stored secrets cannot be read, and deliveries wait', { exact: false })).toHaveCount(0);
+  await expect(page.getByText('Stored secrets cannot be read, and new deliveries are refused', { exact: false })).toHaveCount(0);
 });
 
-test('rotated, and a new recovery key: each time the old one is refused and the new one works', async ({ home, page }) => {
+test('rotation and a new recovery key: the old one is refused, the new one works', async ({ home, page }) => {
   for (let at = 0; at < 40; at++) await home.rpc('env.set', { key: `KEY_${at}`, value: 'v' });
   await page.goto('/settings/vault');
   await byPassword(page, 'Rotate the key', 'Rotate', 'not the password at all');
-  await expect(dialog(page).getByRole('alert')).toHaveText('This password does not open the vault.');
+  await expect(dialog(page).getByRole('alert')).toHaveText('This password does not unlock the vault.');
   await byPassword(page, 'Rotate the key', 'Rotate');
   const rotated = await storeShownKey(page);
   expect(rotated).not.toBe(home.recoveryKey);
@@ -90,7 +90,7 @@ test('rotated, and a new recovery key: each time the old one is refused and the 
   await expect(state(page, OPEN)).toBeVisible();
   await expect(dialog(page)).toHaveCount(0);
 
-  await byPassword(page, 'Make a new recovery key', 'Make it');
+  await byPassword(page, 'Create a new recovery key', 'Create');
   const renewed = await storeShownKey(page);
   await home.call('POST', '/api/auth/vault/seal');
   await unlock(page, 'recovery key', rotated);
@@ -100,15 +100,15 @@ test('rotated, and a new recovery key: each time the old one is refused and the 
   expect(await storedEncrypted(home)).toEqual(Array(40).fill(true));
 });
 
-test('switched off with a report, and on again', async ({ home, page }) => {
+test('the vault is turned off with a report, and on again', async ({ home, page }) => {
   await home.rpc('env.set', { key: 'ONE', value: 'v' });
   await home.rpc('ssh_keys.generate', { name: 'deploy' });
   await page.goto('/settings/vault');
-  await page.getByRole('button', { name: 'Switch off…' }).click();
+  await page.getByRole('button', { name: 'Turn off…' }).click();
   await expect(dialog(page)).toContainText('Every stored secret is decrypted');
-  const action = dialog(page).getByRole('button', { name: 'Decrypt and switch off' });
+  const action = dialog(page).getByRole('button', { name: 'Decrypt and turn off' });
   await expect(action).toBeDisabled();
-  await dialog(page).getByLabel('Type switch the vault off to confirm').fill('switch the vault off');
+  await dialog(page).getByLabel('Type turn off the vault to confirm').fill('turn off the vault');
   await action.click();
   await expect(state(page, OFF)).toBeVisible();
   const report = page.getByRole('region', { name: 'What was decrypted' });
@@ -117,16 +117,16 @@ test('switched off with a report, and on again', async ({ home, page }) => {
   await expect(report).toContainText('Restart the gateway');
   expect(await storedEncrypted(home)).toEqual([false]);
   expect(await violations(page)).toEqual([]);
-  await byPassword(page, 'Switch the vault on', 'Switch on', 'not the password at all');
+  await byPassword(page, 'Turn on the vault', 'Turn on', 'not the password at all');
   await expect(dialog(page).getByRole('alert')).toBeVisible();
-  await byPassword(page, 'Switch the vault on', 'Switch on');
+  await byPassword(page, 'Turn on the vault', 'Turn on');
   await expect(state(page, OPEN)).toBeVisible();
   expect(await storedEncrypted(home)).toEqual([true]);
-  // Off again while it is sealed: that takes the password.
+  // Turning it off while sealed needs the password.
   await home.call('POST', '/api/auth/vault/seal');
   await expect(state(page, SEALED)).toBeVisible();
-  await page.getByRole('button', { name: 'Switch off…' }).click();
-  await dialog(page).getByLabel('Type switch the vault off to confirm').fill('switch the vault off');
+  await page.getByRole('button', { name: 'Turn off…' }).click();
+  await dialog(page).getByLabel('Type turn off the vault to confirm').fill('turn off the vault');
   await expect(action).toBeDisabled();
   await dialog(page).getByLabel('Password', { exact: true }).fill('not the password at all');
   await action.click();
@@ -139,12 +139,12 @@ test('switched off with a report, and on again', async ({ home, page }) => {
 test.describe('without a vault', () => {
   test.use({ environment: { SERVICE_AUTH__VAULT_ENABLED: 'false' } });
 
-  test('one is made when it is allowed again', async ({ home, page, complaints }) => {
+  test('one is created when it is allowed again', async ({ home, page, complaints }) => {
     complaints.allowDowntime();
     await page.goto('/settings/vault');
     await expect(state(page, OFF)).toBeVisible();
-    // The environment decides, and the page tells what the gateway says.
-    await byPassword(page, 'Switch the vault on', 'Switch on');
+    // The environment decides, and the page shows the error of the gateway.
+    await byPassword(page, 'Turn on the vault', 'Turn on');
     await expect(dialog(page).getByRole('alert')).toContainText('environment');
     await page.keyboard.press('Escape');
     delete home.environment.SERVICE_AUTH__VAULT_ENABLED;
@@ -152,7 +152,7 @@ test.describe('without a vault', () => {
     await page.reload();
     await expect(state(page, 'There is no vault yet')).toBeVisible();
     expect(await violations(page)).toEqual([]);
-    await byPassword(page, 'Make a vault', 'Make it');
+    await byPassword(page, 'Create a vault', 'Create');
     const key = await storeShownKey(page);
     await expect(state(page, OPEN)).toBeVisible();
     await home.call('POST', '/api/auth/vault/seal');
@@ -161,17 +161,17 @@ test.describe('without a vault', () => {
   });
 });
 
-test('restarted in the middle: sealed, told on every page, unlocked in place', async ({ home, page, complaints }) => {
+test('after a restart: sealed, reported on every page, unlocked in place', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await home.rpc('env.set', { key: 'ONE', value: 'v' });
   await page.goto('/settings/vault');
   await expect(state(page, OPEN)).toBeVisible();
-  // While a dialog waits for the password: it stays, says what happened, and works when the gateway is back.
+  // A restart while a dialog waits for the password: it stays open, reports what happened, and works afterwards.
   await page.getByRole('button', { name: 'Rotate the key' }).click();
   await dialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
   await home.stop('SIGKILL');
   await dialog(page).getByRole('button', { name: 'Rotate', exact: true }).click();
-  await expect(dialog(page).getByRole('alert')).toContainText('it is not known whether this was done');
+  await expect(dialog(page).getByRole('alert')).toContainText('may or may not have been');
   await home.run();
   await page.keyboard.press('Escape');
   await expect(state(page, SEALED)).toBeVisible();
@@ -179,7 +179,7 @@ test('restarted in the middle: sealed, told on every page, unlocked in place', a
   await unlock(page, 'recovery key', home.recoveryKey);
   await expect(state(page, OPEN)).toBeVisible();
 
-  // While the unlocking is asked, and the banner's way to it from another page.
+  // A restart while the unlock dialog is open, reached from the banner of another page.
   await home.restart();
   await page.goto('/settings/security');
   await page.getByRole('button', { name: 'Unlock', exact: true }).click();
@@ -192,9 +192,9 @@ test('restarted in the middle: sealed, told on every page, unlocked in place', a
   await expect(dialog(page)).toHaveCount(0);
   await expect(page.getByText('The vault is sealed.', { exact: false })).toHaveCount(0);
 
-  // A key that is shown stays while the gateway is away: it is told this once.
+  // The recovery key stays visible while the gateway is down, because it is shown only once.
   await page.goto('/settings/vault');
-  await byPassword(page, 'Make a new recovery key', 'Make it');
+  await byPassword(page, 'Create a new recovery key', 'Create');
   await expect(dialog(page).getByText(RECOVERY_KEY)).toBeVisible();
   await home.restart();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
@@ -203,18 +203,18 @@ test('restarted in the middle: sealed, told on every page, unlocked in place', a
   await unlock(page, 'recovery key', renewed);
   await expect(state(page, OPEN)).toBeVisible();
 
-  // Switched off while the gateway is away: nothing changes, and it says so.
-  await page.getByRole('button', { name: 'Switch off…' }).click();
-  await dialog(page).getByLabel('Type switch the vault off to confirm').fill('switch the vault off');
+  // Turning the vault off while the gateway is down changes nothing, and the page says so.
+  await page.getByRole('button', { name: 'Turn off…' }).click();
+  await dialog(page).getByLabel('Type turn off the vault to confirm').fill('turn off the vault');
   await home.stop();
-  await dialog(page).getByRole('button', { name: 'Decrypt and switch off' }).click();
+  await dialog(page).getByRole('button', { name: 'Decrypt and turn off' }).click();
   await expect(dialog(page).getByRole('alert')).toBeVisible();
   await page.keyboard.press('Escape');
   await home.run();
   await expect(state(page, SEALED)).toBeVisible();
 });
 
-test('an answer that was overtaken undoes nothing', async ({ home, page }) => {
+test('an outdated response does not overwrite newer state', async ({ home, page }) => {
   await page.goto('/settings/vault');
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   let answered = () => undefined as void;
@@ -234,9 +234,9 @@ test('an answer that was overtaken undoes nothing', async ({ home, page }) => {
   await expect(state(page, OPEN)).toBeVisible();
 });
 
-test('new secrets while sealed: plaintext or refused, as chosen', async ({ home, page }) => {
+test('new secrets while sealed: plaintext or refused, as configured', async ({ home, page }) => {
   await page.goto('/settings/vault');
-  const plaintext = page.getByRole('switch', { name: 'Store new secrets as plaintext while sealed' });
+  const plaintext = page.getByRole('switch', { name: 'Accept new secrets while sealed (unencrypted)' });
   await expect(plaintext).toBeChecked();
   await plaintext.click();
   await expect(page.getByRole('region', { name: 'Messages' }).getByText('New secrets are refused')).toBeVisible();
@@ -246,7 +246,7 @@ test('new secrets while sealed: plaintext or refused, as chosen', async ({ home,
   await expect(page.getByText('While the vault is sealed, new environment variables', { exact: false })).toBeVisible();
 });
 
-test('no violation in both themes, no sideways scroll, sealed and unlocked by keyboard alone', async ({ home, page }) => {
+test('accessibility in both themes, no horizontal scroll, sealing and unlocking by keyboard', async ({ home, page }) => {
   await page.goto('/settings/vault');
   const looks = async (what: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {

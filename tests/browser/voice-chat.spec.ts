@@ -1,4 +1,4 @@
-// Speaking with an agent: recorded, understood, mended, sent; the answer is spoken, plays, and downloads as the vendor sent it.
+// Speaking with an agent: record, transcribe, correct and send; the spoken answer plays and downloads as the provider sent it.
 import { readFileSync } from 'node:fs';
 import { violations } from './fixtures/axe';
 import { ModelServer } from './fixtures/model';
@@ -20,19 +20,19 @@ const test = base.extend<{ vendor: SpeechVendor; model: ModelServer }>({
 });
 test.use({ permissions: ['microphone'] });
 
-test('record, mend the transcript, send; the answer is spoken in the mode that was chosen', async ({
+test('record, correct the transcript, send; the answer is spoken in the chosen mode', async ({
   home,
   page,
   vendor,
   model,
   complaints,
 }) => {
-  // The browser itself tells of the vendor's failure, which is provoked below.
+  // The browser logs the provider error that this test provokes below.
   complaints.allow(/status of 502/);
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
   await page.goto(`${home.origin}/chat/${session}`);
   await page.getByRole('button', { name: 'Spoken answers: off' }).click();
-  await page.getByRole('radio', { name: 'When I spoke' }).check();
+  await page.getByRole('radio', { name: 'When I speak' }).check();
   await expect(page.getByRole('button', { name: 'Spoken answers: on' })).toBeVisible();
   await page.keyboard.press('Escape');
   await page.setViewportSize({ width: 320, height: 640 });
@@ -44,9 +44,9 @@ test('record, mend the transcript, send; the answer is spoken in the mode that w
   vendor.fail(500);
   await panel.getByRole('button', { name: 'Stop' }).click();
   await panel.getByRole('button', { name: 'Try again' }).click();
-  await expect(panel.getByLabel('What you said')).toHaveValue('turn the lights on');
-  await expect(panel.getByLabel('What you said')).toBeFocused();
-  await panel.getByLabel('What you said').fill('turn the lights off');
+  await expect(panel.getByLabel('Transcript')).toHaveValue('turn the lights on');
+  await expect(panel.getByLabel('Transcript')).toBeFocused();
+  await panel.getByLabel('Transcript').fill('turn the lights off');
   await page.keyboard.press('Enter');
   await expect(panel).toHaveCount(0);
   await expect.poll(() => model.asked.length).toBe(2);
@@ -62,7 +62,7 @@ test('record, mend the transcript, send; the answer is spoken in the mode that w
   expect(readFileSync(await download.path()).equals(vendor.sent[0]!)).toBe(true);
 });
 
-test('a recording that is discarded by Escape can be taken back', async ({ home, page, vendor }) => {
+test('a recording discarded with Escape can be restored', async ({ home, page, vendor }) => {
   const { session } = await home.rpc<{ session: string }>('chat.send_sync', { text: 'Hello' });
   await page.goto(`${home.origin}/chat/${session}`);
   await page.getByRole('button', { name: 'Record a message' }).click();
@@ -72,12 +72,12 @@ test('a recording that is discarded by Escape can be taken back', async ({ home,
   await expect(panel).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Record a message' })).toBeFocused();
   await page.getByRole('button', { name: 'Undo' }).click();
-  await panel.getByRole('button', { name: 'Make it text' }).click();
-  await expect(panel.getByLabel('What you said')).toHaveValue('turn the lights on');
+  await panel.getByRole('button', { name: 'Transcribe' }).click();
+  await expect(panel.getByLabel('Transcript')).toHaveValue('turn the lights on');
   expect(vendor.listened).toHaveLength(1);
 });
 
-test('the persona is switched where one speaks, and the answer is spoken by it', async ({ home, page, vendor }) => {
+test('the persona is changed in the chat, and the answer uses it', async ({ home, page, vendor }) => {
   await home.rpc('voice.personas.create', {
     label: 'Narrator',
     providerBindings: [{ provider: 'openai', voice_id: 'onyx' }],

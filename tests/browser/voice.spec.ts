@@ -1,4 +1,5 @@
-// Voice in the settings: who speaks and listens, trying both, and personas. What is heard is compared with what the vendor sent, byte by byte.
+// Settings → Voice: text to speech, speech to text, tests of both, and personas. Audio is compared byte for byte with what the
+// provider sent.
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
 import { violations } from './fixtures/axe';
@@ -15,7 +16,7 @@ const test = base.extend<{ vendor: SpeechVendor }>({
 });
 test.use({ permissions: ['microphone'] });
 
-const SENTENCE = 'Good morning. Two deliveries arrived in the night, and both were answered.';
+const SENTENCE = 'Good morning. Two deliveries arrived overnight, and both were answered.';
 
 async function downloaded(page: Page, button: Locator): Promise<Buffer> {
   const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
@@ -39,7 +40,7 @@ async function unlock(page: Page, button: Locator): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
 }
 
-test('a sentence is heard: the vendor’s bytes play and download; a failing vendor is told, and asked again', async ({
+test('a sentence is spoken: the provider’s bytes play and download; a provider error is reported and retried', async ({
   home,
   page,
   vendor,
@@ -60,9 +61,9 @@ test('a sentence is heard: the vendor’s bytes play and download; a failing ven
   const bytes = await downloaded(page, speech.getByRole('button', { name: 'Download the audio' }));
   expect(bytes.equals(vendor.sent[0]!)).toBe(true);
 
-  // The same again is kept and not asked for; another format is, and is other bytes.
+  // The same request comes from the cache; another format is requested and has other bytes.
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
-  await expect(speech.getByText('Kept from before')).toBeVisible();
+  await expect(speech.getByText('From cache')).toBeVisible();
   expect(vendor.spoken).toHaveLength(1);
   await page.getByLabel('Format').selectOption('wav');
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
@@ -71,13 +72,13 @@ test('a sentence is heard: the vendor’s bytes play and download; a failing ven
   expect(wav.equals(vendor.sent[1]!)).toBe(true);
   expect(wav.subarray(0, 4).toString()).toBe('RIFF');
 
-  // A text beyond the limit is refused before it is asked for.
+  // A text over the limit is refused before any request.
   await page.getByLabel('Sentence').fill('a'.repeat(4097));
-  await expect(page.getByText('At most 4096 characters are spoken at once.')).toBeVisible();
+  await expect(page.getByText('Up to 4096 characters.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Speak', exact: true })).toBeDisabled();
 });
 
-test('providers: set up, a key stored and removed, chosen, asked when another fails, switched off; another window follows', async ({
+test('providers: setup, saving and removing a key, selection, fallback, turning off; another window follows', async ({
   home,
   page,
   context,
@@ -87,9 +88,9 @@ test('providers: set up, a key stored and removed, chosen, asked when another fa
   const other = await context.newPage();
   await other.goto(`${home.origin}/settings/voice`);
   const row = (of: Page, name: string) => of.getByRole('listitem').filter({ has: of.getByRole('heading', { name }) });
-  await expect(row(page, 'OpenAI').getByText('In use, as the first that is ready')).toBeVisible();
-  await expect(row(page, 'ElevenLabs').getByText('Needs an API key', { exact: true })).toBeVisible();
-  await expect(row(other, 'ElevenLabs').getByText('Needs an API key', { exact: true })).toBeVisible();
+  await expect(row(page, 'OpenAI').getByText('In use (first available)')).toBeVisible();
+  await expect(row(page, 'ElevenLabs').getByText('API key missing', { exact: true })).toBeVisible();
+  await expect(row(other, 'ElevenLabs').getByText('API key missing', { exact: true })).toBeVisible();
 
   await page.getByRole('button', { name: 'Set up ElevenLabs' }).click();
   const dialog = page.getByRole('dialog', { name: 'Set up ElevenLabs' });
@@ -99,20 +100,20 @@ test('providers: set up, a key stored and removed, chosen, asked when another fa
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog.getByLabel('Stability')).toBeFocused();
   await dialog.getByLabel('Stability').fill('0.4');
-  // An address where nobody is: what it is asked fails, and OpenAI is asked instead.
+  // Nothing listens at this address, so requests fail and OpenAI is used instead.
   await dialog.getByLabel('Address').fill('http://127.0.0.1:9/v1');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog).toHaveCount(0);
   await expect(row(page, 'ElevenLabs').getByText('Ready', { exact: true })).toBeVisible();
-  await expect(row(page, 'ElevenLabs').getByText('In use, as the first that is ready')).toBeVisible();
+  await expect(row(page, 'ElevenLabs').getByText('In use (first available)')).toBeVisible();
   await expect(row(other, 'ElevenLabs').getByText('Ready', { exact: true })).toBeVisible();
 
-  await page.getByLabel('Choose another').selectOption('OpenAI');
+  await page.getByLabel('Choose a provider').selectOption('OpenAI');
   await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await expect(page.getByRole('button', { name: 'Do not ask OpenAI' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Remove OpenAI' })).toBeVisible();
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
   const speech = page.getByRole('group', { name: 'Speech' }).first();
-  await expect(speech.getByText('Others were asked first and failed:')).toBeVisible();
+  await expect(speech.getByText('Tried first, without success:')).toBeVisible();
   await expect(speech.getByText('ElevenLabs:')).toBeVisible();
   await expect(speech.getByText('Spoken by OpenAI')).toBeVisible();
   expect(vendor.sent).toHaveLength(1);
@@ -132,27 +133,27 @@ test('providers: set up, a key stored and removed, chosen, asked when another fa
   await page.getByRole('button', { name: 'Change ElevenLabs' }).click();
   await expect(dialog.getByText(/A key that ends in \S*1234 is stored for/)).toBeVisible();
   await dialog.getByRole('button', { name: 'Remove the stored key' }).click();
-  await expect(dialog.getByText('It is stored by the gateway')).toBeVisible();
+  await expect(dialog.getByText('Stored by the gateway')).toBeVisible();
   await page.keyboard.press('Escape');
-  await expect(row(page, 'ElevenLabs').getByText('Needs an API key', { exact: true })).toBeVisible();
+  await expect(row(page, 'ElevenLabs').getByText('API key missing', { exact: true })).toBeVisible();
 
-  await page.getByRole('switch', { name: 'Speaking is switched on' }).click();
-  await expect(other.getByRole('switch', { name: 'Speaking is switched on' })).not.toBeChecked();
+  await page.getByRole('switch', { name: 'Enable text to speech' }).click();
+  await expect(other.getByRole('switch', { name: 'Enable text to speech' })).not.toBeChecked();
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
   await expect(page.getByRole('alert').filter({ hasText: 'switched off' })).toBeVisible();
-  await page.getByRole('switch', { name: 'Speaking is switched on' }).click();
-  await expect(other.getByRole('switch', { name: 'Speaking is switched on' })).toBeChecked();
+  await page.getByRole('switch', { name: 'Enable text to speech' }).click();
+  await expect(other.getByRole('switch', { name: 'Enable text to speech' })).toBeChecked();
 
-  // Which answers are spoken, and how long they may be.
-  await page.getByRole('radio', { name: 'When I spoke' }).check();
-  await page.getByLabel('Longest text').fill('200');
+  // Which answers are spoken, and their maximum length.
+  await page.getByRole('radio', { name: 'When I speak' }).check();
+  await page.getByLabel('Maximum length').fill('200');
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByText('The longest text is saved').first()).toBeVisible();
+  await expect(page.getByText('Maximum length saved').first()).toBeVisible();
   expect(await home.rpc('tts.status')).toMatchObject({ auto: 'inbound', maxTextLength: 200 });
-  await expect(other.getByRole('radio', { name: 'When I spoke' })).toBeChecked();
+  await expect(other.getByRole('radio', { name: 'When I speak' })).toBeChecked();
 });
 
-test('a persona is made and heard with its words and voice, made active, switched, deleted and taken back', async ({
+test('a persona is created, previewed, activated, used, deleted and restored', async ({
   home,
   page,
   context,
@@ -161,14 +162,14 @@ test('a persona is made and heard with its words and voice, made active, switche
 }) => {
   complaints.allowDowntime();
   await page.goto(`${home.origin}/settings/voice/personas`);
-  await expect(page.getByText('No persona yet')).toBeVisible();
+  await expect(page.getByText('No personas yet')).toBeVisible();
   await page.getByRole('button', { name: 'New persona' }).click();
   const dialog = page.getByRole('dialog', { name: 'New persona' });
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect(dialog.getByText('Give it a name.')).toBeVisible();
+  await expect(dialog.getByText('Enter a name.')).toBeVisible();
   await expect(dialog.getByLabel('Name')).toBeFocused();
   await dialog.getByLabel('Name').fill('Narrator');
-  await dialog.getByLabel('Who speaks').fill('An old sailor');
+  await dialog.getByLabel('Who is speaking').fill('An old sailor');
   await dialog.getByLabel('Pace').fill('Slow, with pauses');
   await dialog.getByLabel('Choose a provider').selectOption('OpenAI');
   await dialog.getByRole('button', { name: 'Add' }).click();
@@ -177,7 +178,7 @@ test('a persona is made and heard with its words and voice, made active, switche
   await binding.getByLabel('Speed').fill('0.9');
   await dialog.getByLabel('Sentence').fill('The gate is open.');
   await clean(page);
-  await dialog.getByRole('button', { name: 'Save and hear' }).click();
+  await dialog.getByRole('button', { name: 'Save and preview' }).click();
   await expect(dialog.getByText('Spoken by OpenAI')).toBeVisible();
   await expect.poll(() => playing(page)).toBe(1);
   expect(vendor.spoken).toEqual([
@@ -193,32 +194,32 @@ test('a persona is made and heard with its words and voice, made active, switche
   const bytes = await downloaded(page, dialog.getByRole('button', { name: 'Download the audio' }));
   expect(bytes.equals(vendor.sent[0]!)).toBe(true);
 
-  // What is changed then is heard changed.
+  // An edit changes the preview.
   await dialog.getByLabel('Pace').fill('');
-  await dialog.getByRole('button', { name: 'Save and hear' }).click();
+  await dialog.getByRole('button', { name: 'Save and preview' }).click();
   await expect.poll(() => vendor.spoken.at(-1)?.instructions).toBe('Voice profile: An old sailor');
-  await expect(dialog.getByRole('button', { name: 'Hear', exact: true })).toBeVisible();
+  await expect(dialog.getByRole('button', { name: 'Preview', exact: true })).toBeVisible();
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await expect(dialog).toHaveCount(0);
 
   const other = await context.newPage();
   await other.goto(`${home.origin}/settings/voice/personas`);
   await expect(other.getByRole('heading', { name: 'Narrator' })).toBeVisible();
-  await page.getByRole('button', { name: 'Make active Narrator' }).click();
+  await page.getByRole('button', { name: 'Activate Narrator', exact: true }).click();
   await expect(page.getByText('Active', { exact: true })).toBeVisible();
   await expect(other.getByText('Active', { exact: true })).toBeVisible();
   await home.restart('SIGKILL');
   await home.call('POST', '/api/auth/vault/unlock', { password: PASSWORD });
   await page.goto(`${home.origin}/settings/voice`);
-  await expect(page.getByLabel('Persona')).toContainText('The active one (Narrator)');
+  await expect(page.getByLabel('Persona')).toContainText('Active persona (Narrator)');
   await page.getByRole('button', { name: 'Speak', exact: true }).click();
   await expect.poll(() => vendor.spoken.at(-1)).toMatchObject({ input: SENTENCE, voice: 'onyx' });
 
   await page.goto(`${home.origin}/settings/voice/personas`);
-  await page.getByRole('button', { name: 'More for Narrator' }).click();
+  await page.getByRole('button', { name: 'Actions for Narrator' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
-  await expect(page.getByText('No persona yet')).toBeVisible();
-  await expect(other.getByText('No persona yet')).toBeVisible();
+  await expect(page.getByText('No personas yet')).toBeVisible();
+  await expect(other.getByText('No personas yet')).toBeVisible();
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByRole('heading', { name: 'Narrator' })).toBeVisible();
   await expect(page.getByText('Active', { exact: true })).toBeVisible();
@@ -226,11 +227,11 @@ test('a persona is made and heard with its words and voice, made active, switche
   expect(personas).toMatchObject([
     { id: 'narrator', prompt: { profile: 'An old sailor', pacing: '' }, providerBindings: [{ voice_id: 'onyx', speed: 0.9 }] },
   ]);
-  await page.getByRole('button', { name: 'Make inactive Narrator' }).click();
+  await page.getByRole('button', { name: 'Deactivate Narrator' }).click();
   await expect(page.getByText('Active', { exact: true })).toHaveCount(0);
 });
 
-test('the microphone is tried: what was understood, with its times; a vendor that fails keeps the recording', async ({
+test('the microphone test shows the transcript with timestamps; a provider error keeps the recording', async ({
   home,
   page,
   vendor,
@@ -239,27 +240,27 @@ test('the microphone is tried: what was understood, with its times; a vendor tha
   vendor.fail(503);
   await page.getByRole('button', { name: 'Record', exact: true }).click();
   await expect(page.getByRole('timer')).toHaveText('0:01');
-  await expect(page.getByRole('meter', { name: 'Loudness' })).toBeVisible();
+  await expect(page.getByRole('meter', { name: 'Input level' })).toBeVisible();
   await clean(page);
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
-  const understood = page.getByRole('group', { name: 'What was understood' });
+  const understood = page.getByRole('group', { name: 'Transcript' });
   await expect(understood.getByText('turn the lights on')).toBeVisible();
-  await expect(understood.getByText('Listened to by OpenAI')).toBeVisible();
+  await expect(understood.getByText('Transcribed by OpenAI')).toBeVisible();
   await expect(understood.getByText('English')).toBeVisible();
-  await understood.getByText('Words and their times').click();
+  await understood.getByText('Words with timestamps').click();
   await expect(understood.getByRole('listitem').filter({ hasText: 'lights' })).toContainText('1.0–1.4 s');
   expect(vendor.listened).toHaveLength(1);
   expect(vendor.listened[0]!.fileName).toMatch(/\.webm$/);
   const bytes = await downloaded(page, page.getByRole('button', { name: 'Download the audio' }));
   expect(bytes.equals(vendor.listened[0]!.audio)).toBe(true);
-  // The person's own recording plays, too.
+  // The recording can be played back.
   await page.getByRole('button', { name: 'Play' }).click();
   await expect.poll(() => playing(page)).toBe(1);
   await clean(page);
 });
 
-test('a recording outlives a gateway that is killed while it listens', async ({ home, page, vendor, complaints }) => {
+test('a recording survives a gateway that is killed during transcription', async ({ home, page, vendor, complaints }) => {
   complaints.allowDowntime();
   await page.goto(`${home.origin}/settings/voice/listening`);
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
@@ -280,12 +281,12 @@ test('a recording outlives a gateway that is killed while it listens', async ({ 
 });
 
 for (const [name, why, text] of [
-  ['refused', 'NotAllowedError', 'The microphone was refused.'],
+  ['refused', 'NotAllowedError', 'Microphone access was denied.'],
   ['missing', 'NotFoundError', 'No microphone was found.'],
-  ['in use elsewhere', 'NotReadableError', 'The microphone cannot be read.'],
+  ['in use elsewhere', 'NotReadableError', 'The microphone is unavailable'],
 ] as const) {
-  test(`a microphone that is ${name} is explained`, async ({ home, page }) => {
-    // Chromium's fake device is always there and always allowed, so the browser's answer is put in its place.
+  test(`a microphone that is ${name} gets an explanation`, async ({ home, page }) => {
+    // Chromium's fake device is always present and allowed, so the test replaces the browser's response.
     await page.addInitScript((error) => {
       navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', error));
     }, why);
@@ -297,17 +298,17 @@ for (const [name, why, text] of [
 }
 
 test.describe('a key in the vault', () => {
-  // The address alone is given from outside: the key is stored by the page.
+  // Only the address comes from the environment; the page stores the key.
   test.use({
     environment: async ({ vendor }, use) => 
       use({
         SERVICE_VOICE__TTS__OPENAI__BASE_URL: vendor.url,
-        // By default the specification keeps the plaintext file beside the encrypted copy, and then nothing is missing while sealed.
+        // By default the specification keeps the plaintext file next to the encrypted copy, so nothing would be missing while sealed.
         SERVICE_VAULT__KEEP_PLAINTEXT_PROVIDER_KEYS: 'false',
       }),
   });
 
-  test('is stored by the page, and while the vault is sealed it is opened from where the person is', async ({
+  test('is stored by the page, and the sealed vault can be unlocked from the current page', async ({
     home,
     page,
     vendor,
@@ -328,13 +329,13 @@ test.describe('a key in the vault', () => {
     await unlock(page, alert.getByRole('button', { name: 'Unlock' }));
     await expect(page.getByText('Spoken by OpenAI')).toBeVisible();
     expect(vendor.sent).toHaveLength(1);
-    // The key itself is nowhere in the page, nor in what it keeps.
+    // The key is neither in the page nor in its storage.
     const kept = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }));
     expect(kept).not.toContain(vendor.key);
   });
 });
 
-test('by keyboard alone: a persona is made, heard and made active', async ({ home, page, vendor }) => {
+test('keyboard-only use: a persona is created, previewed and activated', async ({ home, page, vendor }) => {
   await page.goto(`${home.origin}/settings/voice/personas`);
   const press = async (name: RegExp | string, role: 'button' | 'menuitem' = 'button') => {
     const wanted = page.getByRole(role, { name }).first();
@@ -353,18 +354,18 @@ test('by keyboard alone: a persona is made, heard and made active', async ({ hom
     await page.keyboard.press('Tab');
   }
   await page.keyboard.type('Herald');
-  await press('Save and hear');
+  await press('Save and preview');
   await expect(dialog.getByText('Spoken by OpenAI')).toBeVisible();
   expect(vendor.sent).toHaveLength(1);
   await page.keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
   await expect(page.getByRole('heading', { name: 'Herald' })).toBeVisible();
-  await press('Make active Herald');
+  await press('Activate Herald');
   await expect(page.getByText('Active', { exact: true })).toBeVisible();
 });
 
-test('a build without voice shows nothing of it', async ({ home, page }) => {
-  // Such a build says so in the page that it serves, which is read before the page's own script runs.
+test('a build without voice shows no voice features', async ({ home, page }) => {
+  // Such a build marks the page that it serves, before its script runs.
   await page.addInitScript(() => {
     new MutationObserver((_, observer) => {
       const meta = document.querySelector<HTMLMetaElement>('meta[name=gatehouse]');
@@ -394,7 +395,7 @@ test('a build without voice shows nothing of it', async ({ home, page }) => {
   expect(asked.some((one) => one.includes('"connect"'))).toBe(true);
 });
 
-test('an address within voice that is not there says so', async ({ home, page }) => {
+test('an unknown URL under voice shows the not-found page', async ({ home, page }) => {
   await page.goto(`${home.origin}/settings/voice/nothing`);
   await expect(page.getByRole('heading', { name: 'Not found' })).toBeVisible();
 });

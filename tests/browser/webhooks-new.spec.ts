@@ -1,23 +1,23 @@
-// Settings, Webhooks: made and fed by the page alone, refused, over a restart, and set up at its sender.
+// Settings → Webhooks: creation in the web UI, validation, restarts, and setup at the sender.
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import { expect, PASSWORD } from './fixtures/test';
 import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
 
-test('made by the page alone, fed by a signed request, tried, and its secret is gone after a reload', async ({ home, page }) => {
+test('a webhook is created in the web UI, receives a signed request and a test, and hides its secret after a reload', async ({ home, page }) => {
   await page.goto('/settings/webhooks');
   await expect(page.getByText('No webhooks yet')).toBeVisible();
-  await page.getByRole('link', { name: 'Make the first webhook' }).click();
+  await page.getByRole('link', { name: 'Create your first webhook' }).click();
   await page.getByRole('button', { name: /^GitHub/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('Shop code');
-  await page.getByLabel('Only some events').check();
-  await page.getByRole('searchbox', { name: 'Search the events' }).fill('commits');
+  await page.getByLabel('Only selected events').check();
+  await page.getByRole('searchbox', { name: 'Search events' }).fill('commits');
   await expect(page.getByRole('checkbox', { name: 'issues.opened' })).toHaveCount(0);
   await page.getByRole('checkbox', { name: 'push' }).check();
-  await page.getByRole('searchbox', { name: 'Search the events' }).fill('');
+  await page.getByRole('searchbox', { name: 'Search events' }).fill('');
   await page.getByRole('checkbox', { name: 'release.published' }).check();
-  await expect(page.getByText('2 ticked')).toBeVisible();
+  await expect(page.getByText('2 selected')).toBeVisible();
   await page.getByLabel('Other events').fill('issues.*');
   await page.getByRole('button', { name: 'Create webhook' }).click();
 
@@ -37,23 +37,23 @@ test('made by the page alone, fed by a signed request, tried, and its secret is 
   await page.getByLabel('Event', { exact: true }).selectOption('release.published');
   await page.getByRole('button', { name: 'Send test' }).click();
   await expect(page.getByText('Completed', { exact: true })).toBeVisible();
-  const delivery = page.getByRole('link', { name: 'Look at the delivery' });
+  const delivery = page.getByRole('link', { name: 'View delivery' });
   const { deliveries } = await home.rpc<{
     deliveries: { id: string; event_type: string }[];
   }>('webhooks.deliveries', { limit: 1 });
   expect(deliveries[0]?.event_type).toBe('release.published');
   await expect(delivery).toHaveAttribute('href', `/deliveries/${deliveries[0]?.id}`);
 
-  // Leaving without having stored it is asked about, and the address stays.
+  // Leaving without confirming asks first, and the URL does not change.
   let asked = '';
   page.once('dialog', (dialog) => {
     asked = dialog.message();
     void dialog.dismiss();
   });
   await delivery.click();
-  expect(asked).toContain('did not say that you stored it');
+  expect(asked).toContain('have not confirmed that you saved it');
   await expect(shownSecret(page)).toHaveText(secret);
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
   await page.reload();
   await expect(page.getByRole('heading', { name: 'Shop code' })).toBeVisible();
   expect(await page.content()).not.toContain(secret);
@@ -62,29 +62,29 @@ test('made by the page alone, fed by a signed request, tried, and its secret is 
   expect(kept).not.toContain(secret);
 
   await page.getByRole('link', { name: 'Webhooks' }).click();
-  await expect(page.getByText('4 in 24 hours')).toHaveCount(0);
+  await expect(page.getByText('4 in the last 24 h')).toHaveCount(0);
   await expect(page.getByText('1 rejected')).toBeVisible();
 });
 
-test('forwarded by a template: the inbox shows what the preview showed', async ({ home, page }) => {
+test('forwarding with a template: the inbox shows the same text as the preview', async ({ home, page }) => {
   await page.goto('/settings/webhooks/new');
   await page.getByRole('button', { name: /^Anything else/ }).click();
-  await page.getByLabel('It is forwarded as it is').check();
+  await page.getByLabel('Forward it').check();
   const sample = {
     order: { id: 7, total: 12.5, items: [{ name: 'Teapot' }, { name: 'Cup' }] },
     note: 'a {order.id} stays as it is',
     paid: true,
   };
   await page.getByText('Sample for the preview').click();
-  await page.getByLabel('Sample, as JSON').fill('{');
-  await expect(page.getByText('This is not JSON.')).toBeVisible();
-  await page.getByLabel('Sample, as JSON').fill(JSON.stringify(sample));
+  await page.getByLabel('Sample (JSON)').fill('{');
+  await expect(page.getByText('Not valid JSON.')).toBeVisible();
+  await page.getByLabel('Sample (JSON)').fill(JSON.stringify(sample));
   await page.getByText('Insert a field').click();
   await page.getByRole('button', { name: '{order.items.1.name}' }).click();
-  const text = page.getByLabel('Text', { exact: true });
+  const text = page.getByLabel('Message', { exact: true });
   await expect(text).toHaveValue('{order.items.1.name}');
   await text.fill('Order {order.id}: {order.items.1.name} for {order.total}, {paid}\n{order.items}\n{note}\n{missing} { {paid}');
-  const preview = (await page.getByRole('region', { name: 'Preview of the text' }).textContent()) ?? '';
+  const preview = (await page.getByRole('region', { name: 'Preview of the message' }).textContent()) ?? '';
   expect(preview).toContain('Order 7: Cup for 12.5, true');
   await page.getByRole('button', { name: 'Create webhook' }).click();
   const secret = (await shownSecret(page).textContent()) ?? '';
@@ -100,7 +100,7 @@ test('forwarded by a template: the inbox shows what the preview showed', async (
   expect(messages[0]?.text).toBe(preview);
 });
 
-test('a captured delivery is told by its content where its ID is not signed', async ({ home, page }) => {
+test('a captured delivery is recognized by its content where its ID is not signed', async ({ home, page }) => {
   await page.goto('/settings/webhooks/new');
   await page.getByRole('button', { name: /^GitHub/ }).click();
   await page.getByText('More options').click();
@@ -109,7 +109,7 @@ test('a captured delivery is told by its content where its ID is not signed', as
   await expect(page.getByText('The signature covers the body and not X-GitHub-Delivery', { exact: false })).toBeVisible();
   await expect(page.getByLabel('Process redeliveries of failed deliveries')).toBeChecked();
   await page.getByLabel('Above this limit').selectOption('Accept and process later');
-  await page.getByLabel('It is forwarded as it is').check();
+  await page.getByLabel('Forward it').check();
   await page.getByRole('button', { name: 'Create webhook' }).click();
   const secret = (await shownSecret(page).textContent()) ?? '';
   const url = (await shownUrl(page).textContent()) ?? '';
@@ -118,12 +118,12 @@ test('a captured delivery is told by its content where its ID is not signed', as
   expect(await send(url, secret, 'push', PUSH)).toBe(202);
   expect(await send(url, secret, 'push', PUSH)).toBe(200);
 
-  // Weaker by choice: the page says what that leaves open.
-  await page.getByLabel('I stored it').check();
+  // The weaker option: the page explains the risk.
+  await page.getByLabel('I’ve saved it').check();
   await page.getByText('More options').click();
   await page.getByRole('radio', { name: 'By delivery ID (key)' }).check();
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Saved. New deliveries follow it at once.')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Messages' }).getByText('Saved. Applies to new deliveries.')).toBeVisible();
   expect(await send(url, secret, 'push', PUSH)).toBe(202);
 });
 
@@ -134,65 +134,65 @@ test('Standard Webhooks signs its ID, so the ID is enough', async ({ home: _, pa
   await expect(page.getByRole('radio', { name: 'By delivery ID (key)' })).toBeChecked();
 });
 
-test('what is refused stands at its field', async ({ home, page }) => {
+test('validation errors are shown at their fields', async ({ home, page }) => {
   await page.goto('/settings/webhooks/new');
   await page.getByRole('button', { name: /^Anything else/ }).click();
   const create = page.getByRole('button', { name: 'Create webhook' });
   const field = (label: string) => page.getByLabel(label, { exact: true });
   await field('Name').fill(' ');
   await page.getByText('More options').click();
-  await page.getByLabel('Allowed addresses').fill('10.0.0.0/33');
-  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('not a header');
-  await page.getByLabel('Only some events').check();
+  await page.getByLabel('Allowed IP addresses').fill('10.0.0.0/33');
+  await page.getByRole('textbox', { name: /^Secret header/ }).fill('not a header');
+  await page.getByLabel('Only selected events').check();
   await create.click();
   await expect(field('Name')).toBeFocused();
-  await expect(field('Name')).toHaveAccessibleDescription(/Give it a name\./);
-  await expect(page.getByLabel('Allowed addresses')).toHaveAccessibleDescription(/“10\.0\.0\.0\/33” is not an address/);
-  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toHaveAccessibleDescription(
-    /not the name of an HTTP header/,
+  await expect(field('Name')).toHaveAccessibleDescription(/Enter a name\./);
+  await expect(page.getByLabel('Allowed IP addresses')).toHaveAccessibleDescription(/“10\.0\.0\.0\/33” is not an address/);
+  await expect(page.getByRole('textbox', { name: /^Secret header/ })).toHaveAccessibleDescription(
+    /Not a valid HTTP header name/,
   );
   await expect(page.getByLabel('Event types')).toHaveAccessibleDescription(/at least one event/);
-  // What only the gateway knows: a header that says what a delivery is; a text that is too long.
+  // Errors that only the gateway detects: a header that is already used for the event, and a text that is too long.
   await field('Name').fill('Fields');
-  await page.getByLabel('Allowed addresses').fill('10.0.0.0/8');
-  await page.getByLabel('Every event', { exact: true }).check();
-  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('X-Event-Type');
+  await page.getByLabel('Allowed IP addresses').fill('10.0.0.0/8');
+  await page.getByLabel('All events', { exact: true }).check();
+  await page.getByRole('textbox', { name: /^Secret header/ }).fill('X-Event-Type');
   await create.click();
-  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toHaveAccessibleDescription(
+  await expect(page.getByRole('textbox', { name: /^Secret header/ })).toHaveAccessibleDescription(
     /choose one for the secret alone/,
   );
-  await expect(page.getByRole('textbox', { name: /^Header with the secret/ })).toBeFocused();
-  await page.getByRole('textbox', { name: /^Header with the secret/ }).fill('X-Key');
-  await page.getByLabel('It is forwarded as it is').check();
-  await page.getByLabel('Text', { exact: true }).fill('x'.repeat(65_537));
+  await expect(page.getByRole('textbox', { name: /^Secret header/ })).toBeFocused();
+  await page.getByRole('textbox', { name: /^Secret header/ }).fill('X-Key');
+  await page.getByLabel('Forward it').check();
+  await page.getByLabel('Message', { exact: true }).fill('x'.repeat(65_537));
   await create.click();
-  await expect(page.getByLabel('Text', { exact: true })).toHaveAccessibleDescription(/at most 65536 characters/);
-  await page.getByLabel('Text', { exact: true }).fill('{message}');
+  await expect(page.getByLabel('Message', { exact: true })).toHaveAccessibleDescription(/at most 65536 characters/);
+  await page.getByLabel('Message', { exact: true }).fill('{message}');
   await create.click();
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
   const { webhooks } = await home.rpc<{
     webhooks: { name: string; auth: { header: string } }[];
   }>('webhooks.list');
   expect(webhooks.map(({ name, auth }) => [name, auth.header])).toEqual([['Fields', 'X-Key']]);
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
 });
 
-test('the gateway restarts in the middle: nothing that was typed is lost', async ({ home, page, complaints }) => {
+test('the gateway restarts while the form is filled in: no input is lost', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/settings/webhooks/new');
   await page.getByRole('button', { name: /^GitHub/ }).click();
   await page.getByLabel('Name', { exact: true }).fill('Survivor');
-  await page.getByLabel('Only some events').check();
+  await page.getByLabel('Only selected events').check();
   await page.getByRole('checkbox', { name: 'push' }).check();
-  await page.getByLabel('What shall the agent do?').fill('Say what changed.');
+  await page.getByLabel('What should the agent do?').fill('Say what changed.');
   await home.stop('SIGKILL');
   const create = page.getByRole('button', { name: 'Create webhook' });
   await create.click();
-  await expect(page.getByText(/The gateway does not answer|The connection broke/)).toBeVisible();
+  await expect(page.getByText(/The gateway is not responding|The connection was lost/)).toBeVisible();
   await home.run();
   await expect(page.getByText('Live', { exact: true })).toBeVisible();
   await create.click();
-  // The vault is sealed after a restart: it is opened from here, and the webhook is made at once.
+  // The vault is sealed after a restart: it is unlocked from here, and the webhook is created immediately.
   await page.getByRole('main').getByRole('button', { name: 'Unlock' }).click();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click();
@@ -204,10 +204,10 @@ test('the gateway restarts in the middle: nothing that was typed is lost', async
     events: { allow: ['push'] },
     system_prompt_suffix: 'Say what changed.',
   });
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
 });
 
-test('what was typed waits while the person looks elsewhere', async ({ home, page }) => {
+test('input is kept while the user visits another page', async ({ home, page }) => {
   expect(home.cookie).not.toBe('');
   await page.goto('/settings/webhooks/new');
   await page.getByRole('button', { name: /^Slack/ }).click();
@@ -216,21 +216,21 @@ test('what was typed waits while the person looks elsewhere', async ({ home, pag
   await page.goBack();
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Half done');
   await page.getByRole('button', { name: 'Choose another source' }).click();
-  await expect(page.getByRole('heading', { name: 'Who sends?' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Which service?' })).toBeVisible();
 });
 
-test('a secret that the sender makes is taken by the guide', async ({ home, page }) => {
+test('a secret that the sender generates can be saved from the guide', async ({ home, page }) => {
   await page.goto('/settings/webhooks/new');
   await page.getByRole('button', { name: /^Stripe/ }).click();
-  await page.getByLabel('It is forwarded as it is').check();
+  await page.getByLabel('Forward it').check();
   await page.getByRole('button', { name: 'Create webhook' }).click();
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
-  await expect(page.getByText('Your sender makes the secret')).toBeVisible();
+  await expect(page.getByText('paste the signing secret that the sender gives you')).toBeVisible();
   const url = (await shownUrl(page).textContent()) ?? '';
   await page.getByRole('textbox', { name: 'Signing secret from Stripe' }).fill('whsec_of_the_vendor');
-  await page.getByRole('button', { name: 'Store secret' }).click();
+  await page.getByRole('button', { name: 'Save secret' }).click();
   await expect(
-    page.getByRole('region', { name: 'Messages' }).getByText('The secret is stored. It is not shown again.'),
+    page.getByRole('region', { name: 'Messages' }).getByText('Secret saved. It will not be shown again.'),
   ).toBeVisible();
   const body = JSON.stringify({
     id: 'evt_1',
@@ -266,7 +266,7 @@ const WAYS: [string, object][] = [
   ['none', { auth_mode: 'none' }],
 ];
 
-test('the lines for the shell are right for every way of verification', async ({ home, page }) => {
+test('the shell commands are correct for every verification mode', async ({ home, page }) => {
   for (const [name, fields] of WAYS) {
     const { id, secret } = await make(home, {
       name,
@@ -274,9 +274,9 @@ test('the lines for the shell are right for every way of verification', async ({
       ...fields,
     });
     await page.goto(`/settings/webhooks/${id}`);
-    await page.getByText('Try it by hand').click();
-    const lines = (await page.getByRole('region', { name: 'Try it by hand' }).textContent()) ?? '';
-    // The page does not know the secret any more, and shows where it goes.
+    await page.getByText('Test from a terminal').click();
+    const lines = (await page.getByRole('region', { name: 'Test from a terminal' }).textContent()) ?? '';
+    // The page no longer has the secret and shows a placeholder.
     const { stdout } = await promisify(execFile)('bash', ['-c', lines.replace('put-the-secret-here', secret ?? '')]);
     expect(`${name}: ${stdout}`).toContain('"status":"accepted"');
     const guide = page.getByText(/^How to set up /);

@@ -1,9 +1,9 @@
-// Settings, Webhooks: changed, rotated, switched off and deleted; by keyboard, and sound in both themes.
+// Settings → Webhooks: editing, rotation, turning off and deletion; keyboard use and accessibility in both themes.
 import { violations } from './fixtures/axe';
 import { expect } from './fixtures/test';
 import { make, PUSH, send, shownSecret, shownUrl, test } from './fixtures/webhook';
 
-test('edited: only what changed is sent, and unsaved changes are not lost by a click', async ({ home, page }) => {
+test('editing sends only the changed fields, and a click does not lose unsaved changes', async ({ home, page }) => {
   const { id } = await make(home, {
     name: 'Before',
     source_profile: 'github',
@@ -19,11 +19,11 @@ test('edited: only what changed is sent, and unsaved changes are not lost by a c
   page.once('dialog', (dialog) => void dialog.dismiss());
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('After');
-  await page.getByLabel('Every event except some').check();
+  await page.getByLabel('All events except…').check();
   await page.getByText('More options').click();
   await page.getByRole('checkbox', { name: 'calc' }).check();
-  await page.getByLabel('One for each thing that it is about').check();
-  await page.getByLabel('Allowed addresses').fill('127.0.0.0/8\n::1');
+  await page.getByLabel('One per subject').check();
+  await page.getByLabel('Allowed IP addresses').fill('127.0.0.0/8\n::1');
   await save.click();
   await expect(page.getByRole('heading', { name: 'After' })).toBeVisible();
   await expect(save).toBeDisabled();
@@ -49,57 +49,57 @@ test('edited: only what changed is sent, and unsaved changes are not lost by a c
   });
 });
 
-test('rotated: both secrets verify for a while, and the new one is shown once', async ({ home, page }) => {
+test('rotation: both secrets work for a while, and the new one is shown once', async ({ home, page }) => {
   const { id, url, secret } = await make(home, {
     name: 'Turn',
     source_profile: 'github',
     deliver_only: true,
   });
   await page.goto(`/settings/webhooks/${id}`);
-  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
   const dialog = page.getByRole('dialog', {
     name: 'Rotate the secret of Turn',
   });
-  await dialog.getByLabel('How long the old secret stays good').selectOption({ label: '1 hour' });
-  await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
-  await expect(page.getByRole('heading', { name: 'The new secret' })).toBeVisible();
-  await expect(page.getByText(/^Enter it at the sender\. Until .* the old secret verifies, too/)).toBeVisible();
+  await dialog.getByLabel('Keep the old secret valid for').selectOption({ label: '1 hour' });
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+  await expect(page.getByRole('heading', { name: 'New secret' })).toBeVisible();
+  await expect(page.getByText(/^Enter it at the sender\. The old secret also works until/)).toBeVisible();
   const fresh = (await shownSecret(page).textContent()) ?? '';
   expect(fresh).not.toBe(secret);
   expect(await send(url, secret, 'push', PUSH)).toBe(202);
   expect(await send(url, fresh, 'push', PUSH)).toBe(202);
-  await expect(page.getByText(/both secrets verify, until/)).toBeVisible();
-  await page.getByLabel('I stored it').check();
+  await expect(page.getByText(/Both secrets work until/)).toBeVisible();
+  await page.getByLabel('I’ve saved it').check();
   await page.getByRole('button', { name: 'Hide the secret' }).click();
   expect(await page.content()).not.toContain(fresh);
 
-  // At once: the old one is good no longer.
-  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  // Without overlap, the old secret stops working immediately.
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
   await dialog.getByLabel('Use my own').check();
   await dialog.getByRole('textbox', { name: 'Your secret' }).fill('a secret of my own making');
-  await dialog.getByLabel('How long the old secret stays good').selectOption({ label: 'Not at all: it leaked' });
-  await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
+  await dialog.getByLabel('Keep the old secret valid for').selectOption({ label: 'Not at all (it leaked)' });
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click();
   await expect(dialog).toHaveCount(0);
   expect(await send(url, fresh, 'push', PUSH)).toBe(401);
   expect(await send(url, 'a secret of my own making', 'push', PUSH)).toBe(202);
 
-  // One that can be guessed is taken, and the page says so.
-  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  // A weak secret is accepted, with a warning.
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
   await dialog.getByLabel('Use my own').check();
   await dialog.getByRole('textbox', { name: 'Your secret' }).fill('short');
-  await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
-  await expect(page.getByRole('heading', { name: 'The new secret' })).toBeVisible();
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+  await expect(page.getByRole('heading', { name: 'New secret' })).toBeVisible();
   await expect(page.getByText('shorter than 16 bytes', { exact: false })).toBeVisible();
 });
 
-test('switched off and on at once, with undo; deleted by typing its name', async ({ home, page }) => {
+test('a webhook is turned off and on with undo, and deleted by typing its name', async ({ home, page }) => {
   const { id, url, secret } = await make(home, {
     name: 'Old one',
     source_profile: 'github',
     deliver_only: true,
   });
   await page.goto('/settings/webhooks');
-  const takes = page.getByRole('switch', { name: 'Old one takes deliveries' });
+  const takes = page.getByRole('switch', { name: 'Old one: enabled' });
   await expect(takes).toBeChecked();
   await takes.click();
   await expect(
@@ -113,7 +113,7 @@ test('switched off and on at once, with undo; deleted by typing its name', async
   await page.getByRole('button', { name: 'Actions for Old one' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete Old one' });
-  await expect(dialog.getByText('The conversations that they began stay.')).toBeVisible();
+  await expect(dialog.getByText('Conversations are kept.')).toBeVisible();
   const sure = dialog.getByRole('button', { name: 'Delete this webhook' });
   await expect(sure).toBeDisabled();
   await dialog.getByLabel('Type Old one to confirm').fill('Old one');
@@ -121,12 +121,12 @@ test('switched off and on at once, with undo; deleted by typing its name', async
   await expect(page.getByText('No webhooks yet')).toBeVisible();
   expect(await send(url, secret, 'push', PUSH)).toBe(404);
   await page.goto(`/settings/webhooks/${id}`);
-  await expect(page.getByRole('heading', { name: 'There is no such webhook' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Webhook not found' })).toBeVisible();
 });
 
-test('by keyboard alone', async ({ home, page }) => {
+test('keyboard-only use', async ({ home, page }) => {
   await page.goto('/settings/webhooks/new');
-  await page.getByRole('heading', { name: 'Who sends?' }).waitFor();
+  await page.getByRole('heading', { name: 'Which service?' }).waitFor();
   const reach = async (label: string) => {
     for (let steps = 0; steps < 80; steps++) {
       const at = await page.evaluate(() => {
@@ -143,16 +143,16 @@ test('by keyboard alone', async ({ home, page }) => {
   await page.keyboard.press('Enter');
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused();
   await page.keyboard.type('By keys');
-  await reach('An agent works on it');
+  await reach('An agent handles it');
   await page.keyboard.press('ArrowDown');
   await reach('More options');
   await page.keyboard.press('Enter');
-  await reach('Allowed addresses');
+  await reach('Allowed IP addresses');
   await page.keyboard.type('127.0.0.1');
   await reach('Create webhook');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'By keys' })).toBeFocused();
-  await reach('I stored it');
+  await reach('I’ve saved it');
   await page.keyboard.press('Space');
   await reach('Send test');
   await page.keyboard.press('Enter');
@@ -166,7 +166,7 @@ test('by keyboard alone', async ({ home, page }) => {
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`no violation and no sideways scroll, ${colorScheme}`, async ({ home, page }) => {
+  test(`accessibility and no horizontal scroll, ${colorScheme}`, async ({ home, page }) => {
     const { id } = await make(home, {
       name: 'A rather long name of a webhook'.repeat(3),
       source_profile: 'slack',
@@ -182,38 +182,38 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width: 1280, height: 900 });
     };
     await page.goto('/settings/webhooks');
-    await expect(page.getByText('1 in 24 hours')).toBeVisible();
+    await expect(page.getByText('1 in the last 24 h')).toBeVisible();
     await look();
     await page.goto('/settings/webhooks/new');
     await expect(page.getByRole('button', { name: /^GitHub/ })).toBeVisible();
     await look();
     await page.getByRole('button', { name: /^GitHub/ }).click();
-    await page.getByLabel('Only some events').check();
+    await page.getByLabel('Only selected events').check();
     await page.getByText('More options').click();
     await look();
-    await page.getByLabel('It is forwarded as it is').check();
+    await page.getByLabel('Forward it').check();
     await page.getByText('Insert a field').click();
     await page.getByText('Sample for the preview').click();
     await page.getByLabel('Name', { exact: true }).fill('');
     await page.getByRole('button', { name: 'Create webhook' }).click();
-    await expect(page.getByText('Give it a name.')).toBeVisible();
+    await expect(page.getByText('Enter a name.')).toBeVisible();
     await look();
     await page.goto(`/settings/webhooks/${id}`);
-    await page.getByText('Try it by hand').click();
+    await page.getByText('Test from a terminal').click();
     await page.getByText('How to set up Slack').click();
-    await page.getByText('Set the address that others use').click();
+    await page.getByText('Set a public URL').click();
     await look();
-    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
     await look();
   });
 }
 
-test('the address that others use is set where it is missed', async ({ home, page }) => {
+test('the public URL can be set on the webhook page', async ({ home, page }) => {
   const { id } = await make(home, { name: 'Reach', source_profile: 'github' });
   await page.goto(`/settings/webhooks/${id}`);
-  await page.getByText('Set the address that others use').click();
-  await page.getByLabel('Public address of this gateway').fill('https://gatehouse.example.com');
-  await page.getByRole('button', { name: 'Use this address' }).click();
+  await page.getByText('Set a public URL').click();
+  await page.getByLabel('Public URL of this gateway').fill('https://gatehouse.example.com');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(shownUrl(page)).toHaveText(/^https:\/\/gatehouse\.example\.com\/api\/webhooks\/ingest\/wh_/);
-  await expect(page.getByText('This address works on this computer and its network only')).toHaveCount(0);
+  await expect(page.getByText('This URL works only on this computer and network')).toHaveCount(0);
 });

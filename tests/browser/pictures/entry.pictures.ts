@@ -1,4 +1,4 @@
-// Pictures of what a person sees before being inside: the first visit step by step, the login, and a gateway that does not answer.
+// Pictures of setup, login, and the offline page.
 import type { Page } from '@playwright/test';
 import { ModelServer } from '../fixtures/model';
 import { expect, PASSWORD, test } from '../fixtures/test';
@@ -19,9 +19,9 @@ test('first visit', async ({ gateway, page }) => {
   await visit(page, 'onboarding', `${gateway.origin}/`);
   await page.goto('/onboarding');
   await choosePassword(page);
-  await heading(page, 'Store your recovery key');
+  await heading(page, 'Save your recovery key');
   await take(page, 'onboarding-recovery-key');
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
   await press(page, 'Continue');
   await heading(page, 'Add a passkey');
   await take(page, 'onboarding-passkey');
@@ -49,14 +49,14 @@ test('first visit', async ({ gateway, page }) => {
   await press(page, 'Send a test');
   await expect(page.getByText('Completed', { exact: true })).toBeVisible();
   await take(page, 'onboarding-webhook-ready');
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
   await press(page, 'Continue');
-  await heading(page, 'You are set up');
+  await heading(page, 'You’re all set');
   await take(page, 'onboarding-done');
   await model.close();
 });
 
-test.describe('from elsewhere', () => {
+test.describe('from another machine', () => {
   test.use({ environment: { SERVICE_BEHIND_PROXY: 'true' } });
 
   test('first visit', async ({ gateway, page }) => {
@@ -64,7 +64,7 @@ test.describe('from elsewhere', () => {
   });
 });
 
-test('nothing yet, and login', async ({ home, page, context }) => {
+test('empty pages, and login', async ({ home, page, context }) => {
   const empty = { chat: '/chat', deliveries: '/deliveries', webhooks: '/settings/webhooks', inbox: '/settings/inbox' };
   for (const [name, path] of Object.entries(empty)) await visit(page, `empty-${name}`, path);
   await home.call('DELETE', '/api/auth/sessions');
@@ -76,7 +76,7 @@ test('nothing yet, and login', async ({ home, page, context }) => {
   for (let tries = 0; tries < 5; tries++) {
     await field.fill(`wrong ${tries}`);
     await field.press('Enter');
-    await expect(page.getByText('This password is not right.')).toBeVisible();
+    await expect(page.getByText('Incorrect password.')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Log in', exact: true })).toBeEnabled();
   }
   await field.press('Enter');
@@ -84,7 +84,7 @@ test('nothing yet, and login', async ({ home, page, context }) => {
   await take(page, 'login-throttled');
 });
 
-test('a gateway that does not answer', async ({ home, page, complaints }) => {
+test('the gateway is down', async ({ home, page, complaints }) => {
   complaints.allowDowntime();
   await page.goto('/chat');
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
@@ -92,6 +92,6 @@ test('a gateway that does not answer', async ({ home, page, complaints }) => {
   await settled(page);
   await home.stop();
   await page.goto('/deliveries');
-  await expect(page.getByRole('heading', { name: 'The gateway does not answer' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'The gateway is not responding' })).toBeVisible();
   await take(page, 'offline');
 });

@@ -1,4 +1,4 @@
-// Pictures of each page of a gateway in use, and of the states in which a page says something else.
+// Pictures of every page of a gateway in use, and of special states.
 import type { Page } from '@playwright/test';
 import { ModelServer } from '../fixtures/model';
 import { places } from '../fixtures/places';
@@ -30,9 +30,9 @@ test('pages', async ({ home, page }) => {
   const seeded = await seed(home, model);
   if (isWanted('security')) await addPasskey(page);
   for (const [picture, path] of Object.entries(places(seeded))) {
-    // The same as before anything was there.
+    // The same as the empty page.
     if (picture === 'chat-empty') continue;
-    // The list of the settings is a page of its own on phones alone.
+    // The settings list is a separate page only on phones.
     if (picture === 'settings') await take(page, picture, path);
     else await visit(page, picture, path);
   }
@@ -76,10 +76,10 @@ async function chats(page: Page): Promise<void> {
   await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
   model.next({ tool: { name: 'web_fetch', arguments: { url: 'https://status.example.org/backup' } } });
   await ask(page, 'Look at the status page of the backup');
-  await expect(page.getByRole('heading', { name: /May the agent use/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /Allow the agent to use/ })).toBeVisible();
   await take(page, 'chat-approval');
   model.next({ text: ['Then not.'] });
-  await page.getByRole('button', { name: 'Refuse' }).click();
+  await page.getByRole('button', { name: 'Deny' }).click();
   await expect(page.getByText('Then not.', { exact: true })).toBeVisible();
   model.next({ refuse: 400 });
   await ask(page, 'And now?');
@@ -96,7 +96,7 @@ async function newWebhook(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create webhook' }).click();
   await expect(page.getByRole('heading', { name: 'The webhook is ready' })).toBeVisible();
   await take(page, 'webhook-ready');
-  await page.getByLabel('I stored it').check();
+  await page.getByLabel('I’ve saved it').check();
 }
 
 async function dialogs(page: Page): Promise<void> {
@@ -107,7 +107,7 @@ async function dialogs(page: Page): Promise<void> {
   await dialog(page).getByRole('button', { name: 'Create', exact: true }).click();
   await expect(dialog(page).getByText(/^mk_/)).toBeVisible();
   await take(page, 'dialog-api-key-made');
-  await dialog(page).getByLabel('I stored it').check();
+  await dialog(page).getByLabel('I’ve saved it').check();
   await dialog(page).getByRole('button', { name: 'Done' }).click();
   await page.goto('/settings/voice/personas');
   await page.getByRole('button', { name: 'New persona' }).click();
@@ -123,7 +123,7 @@ async function shared(home: Gateway, page: Page, session: string): Promise<void>
   await page.goto(`/chat/${session}`);
   await page.getByRole('button', { name: 'Rename, share or delete' }).click();
   await page.getByRole('menuitem', { name: 'Share…' }).click();
-  await page.getByRole('button', { name: 'Create the link' }).click();
+  await page.getByRole('button', { name: 'Create link' }).click();
   const link = page.getByRole('textbox', { name: 'Link' });
   await expect(link).toBeVisible();
   const address = home.origin + new URL(await link.inputValue()).pathname;

@@ -1,4 +1,4 @@
-// A gateway as it looks after some weeks of use: everything in it was made through its own interface.
+// Fills a gateway as after some weeks of use, through its own API.
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Gateway } from '../fixtures/gateway';
 import type { ModelServer } from '../fixtures/model';

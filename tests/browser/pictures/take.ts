@@ -1,5 +1,5 @@
-// How pictures are taken. PICTURES names another folder than docs/images/pages, PICTURES_ONLY a pattern of names, PICTURES_PNG=1 writes PNG,
-// PICTURES_FULL=1 shows pages to their end, PICTURES_SIZES other sizes (`narrow=320x700,wide=2560x1440`).
+// Takes the pictures. Environment: PICTURES is the output folder (default docs/images/pages), PICTURES_ONLY a pattern of names,
+// PICTURES_PNG=1 writes PNG, PICTURES_FULL=1 captures full pages, PICTURES_SIZES sets sizes (`narrow=320x700,wide=2560x1440`).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -17,7 +17,7 @@ const USUAL = { width: 1280, height: 800 };
 
 export const isWanted = (name: string): boolean => ONLY.test(name);
 
-/** Takes what is shown now in both themes and all sizes; with `path` it is gone to anew in each size. */
+/** Takes the current page in both themes and all sizes; with `path`, it is loaded again for each size. */
 export async function take(page: Page, name: string, path?: string): Promise<void> {
   if (!isWanted(name)) return;
   mkdirSync(FOLDER, { recursive: true });
@@ -45,18 +45,18 @@ export async function take(page: Page, name: string, path?: string): Promise<voi
   await page.setViewportSize(USUAL);
 }
 
-/** Until what was changed is drawn, with all transitions at their end. */
+/** Waits until the page is drawn and all transitions have ended. */
 const painted = (page: Page) =>
   page.evaluate(async () => {
     const frame = () => new Promise(requestAnimationFrame);
     for (let frames = 0; frames < 4; frames++) await frame();
-    // One that turns for ever has no end.
+    // Infinite animations never end.
     const ends = document.getAnimations().filter((one) => one.effect?.getComputedTiming().endTime !== Infinity);
     await Promise.allSettled(ends.map((animation) => animation.finished));
     await frame();
   });
 
-/** Goes there and takes it when everything has come. */
+/** Opens the page and takes it when everything has loaded. */
 export async function visit(page: Page, name: string, path: string): Promise<void> {
   if (!isWanted(name)) return;
   await page.goto(path);
